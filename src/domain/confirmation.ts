@@ -1,0 +1,108 @@
+import { formatMoney, type Money } from './money.ts';
+import type { OrderReference } from './order-reference.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Who says what the amount should be: the person, the bot's own charge, the signed event, or the order itself. */
+export type AmountSource = 'person' | 'charge' | 'event' | 'order';
+
+/** What the charge should have been. Without an amount the order's own amount, as the service tells it, is held against the one taken. */
+export type ExpectedCharge = {
+  reference: OrderReference;
+  amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
+};
+
+/** One of the three parts of the rule, with what was wanted and what was found, ready to be shown. */
+export type Check = { part: 'status' | 'reference' | 'amount'; holds: boolean; statement: string };
+
+export type Evidence = { status: Check; reference: Check; amount: Check };
+
+/**
+ * The verdict on one look-up. Only `confirmed` may ever be called paid; `not_confirmed` is not "failed":
+ * an unknown status proves nothing either way.
+ */
+export type Confirmation =
+  | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
+  | { kind: 'not_confirmed'; transaction: Transaction; money: Money | undefined; evidence: Evidence }
+  | { kind: 'not_found' };
+
+/**
+ * Says "paid" only when all three hold: status is SUCCESS, the reference is the charged one, the amount
+ * (and the currency, where both are known) is the charged one. Anything missing or unreadable does not hold.
+ *
+ * Spec: Transactions ("A charge is successful only when all hold").
+ */
+export function confirm(expected: ExpectedCharge, transaction: Transaction | undefined): Confirmation {
+  if (!transaction) return { kind: 'not_found' };
+  const money = moneyOf(transaction);
+  const evidence: Evidence = {
+    status: checkStatus(transaction),
+    reference: checkReference(expected, transaction),
+    amount: checkAmount(expected, transaction, money),
+  };
+  const holds = evidence.status.holds && evidence.reference.holds && evidence.amount.holds;
+  return holds && money
+    ? { kind: 'confirmed', transaction, money, evidence }
+    : { kind: 'not_confirmed', transaction, money, evidence };
+}
+
+function moneyOf(transaction: Transaction): Money | undefined {
+  const minor = transaction.amountMinor;
+  const currency = transaction.currency ?? transaction.orderCurrency;
+  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+}
+
+function checkStatus(transaction: Transaction): Check {
+  const { status } = transaction;
+  const holds = status === 'SUCCESS';
+  const statement = holds ? 'Status is SUCCESS' : `Status is ${status ?? 'missing'}, not SUCCESS`;
+  return { part: 'status', holds, statement };
+}
+
+function checkReference(expected: ExpectedCharge, transaction: Transaction): Check {
+  const found = transaction.orderReference;
+  const holds = found === expected.reference;
+  const statement = holds
+    ? 'Reference is the one asked for'
+    : `The record’s reference is ${found ?? 'missing'}, not ${expected.reference}`;
+  return { part: 'reference', holds, statement };
+}
+
+const sourceWords: Record<AmountSource, string> = {
+  person: 'the amount you gave',
+  charge: 'the amount charged',
+  event: 'the event’s amount',
+  order: 'the order’s amount',
+};
+
+function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
+  if (!money) return amountCheck(false, 'The record’s amount or currency is missing or unreadable');
+  const found = formatMoney(money);
+  const wanted = expected.amount ?? orderAmount(transaction);
+  if (!wanted) {
+    return amountCheck(
+      false,
+      `${found} was taken; give the amount to check it: the record has no order amount`,
+    );
+  }
+  const currency = wanted.currency ?? money.currency;
+  const words = sourceWords[wanted.source];
+  if (wanted.minor === money.minor && currency === money.currency) {
+    return amountCheck(true, `Amount ${found} equals ${words}`);
+  }
+  return amountCheck(
+    false,
+    `Amount ${found} differs from ${words}, ${formatMoney({ minor: wanted.minor, currency })}`,
+  );
+}
+
+function amountCheck(holds: boolean, statement: string): Check {
+  return { part: 'amount', holds, statement };
+}
+
+function orderAmount(
+  transaction: Transaction,
+): { minor: number; currency?: string; source: 'order' } | undefined {
+  const { orderAmountMinor: minor, orderCurrency: currency } = transaction;
+  if (minor === undefined) return undefined;
+  return currency === undefined ? { minor, source: 'order' } : { minor, currency, source: 'order' };
+}

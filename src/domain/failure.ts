@@ -1,0 +1,34 @@
+export const failureKinds = [
+  'timeout',
+  'network',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'server',
+  'malformed',
+] as const;
+
+export type FailureKind = (typeof failureKinds)[number];
+
+/**
+ * The outside is broken: the payments service (or the way to it) gave no usable answer.
+ * Not for an answer the service did give: declined, rejected, not found and wrong OTP are values.
+ * The message never holds a token, an OTP or a body; the cause is kept for the log.
+ */
+export class ServiceFailure extends Error {
+  readonly kind: FailureKind;
+  readonly retryAfterMs: number | undefined;
+  readonly httpStatus: number | undefined;
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    details: { retryAfterMs?: number | undefined; httpStatus?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'ServiceFailure';
+    this.kind = kind;
+    this.retryAfterMs = details.retryAfterMs;
+    this.httpStatus = details.httpStatus;
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * An e-mail as a channel may see it: first letter of the name and the whole domain, "j***@example.com".
+ * The number of stars is fixed, so that the length tells nothing.
+ */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  if (at <= 0) return '***';
+  const [first = ''] = email;
+  return `${first}***@${email.slice(at + 1)}`;
+}

@@ -1,0 +1,53 @@
+import { parsed, problem, type Parsed } from './parsed.ts';
+
+/**
+ * An amount in integer minor units (kobo for NGN), so that no float ever touches money.
+ * The service tells every amount with two decimal places whatever the currency, so one minor unit
+ * is always a hundredth.
+ */
+export type Money = { minor: number; currency: string };
+
+/** Beyond this an integer of minor units is no longer exact; nobody charges ninety trillion by card. */
+const largestMinor = Number.MAX_SAFE_INTEGER;
+
+const decimalPattern = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/;
+
+/**
+ * Minor units of a decimal the service sent: "5000.00", "5000.0", 5000 or 5000.5 alike; undefined when
+ * it is not an exact non-negative amount. Never rounds: "1.005" is not an amount.
+ *
+ * Spec: Transaction record (amount: string, two decimal places).
+ */
+export function minorFromWire(value: unknown): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const text = String(value).trim();
+  const match = decimalPattern.exec(text);
+  if (!match) return undefined;
+  const minor = Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
+  return minor <= largestMinor ? minor : undefined;
+}
+
+/** The amount as the service wants it: two decimal places, no separators. */
+export function wireFromMinor(minor: number): string {
+  return `${Math.trunc(minor / 100)}.${String(minor % 100).padStart(2, '0')}`;
+}
+
+/** Reads an amount a person typed: "12,500", "12500.5" or "12,500.00". Zero is refused: it charges nothing. */
+export function parseAmount(text: string): Parsed<number> {
+  const trimmed = text.trim();
+  const grouped = /^\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(trimmed);
+  const plain = /^\d+(\.\d{1,2})?$/.test(trimmed);
+  if (!grouped && !plain) {
+    return problem('An amount is digits with at most two decimals, like 12,500.00 or 12500.');
+  }
+  const minor = minorFromWire(trimmed.replaceAll(',', ''));
+  if (minor === undefined) return problem('That amount is too large to be charged exactly.');
+  if (minor === 0) return problem('The amount must be more than zero.');
+  return parsed(minor);
+}
+
+/** "NGN 12,500.00": currency first, thousands separated, always two decimals, the same in every locale. */
+export function formatMoney(money: Money): string {
+  const [units = '0', hundredths = '00'] = wireFromMinor(money.minor).split('.');
+  return `${money.currency} ${units.replace(/\B(?=(\d{3})+$)/g, ',')}.${hundredths}`;
+}

@@ -1,0 +1,14 @@
+/** The only words for an outcome, the same on every surface. Doubt is never called failed. */
+export const outcomeWords = {
+  paid: 'Paid (confirmed)',
+  approved: 'Approved, confirming',
+  otp: 'Needs OTP',
+  declined: 'Declined by the bank',
+  rejected: 'Not sent (fix the request)',
+  doubt: 'In doubt, checking',
+  expired: 'Expired',
+  notConfirmed: 'Not confirmed',
+  notFound: 'Not found',
+} as const;
+
+export type Outcome = keyof typeof outcomeWords;

@@ -1,0 +1,23 @@
+/** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
+export type PaymentEventKind = 'payment_success' | 'payment_failed';
+
+/**
+ * One signed event, reduced to what the bot may use. Fields are here only when they were covered by the
+ * signature: an unsigned amount or reference is left out, and the look-up supplies it.
+ *
+ * Spec: Events (known payload fields); amount, transaction id and reason: not shown, so settings say where they stand.
+ */
+export type PaymentEvent = {
+  kind: PaymentEventKind;
+  /** The dedupe key, the same for every repeat of the event, whatever its sender's id. */
+  key: string;
+  orderReference?: string;
+  orderId?: string;
+  transactionId?: string;
+  customerId?: string;
+  customerEmail?: string;
+  amountMinor?: number;
+  currency?: string;
+  reason?: string;
+  isSavedCardCharge?: boolean;
+};

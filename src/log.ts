@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * The fields a log line may carry. A closed list, so that a secret cannot be logged by passing an object
+ * along: there is no field for a body, a header, an OTP, a token or an e-mail address.
+ */
+export type LogFields = {
+  attempt?: number;
+  channel?: string;
+  code?: string;
+  durationMs?: number;
+  errorId?: string;
+  eventKey?: string;
+  eventKind?: string;
+  failure?: string;
+  fix?: string;
+  httpStatus?: number;
+  key?: string;
+  method?: string;
+  mode?: string;
+  orderReference?: string;
+  path?: string;
+  port?: number;
+  replica?: string;
+  result?: string;
+  retryAfterMs?: number;
+  slackError?: string;
+  userId?: string;
+  verb?: string;
+};
+
+/** Writes one line. Errors are told by name, message and stack of every cause, with known secrets struck out. */
+export type Log = (level: LogLevel, message: string, fields?: LogFields, error?: unknown) => void;
+
+/** Eight characters a person can read out over the phone; the same stands in the log and on the screen. */
+export function newErrorId(): string {
+  return randomBytes(5).toString('hex').slice(0, 8).toUpperCase();
+}
+
+type LogSettings = {
+  level: LogLevel;
+  /** Values struck out of every line, wherever they turn up: tokens, secrets, keys. */
+  secrets: readonly string[];
+  write: (line: string) => void;
+  now: () => Date;
+};
+
+/** One JSON object a line. */
+export function createLog(settings: LogSettings): Log {
+  const threshold = logLevels.indexOf(settings.level);
+  const secrets = settings.secrets.filter((secret) => secret.length >= 6);
+  return function log(level, message, fields, error) {
+    if (logLevels.indexOf(level) < threshold) return;
+    const line = JSON.stringify({
+      time: settings.now().toISOString(),
+      level,
+      message,
+      ...fields,
+      ...(error === undefined ? {} : { error: describeError(error) }),
+    });
+    settings.write(`${strikeOut(line, secrets)}\n`);
+  };
+}
+
+/** JSON escapes are undone for nobody: a secret with a quote in it is struck out in its escaped form too. */
+function strikeOut(line: string, secrets: readonly string[]): string {
+  let clean = line;
+  for (const secret of secrets) {
+    clean = clean.replaceAll(secret, '[secret]').replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]');
+  }
+  return clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]');
+}
+
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an Error' };
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack
+      ?.split('\n')
+      .slice(1, 8)
+      .map((line) => line.trim()),
+    ...(error.cause !== undefined && depth < 4 ? { cause: describeError(error.cause, depth + 1) } : {}),
+  };
+}

@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Programs that are no npm packages; the tests that need one are skipped, aloud, when it is missing. */
+export type Program = 'redis-server' | 'chromium';
+
+/** The program's path, or undefined. With PAYOPS_SKIP_NOTHING=1 a missing program is an error: CI may skip nothing. */
+export function findProgram(name: Program): string | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, name);
+    if (folder !== '' && existsSync(path)) return path;
+  }
+  if (process.env['PAYOPS_SKIP_NOTHING'] === '1') {
+    throw new Error(`${name} is not installed and nothing may be skipped: install it, then run again.`);
+  }
+  return undefined;
+}
