@@ -1,3 +1,5 @@
+import type { SavedCard } from './saved-card.ts';
+
 /** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
 export type PaymentEventKind = 'payment_success' | 'payment_failed';
 
@@ -20,4 +22,6 @@ export type PaymentEvent = {
   currency?: string;
   reason?: string;
   isSavedCardCharge?: boolean;
+  /** On the first card-saving payment in production. Must not be stored unsealed. */
+  savedCard?: SavedCard;
 };

@@ -1,0 +1,73 @@
+/**
+ * `npm test`: types, lint, format, freshness of what is generated, then the tests. Goes through all of
+ * them even when one fails, says what was skipped because a program is missing, and ends with the counts.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, type Program } from '../test/support/programs.ts';
+
+const bin = (name: string): string => join('node_modules', '.bin', name);
+const folder = mkdtempSync(join(tmpdir(), 'payops-test-'));
+const resultsPath = join(folder, 'results.json');
+
+const steps: [name: string, command: string, args: string[]][] = [
+  ['types', bin('tsc'), ['-p', '.']],
+  ['types of the playground page', bin('tsc'), ['-p', 'src/playground/page']],
+  ['lint', bin('oxlint'), ['--type-aware', 'src', 'test', 'scripts']],
+  ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts', 'vitest.config.ts']],
+  ['generated settings', process.execPath, ['scripts/generate-settings.ts', '--check']],
+  [
+    'tests',
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${resultsPath}`,
+      ...process.argv.slice(2),
+    ],
+  ],
+];
+
+const failed: string[] = [];
+for (const [name, command, args] of steps) {
+  const startedAt = performance.now();
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${status === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+  if (status !== 0) failed.push(name);
+}
+
+const whatNeeds: Record<Program, string> = {
+  'redis-server': 'everything on a real Redis (apt-get install redis-server)',
+  chromium: 'everything in a real browser (apt-get install chromium)',
+};
+for (const [program, parts] of Object.entries(whatNeeds) as [Program, string][]) {
+  if (!isInstalled(program)) console.log(`Skipped, because ${program} is not installed: ${parts}.`);
+}
+if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}.`);
+console.log(countsLine());
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = failed.length > 0 ? 1 : 0;
+
+function isInstalled(program: Program): boolean {
+  try {
+    return findProgram(program) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The counts alone on the last line. No results file means that vitest itself fell over: one failure. */
+function countsLine(): string {
+  try {
+    const results = JSON.parse(readFileSync(resultsPath, 'utf8')) as Record<string, number>;
+    const skipped = (results['numPendingTests'] ?? 0) + (results['numTodoTests'] ?? 0);
+    return `${results['numPassedTests']} passed, ${results['numFailedTests']} failed, ${skipped} skipped`;
+  } catch {
+    return '0 passed, 1 failed, 0 skipped';
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+const channelId = z
+  .string('must be text')
+  .regex(
+    /^[CGD][A-Z0-9]{6,}$/,
+    'must be a channel id like C0123ABCD (in Slack: channel name › About › Channel ID)',
+  );
+
+const userId = z
+  .string('must be text')
+  .regex(/^[UW][A-Z0-9]{6,}$/, 'must be a user id like U0123ABCD (in Slack: profile › ⋮ › Copy member ID)');
+
+const groupName = z
+  .string('must be text')
+  .regex(
+    /^(@[\p{L}\p{N}._-]+|S[A-Z0-9]{6,})$/u,
+    'must be a user group’s handle like "@support-agents" or its id like S0123ABCD',
+  );
+
+const role = z
+  .strictObject({
+    users: z.array(userId).default([]).describe('Slack user ids.'),
+    groups: z.array(groupName).default([]).describe('Slack user groups (paid plans), by handle or id.'),
+    may: z
+      .array(z.string())
+      .min(1, 'must name at least one permission')
+      .describe('Permissions: a verb’s permission such as `lookup`, or "*" for all.'),
+  })
+  .describe('Who may do what. Who is in no role may do nothing.');
+
+const channels = z
+  .strictObject({
+    alerts: channelId.describe('Failed charges are told here.'),
+    successes: channelId
+      .optional()
+      .describe('Successful payments are told here; absent: they are remembered, not told.'),
+    ops: channelId
+      .optional()
+      .describe('What the people who run the bot must know; absent: it is only logged.'),
+  })
+  .describe('Where the bot posts.');
+
+/** The policy file, `payops.yml`. Its JSON Schema and reference are made from this. */
+export const policySchema = z
+  .strictObject({ channels, roles: z.record(z.string(), role).default({}) })
+  .describe('Payops policy: channels and roles.');
+
+export type Policy = z.infer<typeof policySchema>;

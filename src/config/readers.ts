@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+/**
+ * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
+ * setting's name: "PORT must be a whole number from 1 to 65535". None repeats the text: it may be a secret.
+ */
+
+export function text(pattern?: RegExp, expected?: string): z.ZodType<string, string> {
+  const plain = z.string();
+  return pattern ? plain.regex(pattern, `must be ${expected}`) : plain;
+}
+
+export function wholeNumber(min: number, max: number): z.ZodType<number, string> {
+  const words = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,12}$/, words)
+    .transform(Number)
+    .pipe(z.number().min(min, words).max(max, words));
+}
+
+export function oneOf<const T extends string>(values: readonly [T, ...T[]]): z.ZodType<T, string> {
+  return z.string().pipe(z.enum(values, `must be ${values.join(' or ')}`));
+}
+
+export function uuid(): z.ZodType<string, string> {
+  return z.string().pipe(z.guid('must be a UUID of 36 characters'));
+}
+
+/** An absolute http(s) URL, without a trailing slash, so that paths can be put behind it. */
+export function httpUrl(): z.ZodType<string, string> {
+  return z
+    .string()
+    .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
+      error: 'must be an absolute URL that starts with https:// or http://',
+    })
+    .transform((value) => value.replace(/\/+$/, ''));
+}
+
+export function redisUrl(): z.ZodType<string, string> {
+  return z.string().refine((value) => URL.canParse(value) && /^rediss?:$/.test(new URL(value).protocol), {
+    error: 'must be a URL that starts with redis:// or rediss://',
+  });
+}
+
+/** Comma-separated; blanks around the items are dropped. */
+export function list(): z.ZodType<string[], string> {
+  return z.string().transform((value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+}
+
+export function pointerList(): z.ZodType<string[], string> {
+  return list().refine((pointers) => pointers.every((pointer) => pointer.startsWith('/')), {
+    error: 'must be JSON pointers separated by commas, each starting with a slash, like /data/accessToken',
+  });
+}
+
+export type JsonObject = { [name: string]: JsonValue };
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+export function jsonObject(): z.ZodType<JsonObject, string> {
+  const words = 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}';
+  return z.string().transform((value, context): JsonObject => {
+    const object = parseJsonObject(value);
+    if (object) return object;
+    context.addIssue({ code: 'custom', message: words });
+    return z.NEVER;
+  });
+}
+
+function parseJsonObject(value: string): JsonObject | undefined {
+  try {
+    const found: unknown = JSON.parse(value);
+    return typeof found === 'object' && found !== null && !Array.isArray(found)
+      ? (found as JsonObject)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export type SealingKey = { id: string; key: Buffer };
+
+/** `id:base64` pairs, newest first: the first seals, all of them open. */
+export function sealingKeys(): z.ZodType<SealingKey[], string> {
+  return list().transform((items, context): SealingKey[] => {
+    const keys = items.map(parseSealingKey);
+    if (keys.length > 0 && keys.every((key) => key !== undefined)) return keys;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)',
+    });
+    return z.NEVER;
+  });
+}
+
+function parseSealingKey(item: string): SealingKey | undefined {
+  const match = /^([a-z0-9-]{1,16}):([A-Za-z0-9+/]{43}=)$/.exec(item);
+  return match?.[1] && match[2] ? { id: match[1], key: Buffer.from(match[2], 'base64') } : undefined;
+}

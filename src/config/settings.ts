@@ -1,0 +1,283 @@
+import type { z } from 'zod';
+import { logLevels } from '../log.ts';
+import {
+  httpUrl,
+  jsonObject,
+  list,
+  oneOf,
+  pointerList,
+  redisUrl,
+  sealingKeys,
+  text,
+  uuid,
+  wholeNumber,
+} from './readers.ts';
+
+/** One setting: an environment variable, what it is for, how it is read, and what holds without it. */
+export type Setting<T = unknown> = {
+  group: string;
+  says: string;
+  read: z.ZodType<T, string>;
+  /** The text that holds when the variable is absent; none: the value is undefined. */
+  fallback?: string;
+  /** Never shown in a message; also read from the file that NAME_FILE names. */
+  secret?: true;
+  example?: string;
+};
+
+type Required<T> = Setting<T> & { fallback: string };
+
+function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback: string): Required<T>;
+function setting<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T>;
+function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
+  return fallback === undefined ? { group, says, read } : { group, says, read, fallback };
+}
+
+function secret<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T> {
+  return { group, says, read, secret: true };
+}
+
+const server = 'Server';
+const slack = 'Slack';
+const payments = 'Payments service';
+const token = 'Access token of the payments service';
+const webhook = 'Webhook';
+const store = 'Store';
+
+export const signaturePresetNames = [
+  'raw-body',
+  'static-token',
+  'timestamped-pairs',
+  'standard-webhooks',
+  'field-concatenation',
+] as const;
+
+/**
+ * Every setting, in the order of `docs/settings.md`, which is made from this table. The variable's name is
+ * the key in capitals: `slackBotToken` is SLACK_BOT_TOKEN. Adding a setting is adding a line here.
+ */
+export const settings = {
+  host: setting(server, 'Address to listen on.', text(), '0.0.0.0'),
+  port: setting(
+    server,
+    'Port to listen on, for Slack, webhooks and health alike.',
+    wholeNumber(0, 65_535),
+    '3000',
+  ),
+  logLevel: setting(
+    server,
+    'How much is logged. No level logs a body, a token or an e-mail address.',
+    oneOf(logLevels),
+    'info',
+  ),
+  payopsFile: setting(server, 'The policy file: channels and roles.', text(), 'payops.yml'),
+
+  slackMode: setting(
+    slack,
+    '`http`: Slack calls this server at /slack/events. `socket`: Socket Mode, no public address needed.',
+    oneOf(['http', 'socket']),
+    'http',
+  ),
+  slackBotToken: secret(
+    slack,
+    'Bot token (starts with xoxb-).',
+    text(/^xox[a-z]-\S+$/, 'a Slack bot token, which starts with xoxb-'),
+  ),
+  slackSigningSecret: secret(slack, 'Signing secret of the Slack app. Needed in mode `http`.', text()),
+  slackAppToken: secret(
+    slack,
+    'App-level token (starts with xapp-) with connections:write. Needed in mode `socket`.',
+    text(/^xapp-\S+$/, 'a Slack app-level token, which starts with xapp-'),
+  ),
+  slackApiUrl: setting(
+    slack,
+    'Base URL of the Slack API: change it for a proxy, GovSlack or a simulator.',
+    httpUrl(),
+    'https://slack.com/api',
+  ),
+
+  paymentsBaseUrl: setting(
+    payments,
+    'The production address, {base_url} in the specification. Needed when the environment is `live`.',
+    httpUrl(),
+  ),
+  paymentsSandboxUrl: setting(
+    payments,
+    'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
+    httpUrl(),
+  ),
+  paymentsEnvironment: setting(
+    payments,
+    '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
+    oneOf(['live', 'sandbox']),
+    'sandbox',
+  ),
+  paymentsAccountId: setting(
+    payments,
+    'The merchant account: header `accountId` of every protected call.',
+    uuid(),
+  ),
+  paymentsParentAccountId: setting(
+    payments,
+    'The parent account that issues tokens; the merchant account itself when absent.',
+    uuid(),
+  ),
+  paymentsAccountName: setting(
+    payments,
+    'What people call the account; shown on every message.',
+    text(),
+    'main account',
+  ),
+  paymentsTimeoutSeconds: setting(
+    payments,
+    'Deadline of one call to the payments service.',
+    wholeNumber(1, 30),
+    '8',
+  ),
+
+  paymentsStaticToken: secret(token, 'A ready access token. With it nothing is issued or refreshed.', text()),
+  paymentsClientId: secret(token, 'Value of {{CLIENT_ID}} in the token bodies.', text()),
+  paymentsClientSecret: secret(token, 'Value of {{CLIENT_SECRET}} in the token bodies.', text()),
+  paymentsTokenIssueBody: setting(
+    token,
+    'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsTokenRefreshBody: setting(
+    token,
+    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it an expired token is issued anew. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsTokenRevokeBody: setting(
+    token,
+    'JSON body of the revoke request, like the refresh body. Never sent on shutdown: replicas share the token. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsAccessTokenPointers: setting(
+    token,
+    'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
+    pointerList(),
+    '/data/accessToken,/data/access_token,/data/token',
+  ),
+  paymentsRefreshTokenPointers: setting(
+    token,
+    'Where the refresh token stands. Spec: not shown.',
+    pointerList(),
+    '/data/refreshToken,/data/refresh_token',
+  ),
+  paymentsTokenExpiryPointers: setting(
+    token,
+    'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
+    pointerList(),
+    '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
+  ),
+  paymentsTokenLifetimeSeconds: setting(
+    token,
+    'How long a token is taken to live when its answer does not say.',
+    wholeNumber(30, 31_536_000),
+    '1800',
+  ),
+  paymentsTokenRefreshAheadSeconds: setting(
+    token,
+    'How long before its end a token is renewed.',
+    wholeNumber(0, 3_600),
+    '60',
+  ),
+
+  webhookSignaturePreset: setting(
+    webhook,
+    'The signature recipe to start from. Without one every delivery is refused. Spec: not shown.',
+    oneOf(signaturePresetNames),
+  ),
+  webhookSecrets: secret(
+    webhook,
+    'Signing secrets, separated by commas; several at once while a secret is rotated.',
+    list(),
+  ),
+  webhookSignatureHeader: setting(
+    webhook,
+    'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
+    list(),
+  ),
+  webhookSignatureAlgorithm: setting(
+    webhook,
+    'HMAC algorithm in place of the preset’s.',
+    oneOf(['sha256', 'sha512']),
+  ),
+  webhookSignatureEncoding: setting(
+    webhook,
+    'Encoding of the signature in place of the preset’s.',
+    oneOf(['hex', 'base64']),
+  ),
+  webhookSecretEncoding: setting(
+    webhook,
+    'How the secret’s text becomes key bytes, in place of the preset’s.',
+    oneOf(['utf8', 'hex', 'base64', 'whsec']),
+  ),
+  webhookSignedTemplate: setting(
+    webhook,
+    'What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s.',
+    text(),
+  ),
+  webhookTimestampSource: setting(
+    webhook,
+    'Where the signed time stands: header:NAME, pair:K or json:/pointer; `none` checks no time.',
+    text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
+  ),
+  webhookTimestampUnit: setting(webhook, 'How that time is written.', oneOf(['iso', 's', 'ms'])),
+  webhookToleranceSeconds: setting(
+    webhook,
+    'How far that time may be from now, either way.',
+    wholeNumber(1, 86_400),
+  ),
+  webhookEventPointers: setting(
+    webhook,
+    'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
+    jsonObject(),
+  ),
+  webhookRememberDays: setting(
+    webhook,
+    'How long an event is known again when it is sent once more.',
+    wholeNumber(7, 365),
+    '30',
+  ),
+
+  dataDir: setting(store, 'Folder of the embedded store and of its key file.', text(), 'data'),
+  redisUrl: secret(
+    store,
+    'Redis instead of the embedded store; needed for more than one replica.',
+    redisUrl(),
+  ),
+  redisPrefix: setting(
+    store,
+    'Prefix of every key in Redis, put into one hash tag.',
+    text(/^[A-Za-z0-9:_-]{1,40}$/, 'up to 40 letters, digits, colons, dashes or underscores'),
+    'payops',
+  ),
+  sealingKeys: secret(
+    store,
+    'Keys that seal secrets at rest, `id:base64`, newest first. Needed with Redis; the embedded store makes its own key file.',
+    sealingKeys(),
+  ),
+  workLeaseSeconds: setting(
+    store,
+    'How long a replica may hold one piece of work before another takes it over after a crash.',
+    wholeNumber(5, 600),
+    '45',
+  ),
+};
+
+type Table = typeof settings;
+
+export type Environment = {
+  readonly [K in keyof Table]: Table[K] extends Required<infer T>
+    ? T
+    : Table[K] extends Setting<infer T>
+      ? T | undefined
+      : never;
+};
+
+/** `slackBotToken` → `SLACK_BOT_TOKEN` */
+export function variableName(key: string): string {
+  return key.replace(/[A-Z]/g, '_$&').toUpperCase();
+}

@@ -1,0 +1,20 @@
+/**
+ * What became of one message for a channel. The difference that matters is whether it can have arrived:
+ * `unsure` may not be repeated blindly, all others but `posted` may.
+ */
+export type PostOutcome =
+  | { kind: 'posted'; ts: string }
+  /** Slack asks to wait; nothing was posted. */
+  | { kind: 'rate_limited'; retryAfterMs: number }
+  /** Slack will refuse it until a person does what `fix` says; nothing was posted. */
+  | { kind: 'refused'; slackError: string; fix: string }
+  /** It surely did not leave or was not accepted; trying again is safe. */
+  | { kind: 'not_sent'; cause: unknown }
+  /** The answer was lost: it may be in the channel. */
+  | { kind: 'unsure'; cause: unknown };
+
+/** Whether a message with a key stands in a channel's history. `unknown`: the history may not be read (no scope), or Slack did not answer. */
+export type HistoryAnswer =
+  | { kind: 'found'; ts: string }
+  | { kind: 'absent' }
+  | { kind: 'unknown'; slackError: string };

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { Store } from '../store/store.ts';
+import {
+  outboxKey,
+  readOutboxRecord,
+  writeOutboxRecord,
+  type Notice,
+  type OutboxRecord,
+  type Sealer,
+} from './outbox.ts';
+
+export type ReceiveDeps = {
+  store: Pick<Store, 'create' | 'read'>;
+  sealer: Sealer;
+  /** The channel an event of this kind is told in; undefined: it is remembered and not told. */
+  channelFor: (kind: PaymentEvent['kind']) => string | undefined;
+  /** Where notices to the operators go; undefined: they are only logged. */
+  opsChannel: string | undefined;
+  rememberMs: number;
+  now: () => number;
+  /** Called after new work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+};
+
+export type ReceiveResult = 'new' | 'duplicate' | 'differs';
+
+/**
+ * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
+ * whatever id, is `duplicate`; one with another amount or outcome is `differs`, and the operators are told.
+ * Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again.
+ *
+ * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
+ *
+ * Spec: Events, rule 1.
+ */
+export async function receiveEvent(
+  deps: ReceiveDeps,
+  event: PaymentEvent,
+  fingerprint: string,
+): Promise<ReceiveResult> {
+  const key = outboxKey('alert', event.key);
+  const channel = deps.channelFor(event.kind);
+  // A card token must not be kept before there is a ledger that needs it.
+  const { savedCard: _unkept, ...kept } = event;
+  const record = newRecord(
+    deps,
+    { kind: 'alert', channel: channel ?? '', fingerprint },
+    deps.sealer.seal(key, JSON.stringify(kept)),
+  );
+  const isNew = await deps.store.create(
+    key,
+    writeOutboxRecord(record),
+    channel === undefined ? { ttlMs: deps.rememberMs } : { delayMs: 0, lane: channel },
+  );
+  if (isNew) {
+    deps.wake();
+    return 'new';
+  }
+  const known = await deps.store.read(key);
+  if (!known || readOutboxRecord(known.value).fingerprint === fingerprint) return 'duplicate';
+  await tellOperators(deps, `differs:${event.key}:${fingerprint}`, {
+    kind: 'event_differs',
+    eventKind: event.kind,
+    orderReference: event.orderReference,
+  });
+  return 'differs';
+}
+
+export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
+
+/**
+ * Keeps a delivery that was validly signed but is none of the spec's events, sealed, and tells the
+ * operators once per kind. Never throws it away: what it meant may be learnt later.
+ */
+export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDelivery): Promise<void> {
+  const key = `unknown:${delivery.key}`;
+  const sealed = deps.sealer.seal(key, delivery.body.toString('base64'));
+  await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
+  await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, {
+    kind: 'unknown_event',
+    eventKind: delivery.eventKind,
+  });
+}
+
+async function tellOperators(deps: ReceiveDeps, name: string, notice: Notice): Promise<void> {
+  const { opsChannel } = deps;
+  if (opsChannel === undefined) return;
+  const key = outboxKey('notice', name);
+  const record = newRecord(
+    deps,
+    { kind: 'notice', channel: opsChannel, fingerprint: '' },
+    deps.sealer.seal(key, JSON.stringify(notice)),
+  );
+  if (await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane: opsChannel })) deps.wake();
+}
+
+function newRecord(
+  deps: ReceiveDeps,
+  about: Pick<OutboxRecord, 'kind' | 'channel' | 'fingerprint'>,
+  sealed: string,
+): OutboxRecord {
+  return { ...about, receivedAtMs: deps.now(), sealed, posting: false, lookUps: 0, misses: 0 };
+}
+
+/** Outside text must not shape a key. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,72 @@
+import type { Log } from '../log.ts';
+
+export type WorkerDeps = {
+  /** Does one piece of due work; false when there was none. */
+  workOnce: () => Promise<boolean>;
+  /** How many pieces may be under way at once in this replica; lanes keep them apart. */
+  concurrency: number;
+  /** How long an idle loop waits before it looks again; `wake` cuts it short. */
+  idleMs: number;
+  /** How long it waits after a throw. */
+  failureDelayMs: number;
+  log: Log;
+};
+
+export type Worker = {
+  wake: () => void;
+  /** Takes no more work and resolves when what is under way is done. */
+  stop: () => Promise<void>;
+};
+
+/**
+ * Keeps doing due work until stopped. A throw ends one piece, never the loop: its record is due again
+ * when its lease runs out, and the cause is in the log, once per outage.
+ */
+export function startWorker(deps: WorkerDeps): Worker {
+  const stopped = new AbortController();
+  let failing = false;
+  const sleepers = new Set<() => void>();
+
+  function rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      function done(): void {
+        clearTimeout(timer);
+        sleepers.delete(done);
+        resolve();
+      }
+      sleepers.add(done);
+    });
+  }
+
+  function wake(): void {
+    for (const done of sleepers) done();
+  }
+
+  async function workOrRest(): Promise<void> {
+    try {
+      const worked = await deps.workOnce();
+      if (failing) deps.log('info', 'work goes on');
+      failing = false;
+      if (!worked && !stopped.signal.aborted) await rest(deps.idleMs);
+    } catch (error) {
+      if (!failing) deps.log('error', 'work failed; trying again until it succeeds', {}, error);
+      failing = true;
+      if (!stopped.signal.aborted) await rest(deps.failureDelayMs);
+    }
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped.signal.aborted) await workOrRest();
+  }
+
+  const loops = Array.from({ length: deps.concurrency }, () => loop());
+  return {
+    wake,
+    async stop(): Promise<void> {
+      stopped.abort();
+      wake();
+      await Promise.all(loops);
+    },
+  };
+}

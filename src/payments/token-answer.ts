@@ -1,0 +1,44 @@
+import { ServiceFailure } from '../domain/failure.ts';
+import { atFirstPointer, looseText } from './wire.ts';
+
+/** Where the parts of a token answer stand; ordered JSON pointers. Spec: not shown, so these are settings. */
+export type TokenPointers = { accessToken: string[]; refreshToken: string[]; expiry: string[] };
+
+export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
+
+/**
+ * Reads a token answer. Throws ServiceFailure (malformed) when no pointer leads to an access token; the
+ * message names the pointers, never the answer.
+ *
+ * Spec: Authenticate (data: token payload; its fields: not shown).
+ */
+export function readTokenAnswer(
+  answer: unknown,
+  pointers: TokenPointers,
+  clock: { nowMs: number; fallbackLifetimeMs: number },
+): Token {
+  const accessToken = looseText.parse(atFirstPointer(answer, pointers.accessToken));
+  if (accessToken === undefined) {
+    throw new ServiceFailure(
+      'malformed',
+      `The token answer holds no access token at ${pointers.accessToken.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
+    );
+  }
+  const refreshToken = looseText.parse(atFirstPointer(answer, pointers.refreshToken));
+  const told = readLifetimeMs(atFirstPointer(answer, pointers.expiry), clock.nowMs);
+  return { accessToken, refreshToken, lifetimeMs: told ?? clock.fallbackLifetimeMs };
+}
+
+/** Numbers up to ten years are a duration in seconds, larger ones a Unix time in seconds or milliseconds. */
+function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
+  const text = looseText.parse(value);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  const lifetimeMs = Number.isFinite(number) ? lifetimeOfNumber(number, nowMs) : Date.parse(text) - nowMs;
+  return Number.isFinite(lifetimeMs) && lifetimeMs > 0 ? lifetimeMs : undefined;
+}
+
+function lifetimeOfNumber(number: number, nowMs: number): number {
+  if (number < 315_360_000) return number * 1_000;
+  return number < 100_000_000_000 ? number * 1_000 - nowMs : number - nowMs;
+}

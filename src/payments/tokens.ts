@@ -1,0 +1,79 @@
+import type { PaymentsClient } from './client.ts';
+import { ServiceFailure } from '../domain/failure.ts';
+import { readTokenAnswer, type Token, type TokenPointers } from './token-answer.ts';
+import { fillTemplate, type JsonTemplate, type TemplateValues } from './token-body.ts';
+import type { SharedToken } from './access-token.ts';
+
+export type TokenSettings = {
+  parentAccountId: string;
+  clientId: string | undefined;
+  clientSecret: string | undefined;
+  issueBody: JsonTemplate;
+  refreshBody: JsonTemplate | undefined;
+  pointers: TokenPointers;
+  fallbackLifetimeMs: number;
+};
+
+/**
+ * Obtains a new access token for the parent account. Throws ServiceFailure; its message never holds the
+ * answer or the credentials.
+ *
+ * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
+ */
+export async function issueToken(
+  client: PaymentsClient,
+  settings: TokenSettings,
+  now: () => number,
+): Promise<Token> {
+  try {
+    const { data, response } = await client.POST('/v1/auth/token/issue', {
+      params: { header: { accountId: settings.parentAccountId } },
+      body: fillTemplate(settings.issueBody, templateValues(settings, undefined)),
+    });
+    return readAnswer(data, response, settings, now);
+  } catch (error) {
+    const refused = error instanceof ServiceFailure && error.kind === 'unauthorized';
+    throw refused ? issueRefused(error.httpStatus) : error;
+  }
+}
+
+function issueRefused(httpStatus: number | undefined): ServiceFailure {
+  const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
+  const message = `The payments service refused to give an access token (HTTP ${httpStatus}): ${fix}.`;
+  return new ServiceFailure('unauthorized', message, { httpStatus });
+}
+
+/**
+ * Exchanges the last token for a new one. Throws ServiceFailure, after which the caller issues anew.
+ *
+ * Spec: POST {base_url}/v1/auth/token/refresh (bearer authentication); body and answer: not shown.
+ */
+export async function refreshToken(
+  client: PaymentsClient,
+  settings: TokenSettings & { refreshBody: JsonTemplate },
+  last: SharedToken & { refreshToken: string },
+  now: () => number,
+): Promise<Token> {
+  const { data, response } = await client.POST('/v1/auth/token/refresh', {
+    params: { header: { accountId: settings.parentAccountId } },
+    headers: { Authorization: `Bearer ${last.accessToken}` },
+    body: fillTemplate(settings.refreshBody, templateValues(settings, last)),
+  });
+  return readAnswer(data, response, settings, now);
+}
+
+function readAnswer(data: unknown, response: Response, settings: TokenSettings, now: () => number): Token {
+  if (data === undefined) throw issueRefused(response.status);
+  const clock = { nowMs: now(), fallbackLifetimeMs: settings.fallbackLifetimeMs };
+  return readTokenAnswer(data, settings.pointers, clock);
+}
+
+function templateValues(settings: TokenSettings, last: SharedToken | undefined): TemplateValues {
+  return {
+    CLIENT_ID: settings.clientId,
+    CLIENT_SECRET: settings.clientSecret,
+    ACCOUNT_ID: settings.parentAccountId,
+    ACCESS_TOKEN: last?.accessToken,
+    REFRESH_TOKEN: last?.refreshToken,
+  };
+}

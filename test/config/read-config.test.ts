@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config/read-config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+function fileOf(content: string): string {
+  files += 1;
+  const path = join(folder, `file-${files}`);
+  writeFileSync(path, content);
+  return path;
+}
+
+const policy = fileOf(
+  'channels:\n  alerts: C0ALERTS01\nroles:\n  agent: { users: [U0AGENT01], may: [lookup] }\n',
+);
+const complete = {
+  SLACK_BOT_TOKEN: 'xoxb-canary-token',
+  SLACK_SIGNING_SECRET: 'canary-signing',
+  PAYMENTS_ENVIRONMENT: 'live',
+  PAYMENTS_BASE_URL: 'https://payments.test/',
+  PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+  PAYMENTS_STATIC_TOKEN: 'canary-static',
+  PAYOPS_FILE: policy,
+};
+
+function problemsOf(variables: Record<string, string | undefined>): string[] {
+  const result = readConfig(variables);
+  return result.kind === 'refused' ? result.problems : [];
+}
+
+function configOf(variables: Record<string, string>) {
+  const result = readConfig(variables);
+  if (result.kind !== 'read') throw new Error(result.problems.join('\n'));
+  return result;
+}
+
+describe('readConfig', () => {
+  it('reads a whole configuration, with defaults, frozen', () => {
+    const { config, warnings } = configOf(complete);
+    expect(config).toMatchObject({
+      port: 3000,
+      slackMode: 'http',
+      paymentsBaseUrl: 'https://payments.test',
+      webhookRememberDays: 30,
+      redisUrl: undefined,
+      policy: { channels: { alerts: 'C0ALERTS01' }, roles: { agent: { users: ['U0AGENT01'], groups: [] } } },
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  it('tells every problem at once', () => {
+    const problems = problemsOf({
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      PAYMENTS_BASE_URL: 'ftp://x',
+      PAYOPS_FILE: 'none.yml',
+    });
+    expect(problems).toEqual([
+      'PORT must be a whole number from 0 to 65535.',
+      'LOG_LEVEL must be debug or info or warn or error.',
+      'PAYMENTS_BASE_URL must be an absolute URL that starts with https:// or http://.',
+      'The policy file none.yml cannot be read (ENOENT): copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE.',
+    ]);
+  });
+
+  it('names what is missing and where to find it', () => {
+    const problems = problemsOf({ PAYOPS_FILE: policy });
+    for (const name of [
+      'SLACK_BOT_TOKEN',
+      'SLACK_SIGNING_SECRET',
+      'PAYMENTS_SANDBOX_URL',
+      'PAYMENTS_ACCOUNT_ID',
+      'PAYMENTS_TOKEN_ISSUE_BODY',
+    ]) {
+      expect(problems.some((problem) => problem.startsWith(`${name} is missing`))).toBe(true);
+    }
+  });
+
+  it('names the nearest setting for a misspelt one', () => {
+    expect(problemsOf({ ...complete, SLACK_SIGNIN_SECRET: 'x' })).toEqual([
+      'SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?',
+    ]);
+  });
+
+  it('warns of an unknown name under its own prefixes, and minds nobody else’s', () => {
+    const { warnings } = configOf({ ...complete, WEBHOOK_COLOUR: 'blue', HOME: '/', PATH: '/bin' });
+    expect(warnings).toEqual([expect.stringContaining('WEBHOOK_COLOUR')]);
+  });
+
+  it('reads a secret from the file that NAME_FILE names', () => {
+    const { PAYMENTS_STATIC_TOKEN: _inline, ...rest } = complete;
+    const { config } = configOf({ ...rest, PAYMENTS_STATIC_TOKEN_FILE: fileOf('from-a-file\n') });
+    expect(config.paymentsStaticToken).toBe('from-a-file');
+  });
+
+  it('refuses a secret given twice, and a file that is not there', () => {
+    expect(problemsOf({ ...complete, PAYMENTS_STATIC_TOKEN_FILE: fileOf('x') })).toEqual([
+      'PAYMENTS_STATIC_TOKEN and PAYMENTS_STATIC_TOKEN_FILE are both set: keep one of them.',
+    ]);
+    expect(problemsOf({ ...complete, WEBHOOK_SECRETS_FILE: '/no/such/file' })[0]).toContain(
+      'WEBHOOK_SECRETS_FILE',
+    );
+  });
+
+  it('never repeats a secret in a problem', () => {
+    const broken = {
+      ...complete,
+      SLACK_BOT_TOKEN: 'canary bot',
+      REDIS_URL: 'canary://user:pass@host',
+      SEALING_KEYS: 'canary',
+    };
+    const problems = problemsOf(broken);
+    expect(problems).toHaveLength(3);
+    expect(problems.join('\n')).not.toContain('canary');
+  });
+
+  it.each([
+    ['Redis without shared sealing keys', { REDIS_URL: 'redis://localhost' }, 'SEALING_KEYS is missing'],
+    ['a recipe without a secret', { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }, 'WEBHOOK_SECRETS is missing'],
+    ['a lease shorter than the calls it covers', { WORK_LEASE_SECONDS: '20' }, 'WORK_LEASE_SECONDS must be'],
+    ['Socket Mode without an app token', { SLACK_MODE: 'socket' }, 'SLACK_APP_TOKEN is missing'],
+    [
+      'a token body that is no JSON',
+      { PAYMENTS_TOKEN_ISSUE_BODY: '{nope' },
+      'PAYMENTS_TOKEN_ISSUE_BODY must be a JSON object',
+    ],
+  ])('refuses %s', (_what, variables, words) => {
+    expect(problemsOf({ ...complete, ...variables })).toEqual([expect.stringContaining(words)]);
+  });
+
+  it.each([
+    [
+      'a misspelt key',
+      'channels:\n  alerst: C0ALERTS01\n',
+      ['channels.alerts is missing', 'channels.alerst is not a setting. Did you mean alerts?'],
+    ],
+    [
+      'a channel’s name in place of its id',
+      'channels: { alerts: "#pay-alerts" }\n',
+      ['channels.alerts must be a channel id like C0123ABCD'],
+    ],
+    ['an empty file', '', ['channels is missing']],
+    ['a number for a channel', 'channels: { alerts: 5 }\n', ['channels.alerts must be text']],
+    ['text that is not YAML', 'channels: [', ['line 1']],
+    [
+      'a role that may nothing',
+      'channels: { alerts: C0ALERTS01 }\nroles: { agent: { may: [] } }\n',
+      ['roles.agent.may must name at least one permission'],
+    ],
+  ])('names %s in the policy file', (_what, content, words) => {
+    const problems = problemsOf({ ...complete, PAYOPS_FILE: fileOf(content) });
+    for (const word of words) expect(problems.join('\n')).toContain(word);
+    expect(problems).toHaveLength(words.length);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { confirm, type ExpectedCharge } from '../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+
+const reference = 'ORDER-1' as OrderReference;
+const paid: Transaction = {
+  status: 'SUCCESS',
+  amountMinor: 500_000,
+  currency: 'NGN',
+  orderReference: 'ORDER-1',
+  orderAmountMinor: 500_000,
+  orderCurrency: 'NGN',
+};
+const charged: ExpectedCharge = { reference, amount: { minor: 500_000, currency: 'NGN', source: 'charge' } };
+
+describe('confirm', () => {
+  it('confirms when status, reference and amount all hold', () => {
+    const verdict = confirm(charged, paid);
+    expect(verdict).toMatchObject({ kind: 'confirmed', money: { minor: 500_000, currency: 'NGN' } });
+  });
+
+  it('holds the order’s own amount against the one taken when no amount is given', () => {
+    expect(confirm({ reference }, paid).kind).toBe('confirmed');
+    expect(confirm({ reference }, { ...paid, amountMinor: 499_900 })).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: {
+        amount: {
+          holds: false,
+          statement: 'Amount NGN 4,999.00 differs from the order’s amount, NGN 5,000.00',
+        },
+      },
+    });
+  });
+
+  it.each([
+    ['a status that is not SUCCESS', { ...paid, status: 'PENDING' }, 'status'],
+    ['a status in another case', { ...paid, status: 'success' }, 'status'],
+    ['a reference that differs', { ...paid, orderReference: 'ORDER-2' }, 'reference'],
+    ['a charge whose amount differs', { ...paid, amountMinor: 500_001 }, 'amount'],
+    ['another currency', { ...paid, currency: 'USD' }, 'amount'],
+  ] as const)('refuses %s', (_what, transaction, part) => {
+    const verdict = confirm(charged, transaction);
+    expect(verdict.kind).toBe('not_confirmed');
+    if (verdict.kind !== 'not_confirmed') return;
+    const failing = Object.values(verdict.evidence).filter((check) => !check.holds);
+    expect(failing.map((check) => check.part)).toEqual([part]);
+  });
+
+  it.each(['status', 'orderReference', 'amountMinor'] as const)('refuses a record without %s', (field) => {
+    const { [field]: _gone, ...rest } = paid;
+    expect(confirm(charged, rest).kind).toBe('not_confirmed');
+  });
+
+  it('refuses an amount it has nothing to hold against', () => {
+    const { orderAmountMinor: _gone, ...rest } = paid;
+    expect(confirm({ reference }, rest).kind).toBe('not_confirmed');
+  });
+
+  it('says not found when there is no transaction', () => {
+    expect(confirm(charged, undefined)).toEqual({ kind: 'not_found' });
+  });
+});

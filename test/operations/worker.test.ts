@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { startWorker } from '../../src/operations/worker.ts';
+
+/** Resolves when the count is reached: nothing here waits for a time. */
+function counter(target: number): { hit: () => void; reached: Promise<void> } {
+  let count = 0;
+  let done: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  return {
+    hit() {
+      count += 1;
+      if (count === target) done();
+    },
+    reached,
+  };
+}
+
+describe('startWorker', () => {
+  it('goes on after a throw and logs an outage once', async () => {
+    const { hit, reached } = counter(4);
+    const logged: string[] = [];
+    let calls = 0;
+    const worker = startWorker({
+      concurrency: 1,
+      idleMs: 1,
+      failureDelayMs: 1,
+      log: (level, message) => logged.push(`${level}: ${message}`),
+      workOnce() {
+        calls += 1;
+        hit();
+        return calls <= 2 ? Promise.reject(new Error('store away')) : Promise.resolve(false);
+      },
+    });
+    await reached;
+    await worker.stop();
+    expect(logged).toEqual(['error: work failed; trying again until it succeeds', 'info: work goes on']);
+  });
+
+  it('looks again at once when it is woken', async () => {
+    const { hit, reached } = counter(2);
+    const worker = startWorker({
+      concurrency: 1,
+      idleMs: 60_000,
+      failureDelayMs: 1,
+      log: () => undefined,
+      workOnce() {
+        hit();
+        setImmediate(() => worker.wake());
+        return Promise.resolve(false);
+      },
+    });
+    await reached;
+    await worker.stop();
+    expect.assertions(0);
+  });
+
+  it('finishes what is under way before stop resolves', async () => {
+    let finish: () => void = () => undefined;
+    let started: () => void = () => undefined;
+    const isStarted = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    let finished = false;
+    const worker = startWorker({
+      concurrency: 1,
+      idleMs: 1,
+      failureDelayMs: 1,
+      log: () => undefined,
+      async workOnce() {
+        started();
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        finished = true;
+        return true;
+      },
+    });
+    await isStarted;
+    const stopped = worker.stop();
+    finish();
+    await stopped;
+    expect(finished).toBe(true);
+  });
+});

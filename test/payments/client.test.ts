@@ -1,0 +1,245 @@
+import nock from 'nock';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { AccessToken } from '../../src/payments/access-token.ts';
+import { createPaymentsClient } from '../../src/payments/client.ts';
+import { findTransaction } from '../../src/payments/lookups.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+
+const baseUrl = 'https://payments.test';
+const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+const reference = 'ORDER-1' as OrderReference;
+const header = { accountId };
+const order = { amount: '10.00', currency: 'NGN', customerEmail: 'a@example.com' };
+
+mockTheOutside();
+
+function fixedToken(): AccessToken & { replaced: string[] } {
+  const replaced: string[] = [];
+  return {
+    replaced,
+    current: () => Promise.resolve('token-1'),
+    replace(rejected) {
+      replaced.push(rejected);
+      return Promise.resolve('token-2');
+    },
+  };
+}
+
+function clientOf(settings: { sandbox?: boolean; timeoutMs?: number; baseUrl?: string } = {}) {
+  const accessToken = fixedToken();
+  const client = createPaymentsClient(
+    { baseUrl, sandbox: false, timeoutMs: 1_000, ...settings },
+    { accessToken, fetch: (request) => fetch(request) },
+  );
+  return { client, accessToken };
+}
+
+const record = {
+  id: 'T-1',
+  status: 'SUCCESS',
+  amount: '5000.00',
+  currency: 'NGN',
+  onlineCheckoutOrderReference: 'ORDER-1',
+  onlineCheckoutAmount: '5000.00',
+  onlineCheckoutCurrency: 'NGN',
+};
+
+function lookUpMock() {
+  return nock(baseUrl).get('/v1/transactions/accounts/single').query({ orderReference: 'ORDER-1' });
+}
+
+describe('payments client', () => {
+  it('sends Authorization and accountId on a protected call', async () => {
+    nock(baseUrl, { reqheaders: { authorization: 'Bearer token-1', accountid: accountId } })
+      .get('/v1/transactions/accounts/single')
+      .query(true)
+      .reply(200, { code: '00', description: 'ok', data: record });
+    const { client } = clientOf();
+    expect(await findTransaction(client, accountId, reference)).toMatchObject({ amountMinor: 500_000 });
+  });
+
+  it.each([
+    '/v1/checkout/checkout-card-otp',
+    '/v1/checkout/resend-otp',
+    '/v1/checkout/checkout-card-detail',
+  ] as const)('sends neither Authorization nor accountId to %s', async (path) => {
+    nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
+      .post(path)
+      .reply(200, { code: '00' });
+    const { client } = clientOf();
+    const post = client.POST as (path: string, init: object) => Promise<{ response: Response }>;
+    const { response } = await post(path, { body: { otp: '1', orderReference: 'r', transactionId: 't' } });
+    expect(response.status).toBe(200);
+  });
+
+  it('repeats once with a new token after a 401, body included', async () => {
+    const body = { tokenKey: 'k', order };
+    nock(baseUrl, { reqheaders: { authorization: 'Bearer token-1' } })
+      .post('/v1/checkout/tokenized-card-payment', body)
+      .reply(401, {});
+    nock(baseUrl, { reqheaders: { authorization: 'Bearer token-2' } })
+      .post('/v1/checkout/tokenized-card-payment', body)
+      .reply(200, { code: '00', description: '', status: true, data: {} });
+    const { client, accessToken } = clientOf();
+    const { response } = await client.POST('/v1/checkout/tokenized-card-payment', {
+      params: { header },
+      body,
+    });
+    expect(response.status).toBe(200);
+    expect(accessToken.replaced).toEqual(['token-1']);
+  });
+
+  it('throws unauthorized after the second 401 and repeats no third time', async () => {
+    lookUpMock().twice().reply(401, 'no');
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind: 'unauthorized',
+    });
+  });
+
+  it.each([
+    [403, 'forbidden'],
+    [500, 'server'],
+    [502, 'server'],
+    [418, 'server'],
+  ])('throws on HTTP %i with kind %s, whatever the body', async (status, kind) => {
+    lookUpMock().reply(status, '<html>gateway</html>');
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind,
+      httpStatus: status,
+    });
+  });
+
+  it.each([
+    [{ 'Retry-After': '7' }, 7_000],
+    [{ 'X-Rate-Limit-Window': '60s' }, 60_000],
+    [{ 'X-Rate-Limit-Window': '60 seconds' }, 60_000],
+    [{ 'X-Rate-Limit-Window': 'a while' }, undefined],
+    [{}, undefined],
+  ])('throws rate_limited on 429 and reads %j', async (headers, retryAfterMs) => {
+    lookUpMock().reply(429, {}, headers);
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs,
+    });
+  });
+
+  it('throws timeout at the deadline, also while the body trickles', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"code":');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { client } = clientOf({ timeoutMs: 50, baseUrl: `http://127.0.0.1:${port}` });
+    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({ kind: 'timeout' });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('throws network when nothing answers, and keeps the cause', async () => {
+    lookUpMock().replyWithError(new Error('connect ECONNREFUSED'));
+    const failure = await findTransaction(clientOf().client, accountId, reference).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ kind: 'network', cause: expect.anything() });
+  });
+
+  it('throws malformed for a 200 that is not JSON', async () => {
+    lookUpMock().reply(200, '<html>');
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind: 'malformed',
+    });
+  });
+
+  it('follows no redirect: credentials must not travel', async () => {
+    lookUpMock().reply(302, '', { Location: 'https://elsewhere.test/' });
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind: 'network',
+    });
+  });
+
+  it('puts paths behind a base URL that has one itself', async () => {
+    nock('https://proxy.test').get('/payments/v1/transactions/accounts/single').query(true).reply(404, {});
+    const { client } = clientOf({ baseUrl: 'https://proxy.test/payments' });
+    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+  });
+});
+
+describe('payments client in the sandbox', () => {
+  it('changes checkout paths only', async () => {
+    nock(baseUrl).post('/sandbox/checkout/order').reply(200, { code: '00' });
+    nock(baseUrl).get('/v1/transactions/accounts/single').query(true).reply(200, { code: '01', data: null });
+    nock(baseUrl).get('/v1/accounts/terminals').query({ limit: 50 }).reply(200, { code: '00' });
+    const { client } = clientOf({ sandbox: true });
+    await client.POST('/v1/checkout/order', { params: { header }, body: { order } });
+    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+    await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
+  });
+
+  it('takes no token along to the OTP endpoint there either', async () => {
+    nock(baseUrl, { badheaders: ['authorization'] })
+      .post('/sandbox/checkout/checkout-card-otp')
+      .reply(200, { code: '00' });
+    const body = { otp: '9999', orderReference: 'r', transactionId: 't' };
+    const { response } = await clientOf({ sandbox: true }).client.POST('/v1/checkout/checkout-card-otp', {
+      body,
+    });
+    expect(response.status).toBe(200);
+  });
+
+  it('refuses to resend an OTP, which the sandbox cannot', async () => {
+    const call = clientOf({ sandbox: true }).client.POST('/v1/checkout/resend-otp', {
+      body: { orderReference: 't' },
+    });
+    await expect(call).rejects.toMatchObject({ kind: 'malformed' });
+  });
+});
+
+describe('findTransaction', () => {
+  it.each([
+    ['code 01 with null data', 200, { code: '01', description: 'Transaction not found', data: null }],
+    ['a number for the code', 200, { code: '01', data: undefined }],
+    ['HTTP 404 with a body that is no JSON', 404, 'Not Found'],
+  ])('says undefined for %s', async (_what, status, body) => {
+    lookUpMock().reply(status, body as nock.Body);
+    expect(await findTransaction(clientOf().client, accountId, reference)).toBeUndefined();
+  });
+
+  it.each([
+    ['a number for the amount', { ...record, amount: 5000, onlineCheckoutAmount: 5000.0 }],
+    ['one decimal', { ...record, amount: '5000.0' }],
+    ['a list of one', [record]],
+    [
+      'a list with the right one among others',
+      [{ ...record, onlineCheckoutOrderReference: 'OTHER' }, record],
+    ],
+  ])('reads %s', async (_what, data) => {
+    lookUpMock().reply(200, { code: '00', data });
+    expect(await findTransaction(clientOf().client, accountId, reference)).toMatchObject({
+      status: 'SUCCESS',
+      amountMinor: 500_000,
+      orderReference: 'ORDER-1',
+    });
+  });
+
+  it('passes unknown statuses and odd amounts on without judging', async () => {
+    lookUpMock().reply(200, { code: '00', data: { ...record, status: 'SETTLED_LATER', amount: 'five' } });
+    const transaction = await findTransaction(clientOf().client, accountId, reference);
+    expect(transaction).toMatchObject({ status: 'SETTLED_LATER' });
+    expect(transaction).not.toHaveProperty('amountMinor');
+  });
+
+  it.each([
+    { code: '99', data: null },
+    { code: '00', data: null },
+    { data: record, description: 'success' },
+  ])('throws malformed for %j: neither found nor not found', async (body) => {
+    lookUpMock().reply(200, body);
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      kind: 'malformed',
+    });
+  });
+});
