@@ -1,34 +1,44 @@
 import type {
   ActionsBlock,
+  AlertBlock,
   CardBlock,
   ContextActionsBlock,
   ContextBlock,
   DividerBlock,
   HeaderBlock,
+  HomeView,
   ImageBlock,
+  InputBlock,
   MarkdownBlock,
+  ModalView,
   RichTextBlock,
   SectionBlock,
   TableBlock,
 } from '@slack/types';
 
-/** The blocks a message may hold; a modal's are others, and Slack's own type allows all of them everywhere. */
-export type MessageBlock =
+/** The blocks an App Home may hold, and every other surface too. */
+export type HomeBlock =
   | ActionsBlock
-  | CardBlock
-  | ContextActionsBlock
   | ContextBlock
   | DividerBlock
   | HeaderBlock
   | ImageBlock
-  | MarkdownBlock
   | RichTextBlock
-  | SectionBlock
-  | TableBlock;
+  | SectionBlock;
+
+/** The blocks a message may hold; Slack's own type allows all of them everywhere. */
+export type MessageBlock = HomeBlock | CardBlock | ContextActionsBlock | MarkdownBlock | TableBlock;
+
+/** The blocks a modal may hold: inputs and alerts stand nowhere else. */
+export type ModalBlock = HomeBlock | AlertBlock | InputBlock;
+
+export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
+
+export type Home = Omit<HomeView, 'blocks'> & { blocks: HomeBlock[] };
 
 /**
- * One message, ready for any way of sending it. `text` is the first line's sentence: what notifications
- * show and screen readers read instead of the blocks.
+ * One message, ready for any way of sending it. `text` is the first line's sentence, escaped for mrkdwn:
+ * what notifications show and screen readers read instead of the blocks.
  */
 export type SlackMessage = {
   text: string;

@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { wireFromMinor } from '../../domain/money.ts';
+import type { PaymentsOrder } from '../protocol.ts';
+import type { StoredCard } from './cards.ts';
+
+export const otpLifetimeMs = 15 * 60_000;
+export const otpSubmissionLimit = 3;
+
+/** A checkout order or a saved-card charge: both are found by the merchant's reference, and only once each. */
+export type Order = {
+  orderReference: string;
+  /** The service's own id. Spec: Checkout order. */
+  orderId: string;
+  /** The record's id in a look-up. */
+  transactionRecordId: string;
+  accountId: string;
+  amountMinor: number;
+  /** What the bank took; absent until it did. */
+  takenMinor?: number;
+  currency: string;
+  customerEmail: string;
+  customerId?: string;
+  callbackUrl?: string;
+  cardAllowed: boolean;
+  tokenizeCard: boolean;
+  isSavedCardCharge: boolean;
+  sandbox: boolean;
+  state: PaymentsOrder['state'];
+  /** The bank's or the service's own words on how it stands. */
+  reason?: string;
+  otp?: OpenOtp;
+  pendingLookups: number;
+  shortMinor: number;
+  at: number;
+};
+
+/** The bank waits for the customer's code until `startedAt` + 15 minutes, whatever is resent. */
+export type OpenOtp = {
+  transactionId: string;
+  startedAt: number;
+  submissions: number;
+  /** The card to be saved when the payment completes. */
+  card?: Pick<StoredCard, 'cardType' | 'cardPan' | 'tokenExpiryDate'>;
+};
+
+export type NewOrder = Pick<
+  Order,
+  'accountId' | 'amountMinor' | 'currency' | 'customerEmail' | 'orderReference'
+> &
+  Partial<Order>;
+
+export type Orders = {
+  has: (orderReference: string) => boolean;
+  /** Takes the reference for good. Throws on one already taken: the caller asks `has` in the same turn. */
+  add: (order: NewOrder) => Order;
+  byReference: (orderReference: string) => Order | undefined;
+  byOrderId: (orderId: string) => Order | undefined;
+  byTransactionId: (transactionId: string) => Order | undefined;
+  /** Newest first. */
+  all: () => Order[];
+  newReference: (prefix: 'ORDER' | 'SUB') => string;
+  awaitingOtp: () => Order[];
+};
+
+export function createOrders(now: () => number): Orders {
+  const byReference = new Map<string, Order>();
+  const byOrderId = new Map<string, Order>();
+
+  function add(order: NewOrder): Order {
+    if (byReference.has(order.orderReference)) throw new Error('The order reference is taken.');
+    const added: Order = {
+      orderId: randomUUID(),
+      transactionRecordId: `TXN-${randomBytes(8).toString('hex').toUpperCase()}`,
+      cardAllowed: true,
+      tokenizeCard: false,
+      isSavedCardCharge: false,
+      sandbox: false,
+      state: 'created',
+      pendingLookups: 0,
+      shortMinor: 0,
+      at: now(),
+      ...order,
+    };
+    byReference.set(added.orderReference, added);
+    byOrderId.set(added.orderId, added);
+    return added;
+  }
+
+  const lastNumbers: Record<'ORDER' | 'SUB', number> = { ORDER: 2000, SUB: 3000 };
+
+  function newReference(prefix: 'ORDER' | 'SUB'): string {
+    do lastNumbers[prefix] += 1;
+    while (byReference.has(`${prefix}-${lastNumbers[prefix]}`));
+    return `${prefix}-${lastNumbers[prefix]}`;
+  }
+
+  return {
+    has: (reference) => byReference.has(reference),
+    add,
+    byReference: (reference) => byReference.get(reference),
+    byOrderId: (orderId) => byOrderId.get(orderId),
+    byTransactionId: (transactionId) =>
+      [...byReference.values()].find((order) => order.otp?.transactionId === transactionId),
+    all: () => [...byReference.values()].toReversed().toSorted((one, other) => other.at - one.at),
+    newReference,
+    awaitingOtp: () => [...byReference.values()].filter((order) => order.state === 'awaiting_otp'),
+  };
+}
+
+export function openOtp(now: number, card?: OpenOtp['card']): OpenOtp {
+  const transactionId = `otp-${randomBytes(12).toString('hex')}`;
+  return { transactionId, startedAt: now, submissions: 0, ...(card ? { card } : {}) };
+}
+
+export function isOtpOverdue(order: Order, now: number): boolean {
+  return (
+    order.state === 'awaiting_otp' && order.otp !== undefined && now - order.otp.startedAt >= otpLifetimeMs
+  );
+}
+
+export function panelOrder(order: Order, baseUrl: string): PaymentsOrder {
+  const { orderReference, orderId, currency, customerEmail, customerId, state, reason } = order;
+  return {
+    orderReference,
+    orderId,
+    amount: wireFromMinor(order.amountMinor),
+    currency,
+    customerEmail,
+    ...(customerId === undefined ? {} : { customerId }),
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    isSavedCardCharge: order.isSavedCardCharge,
+    ...(order.isSavedCardCharge ? {} : { checkoutLink: checkoutLink(order, baseUrl) }),
+    at: order.at,
+  };
+}
+
+export function checkoutLink(order: Order, baseUrl: string): string {
+  return `${baseUrl}/checkout/${order.orderId}`;
+}

@@ -1,0 +1,121 @@
+import { parseAmount } from '../../domain/money.ts';
+import { parseOrderReference } from '../../domain/order-reference.ts';
+import type { Parsed } from '../../domain/parsed.ts';
+import type { ActResult, PaymentsAction, PaymentsState, PaymentsWeather } from '../protocol.ts';
+import { declineReasons, otps, testCardNumbers } from './bank.ts';
+import { tryCard } from './checkout.ts';
+import { panelOrder, type Order } from './orders.ts';
+import { tryOtp } from './otp.ts';
+import { completePayment, declinePayment } from './payment-flow.ts';
+import { email } from './read-body.ts';
+import type { World } from './world.ts';
+
+export type Weather = { current: PaymentsWeather };
+
+export function panelState(world: World, weather: Weather): PaymentsState {
+  return {
+    weather: weather.current,
+    orders: world.orders.all().map((order) => panelOrder(order, world.baseUrl())),
+    deliveries: world.webhooks.deliveries(),
+    cards: world.cards
+      .all()
+      .filter((card) => card.accountId === world.parentAccountId)
+      .map(({ label, customerEmail, cardPan, cardType }) => ({ label, customerEmail, cardPan, cardType })),
+    declineReasons: [...declineReasons],
+  };
+}
+
+/** What a person does on the panel, told back in words when it cannot be done. Works in any weather. */
+export function act(world: World, weather: Weather, action: PaymentsAction): ActResult {
+  switch (action.kind) {
+    case 'create_order':
+      return createOrder(world, action);
+    case 'pay_order':
+      return payOrder(world, action.orderReference, action.outcome);
+    case 'decline_saved_card_charge':
+      return chargeAsMerchant(world, action, (order) =>
+        declinePayment(world, order, action.reason.trim().slice(0, 200) || declineReasons[0]),
+      );
+    case 'approve_saved_card_charge':
+      return chargeAsMerchant(world, action, (order) => completePayment(world, order));
+    case 'redeliver':
+      return world.webhooks.redeliver(action.deliveryId, action.how)
+        ? { ok: true }
+        : problem('There is no delivery of that number.');
+    case 'set_weather':
+      weather.current = action.weather;
+      world.changed();
+      return { ok: true };
+  }
+}
+
+function createOrder(world: World, action: Extract<PaymentsAction, { kind: 'create_order' }>): ActResult {
+  const terms = readTerms(action);
+  if (!terms.ok) return terms;
+  const reference = readReference(world, action.orderReference);
+  if (!reference.ok) return reference;
+  world.orders.add({
+    ...terms.value,
+    orderReference: reference.value,
+    accountId: world.parentAccountId,
+    currency: 'NGN',
+    tokenizeCard: true,
+  });
+  world.changed();
+  return { ok: true };
+}
+
+/** The customer at the checkout page: the same card and OTP steps as over HTTP. */
+function payOrder(world: World, reference: string, outcome: 'approved' | 'declined'): ActResult {
+  const order = world.orders.byReference(reference);
+  if (!order) return problem(`There is no order ${reference}.`);
+  const card = outcome === 'approved' ? testCardNumbers.otp : testCardNumbers.declined;
+  const tried = tryCard(world, order, card);
+  if (outcome === 'declined') return order.state === 'declined' ? { ok: true } : problem(`${tried.message}.`);
+  if (!tried.status) return problem(`${tried.message}.`);
+  const paid = tryOtp(world, order, otps.right);
+  return paid.status ? { ok: true } : problem(`${paid.message}.`);
+}
+
+function chargeAsMerchant(
+  world: World,
+  terms: { amount: string; customerEmail: string },
+  settle: (order: Order) => void,
+): ActResult {
+  const read = readTerms(terms);
+  if (!read.ok) return read;
+  settle(
+    world.orders.add({
+      ...read.value,
+      orderReference: world.orders.newReference('SUB'),
+      accountId: world.parentAccountId,
+      currency: 'NGN',
+      isSavedCardCharge: true,
+    }),
+  );
+  return { ok: true };
+}
+
+function readTerms(terms: {
+  amount: string;
+  customerEmail: string;
+}): Parsed<{ amountMinor: number; customerEmail: string }> {
+  const amount = parseAmount(terms.amount);
+  if (!amount.ok) return amount;
+  const customerEmail = email.safeParse(terms.customerEmail.trim());
+  if (!customerEmail.success) return problem('That is not an e-mail address.');
+  return { ok: true, value: { amountMinor: amount.value, customerEmail: customerEmail.data } };
+}
+
+function readReference(world: World, given: string | undefined): Parsed<string> {
+  if (given === undefined || given.trim() === '')
+    return { ok: true, value: world.orders.newReference('ORDER') };
+  const reference = parseOrderReference(given);
+  if (reference.ok && world.orders.has(reference.value))
+    return problem(`${reference.value} is already used.`);
+  return reference;
+}
+
+function problem(text: string): { ok: false; problem: string } {
+  return { ok: false, problem: text };
+}

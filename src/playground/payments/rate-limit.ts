@@ -1,0 +1,31 @@
+export type RateLimit = {
+  /** Counts one call; `allowed` is false when the period's quota was already used up. */
+  take: (operation: string) => { allowed: boolean; headers: Record<string, string> };
+  exceeded: () => Record<string, string>;
+};
+
+/** A fixed window per operation. Spec: Limits (the numeric quota: not shown). */
+export function createRateLimit(options: { limit: number; windowMs: number; now: () => number }): RateLimit {
+  const { limit, windowMs, now } = options;
+  const windows = new Map<string, { startedAt: number; used: number }>();
+
+  function headers(remaining: number): Record<string, string> {
+    return {
+      'X-Rate-Limit-Limit': String(limit),
+      'X-Rate-Limit-Remaining': String(remaining),
+      'X-Rate-Limit-Window': `${Math.ceil(windowMs / 1000)}s`,
+    };
+  }
+
+  return {
+    take: (operation) => {
+      const current = windows.get(operation);
+      const fresh = !current || now() - current.startedAt >= windowMs;
+      const window = fresh ? { startedAt: now(), used: 0 } : current;
+      window.used += 1;
+      windows.set(operation, window);
+      return { allowed: window.used <= limit, headers: headers(Math.max(0, limit - window.used)) };
+    },
+    exceeded: () => headers(0),
+  };
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { answered, checkoutEnveloped, refusal, type Answer } from './answer.ts';
+import {
+  chargeScript,
+  threeDSecureWords,
+  type Accident,
+  type CardBehaviour,
+  type ChargeScript,
+} from './bank.ts';
+import { cardsNotEnabledWords } from './checkout.ts';
+import { openOtp, type Order } from './orders.ts';
+import { completePayment, declinePayment } from './payment-flow.ts';
+import { amount, currency, email, orderReference, readBody } from './read-body.ts';
+import type { Call, Route } from './route.ts';
+import { accountWithoutCards } from './seed-accounts.ts';
+import type { World } from './world.ts';
+
+/** The e-mail is read loosely: a missing or broken one is a rejection with its own words, not a failed validation. */
+const chargeBody = z.object({
+  tokenKey: z.string().min(1),
+  order: z.object({
+    amount,
+    currency,
+    customerEmail: z.unknown().optional(),
+    orderReference: orderReference.optional(),
+    customerId: z.string().optional(),
+  }),
+});
+
+type ChargeBody = z.infer<typeof chargeBody>;
+
+/** Spec: charge a saved card. */
+export function savedCardChargeRoutes(world: World): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1/checkout/tokenized-card-payment',
+      label: 'Charge a saved card',
+      access: 'merchant',
+      from: 'bot',
+      answer: (call) => charge(world, call),
+    },
+  ];
+}
+
+function charge(world: World, call: Call): Answer {
+  const read = readBody(chargeBody, call);
+  if (!read.ok) return read.answer;
+  const script = chargeScript(read.value.order.amount);
+  const checked = check(world, call, read.value, script);
+  if (checked.kind === 'rejected') return rejected(checked.message);
+  const reference = read.value.order.orderReference ?? world.orders.newReference('SUB');
+  const accident = script.accident;
+  if (accident?.when === 'before' && !world.accidentsHad.has(reference)) {
+    world.accidentsHad.add(reference);
+    return accidentAnswer(accident, `${reference}: nothing was charged`);
+  }
+  const order = world.orders.add({
+    ...termsOf(read.value),
+    orderReference: reference,
+    accountId: call.accountId,
+    customerEmail: checked.customerEmail,
+    isSavedCardCharge: true,
+    shortMinor: script.shortMinor ?? 0,
+    pendingLookups: script.pendingLookups ?? 0,
+  });
+  const answer = settle(world, order, script.behaviour ?? checked.behaviour);
+  return accident?.when === 'after' ? accidentAnswer(accident, `${reference}: charged all the same`) : answer;
+}
+
+function termsOf({ order }: ChargeBody): Pick<Order, 'amountMinor' | 'currency' | 'customerId'> {
+  const { amount: amountMinor, currency, customerId } = order;
+  return { amountMinor, currency, ...(customerId === undefined ? {} : { customerId }) };
+}
+
+type Checked =
+  | { kind: 'rejected'; message: string }
+  | { kind: 'accepted'; customerEmail: string; behaviour: CardBehaviour };
+
+/**
+ * A used reference is told first: the retry of a received request is "already existing" whatever became
+ * of the card since. Spec: Errors (saved-card charge rejections).
+ */
+function check(world: World, call: Call, body: ChargeBody, script: ChargeScript): Checked {
+  const { orderReference: reference } = body.order;
+  if (reference !== undefined && world.orders.has(reference)) {
+    return { kind: 'rejected', message: 'An order already exists with this order reference' };
+  }
+  const customerEmail = email.safeParse(body.order.customerEmail);
+  if (!customerEmail.success) return { kind: 'rejected', message: 'Customer email is invalid' };
+  if (script.cardsNotEnabled || world.accounts.byId(call.accountId)?.accountRef === accountWithoutCards) {
+    return { kind: 'rejected', message: cardsNotEnabledWords };
+  }
+  const card = world.cards.find(call.accountId, body.tokenKey);
+  if (!card) return { kind: 'rejected', message: 'Invalid card token' };
+  if (card.customerEmail !== customerEmail.data) {
+    return { kind: 'rejected', message: "Email address doesn't match token key" };
+  }
+  return { kind: 'accepted', customerEmail: customerEmail.data, behaviour: card.behaviour };
+}
+
+function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
+  switch (behaviour.kind) {
+    case 'approve':
+      completePayment(world, order);
+      return sent(order, true, false);
+    case 'otp':
+      order.otp = openOtp(world.now());
+      order.state = 'awaiting_otp';
+      order.reason = 'Enter the OTP the bank sent to the customer';
+      world.changed();
+      return sent(order, false, true);
+    case 'decline':
+      declinePayment(world, order, behaviour.reason);
+      return sent(order, false, false);
+    case 'three_d_secure':
+      declinePayment(world, order, threeDSecureWords);
+      return sent(order, false, false);
+  }
+}
+
+function sent(order: Order, status: boolean, otpRequired: boolean): Answer {
+  const message = order.reason ?? '';
+  const data = {
+    status,
+    message,
+    otpRequired,
+    ...(order.otp && otpRequired ? { transactionId: order.otp.transactionId } : {}),
+    orderId: order.orderId,
+    orderReference: order.orderReference,
+  };
+  return checkoutEnveloped(data, `${order.orderReference}: ${message}`);
+}
+
+function rejected(message: string): Answer {
+  const data = { status: false, message, otpRequired: false, orderId: null, orderReference: null };
+  return answered({ code: '400', description: 'Bad request', status: false, data }, `not sent: ${message}`);
+}
+
+function accidentAnswer(accident: Accident, note: string): Answer {
+  if (accident.how !== 'error_500') return { kind: accident.how, note };
+  return { ...refusal(500, 'A downstream system failed'), note };
+}

@@ -1,0 +1,138 @@
+import { approvedWords, type CardBehaviour } from './bank.ts';
+import type { StoredCard } from './cards.ts';
+import type { NewOrder } from './orders.ts';
+import { accountWithOwnCard } from './seed-accounts.ts';
+import type { World } from './world.ts';
+
+type SeedCard = Pick<StoredCard, 'tokenKey' | 'customerEmail' | 'label' | 'cardPan' | 'cardType'> & {
+  behaviour: CardBehaviour;
+};
+
+/** One card for each thing a bank can do. The token keys are words, so that a newcomer can type them. */
+export const seedCards = {
+  approves: {
+    tokenKey: 'tok-ada-approves',
+    customerEmail: 'ada.obi@example.com',
+    label: 'Ada Obi: approves',
+    cardType: 'Mastercard',
+    cardPan: '539983******4081',
+    behaviour: { kind: 'approve' },
+  },
+  requiresOtp: {
+    tokenKey: 'tok-bola-otp',
+    customerEmail: 'bola.ade@example.com',
+    label: 'Bola Ade: asks for an OTP (123456)',
+    cardType: 'Visa',
+    cardPan: '418742******1127',
+    behaviour: { kind: 'otp' },
+  },
+  declines: {
+    tokenKey: 'tok-chidi-declines',
+    customerEmail: 'chidi.eze@example.com',
+    label: 'Chidi Eze: declines, insufficient funds',
+    cardType: 'Verve',
+    cardPan: '506105******6640',
+    behaviour: { kind: 'decline', reason: 'Insufficient funds' },
+  },
+  threeDSecure: {
+    tokenKey: 'tok-dayo-3ds',
+    customerEmail: 'dayo.bello@example.com',
+    label: 'Dayo Bello: asks for 3-D Secure, which fails',
+    cardType: 'Visa',
+    cardPan: '428852******9018',
+    behaviour: { kind: 'three_d_secure' },
+  },
+} as const satisfies Record<string, SeedCard>;
+
+/** Saved by a sub account: charging it as the parent is rejected with "Invalid card token". */
+export const foreignTokenKey = 'tok-of-another-account';
+
+const hourMs = 3_600_000;
+
+/** The stories a newcomer can look up at once. References are part of the playground's tour and of its tests. */
+export function seedWorld(world: World): void {
+  for (const card of Object.values(seedCards)) addCard(world, world.parentAccountId, card);
+  const other = world.accounts.byRef(accountWithOwnCard);
+  if (other) addCard(world, other.accountId, { ...seedCards.approves, tokenKey: foreignTokenKey });
+  const [ada, bola, chidi] = [seedCards.approves, seedCards.requiresOtp, seedCards.declines];
+  addPaid(
+    world,
+    { orderReference: 'ORDER-1004', amountMinor: 325_050, customerEmail: bola.customerEmail },
+    52,
+  );
+  addPaid(
+    world,
+    { orderReference: 'ORDER-1005', amountMinor: 9_600_000, customerEmail: chidi.customerEmail },
+    31,
+  );
+  addPaid(
+    world,
+    {
+      orderReference: 'ORDER-1003',
+      amountMinor: 1_500_000,
+      takenMinor: 1_400_000,
+      customerEmail: ada.customerEmail,
+    },
+    26,
+  );
+  addPaid(
+    world,
+    {
+      orderReference: 'SUB-2040',
+      amountMinor: 500_000,
+      customerEmail: ada.customerEmail,
+      isSavedCardCharge: true,
+    },
+    24,
+  );
+  addPaid(
+    world,
+    {
+      orderReference: 'ORDER-1001',
+      amountMinor: 1_250_000,
+      customerEmail: ada.customerEmail,
+      customerId: 'CUST-17',
+    },
+    3,
+  );
+  world.orders.add({
+    ...common(world, 2),
+    orderReference: 'SUB-2041',
+    amountMinor: 500_000,
+    customerEmail: chidi.customerEmail,
+    customerId: 'CUST-42',
+    isSavedCardCharge: true,
+    state: 'declined',
+    reason: 'Insufficient funds',
+  });
+  world.orders.add({
+    ...common(world, 1),
+    orderReference: 'ORDER-1002',
+    amountMinor: 840_000,
+    customerEmail: bola.customerEmail,
+    customerId: 'CUST-23',
+    tokenizeCard: true,
+  });
+}
+
+function addCard(world: World, accountId: string, card: SeedCard): void {
+  world.cards.add({ ...card, accountId, tokenExpiryDate: '12/29' });
+}
+
+function addPaid(
+  world: World,
+  order: Pick<NewOrder, 'orderReference' | 'amountMinor' | 'customerEmail'> & Partial<NewOrder>,
+  hoursAgo: number,
+): void {
+  world.orders.add({
+    ...common(world, hoursAgo),
+    state: 'paid',
+    reason: approvedWords,
+    takenMinor: order.amountMinor,
+    ...order,
+  });
+}
+
+function common(world: World, hoursAgo: number): { accountId: string; currency: string; at: number } {
+  return { accountId: world.parentAccountId, currency: 'NGN', at: world.now() - hoursAgo * hourMs };
+}

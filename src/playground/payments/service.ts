@@ -1,0 +1,254 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
+import { accountRoutes } from './account-routes.ts';
+import { createAccounts } from './accounts.ts';
+import { refusal, type Answer } from './answer.ts';
+import { authRoutes, checkAccess } from './auth.ts';
+import { createCards } from './cards.ts';
+import { checkoutPageRoutes } from './checkout-page.ts';
+import { checkoutRoutes } from './checkout.ts';
+import { createPager } from './cursor.ts';
+import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
+import { createOrders } from './orders.ts';
+import { otpRoutes } from './otp.ts';
+import { act, panelState, type Weather } from './panel.ts';
+import { failOverdue } from './payment-flow.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import type { Call, Route } from './route.ts';
+import { sandboxRoutes } from './sandbox.ts';
+import { savedCardChargeRoutes } from './saved-card-charge.ts';
+import { savedCardRoutes } from './saved-card-routes.ts';
+import { seedAccounts, seedTerminals } from './seed-accounts.ts';
+import { seedWorld } from './seed.ts';
+import { createListener } from './serve.ts';
+import { createStats, type PaymentsStats } from './stats.ts';
+import { terminalRoutes } from './terminals.ts';
+import { createTokens, type Credentials } from './tokens.ts';
+import { transactionRoutes } from './transactions.ts';
+import { createWebhooksOut } from './webhooks-out.ts';
+import type { World } from './world.ts';
+
+export type PaymentsOptions = {
+  /** 0 or absent: any free port. */
+  port?: number;
+  now?: () => number;
+  /** Called when an exchange begins and, with the same id, when it ends. Secrets are struck out. */
+  onExchange?: (exchange: Exchange) => void;
+  /** False starts with no orders and no cards; accounts and terminals are there all the same. */
+  seed?: boolean;
+  tokenLifetimeMs?: number;
+  /** The waits between the attempts of a webhook. */
+  retryDelaysMs?: readonly number[];
+  webhookTimeoutMs?: number;
+  /** Calls of one operation in one window. */
+  rateLimit?: { limit: number; windowMs: number };
+};
+
+export type PaymentsService = {
+  url: string;
+  port: number;
+  state: () => PaymentsState;
+  act: (action: PaymentsAction) => Promise<ActResult>;
+  /** Calls back after every change of `state()`; the returned function ends that. */
+  onChange: (listener: () => void) => () => void;
+  /** Events that had nowhere to go leave as soon as there is a URL. */
+  sendWebhooksTo: (url: string | undefined) => void;
+  credentials: Credentials;
+  /** Resolves when every delivery is received or given up. */
+  settled: () => Promise<void>;
+  stats: () => PaymentsStats;
+  /** Cuts every connection, hanging ones too. */
+  close: () => Promise<void>;
+};
+
+const defaults = {
+  tokenLifetimeMs: 30 * 60_000,
+  retryDelaysMs: [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000],
+  webhookTimeoutMs: 10_000,
+  rateLimit: { limit: 6_000, windowMs: 60_000 },
+};
+
+const overdueCheckMs = 1_000;
+
+/**
+ * The payments service's specification as a running service: real HTTP on 127.0.0.1, with its states and
+ * clocks, its events signed and sent again until they are received. Holds everything in memory. Throws
+ * when the port is taken.
+ *
+ * Spec: the whole of it; what it does not show is chosen here and named where it is chosen.
+ */
+export async function startPaymentsService(options: PaymentsOptions): Promise<PaymentsService> {
+  const now = options.now ?? Date.now;
+  const server = createServer();
+  const port = await listen(server, options.port ?? 0);
+  const url = `http://127.0.0.1:${port}`;
+  const listeners = new Set<() => void>();
+  const credentials: Credentials = {
+    accountId: randomUUID(),
+    clientId: 'playground-client',
+    clientSecret: randomBytes(24).toString('base64url'),
+    webhookSecret: randomBytes(24).toString('base64url'),
+  };
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const record = createExchangeRecorder(now, options.onExchange ?? (() => {}));
+  const world = createWorld({ ...defaults, ...options, now, url, credentials, changed, record });
+  if (options.seed !== false) seedWorld(world);
+  const weather: Weather = { current: 'normal' };
+  const limit = createRateLimit({ ...(options.rateLimit ?? defaults.rateLimit), now });
+  let crash: unknown;
+  server.on(
+    'request',
+    createListener({
+      routes: routesOf(world),
+      answer: (route, call) => answerCall({ world, weather, limit }, route, call),
+      record,
+      onCrash: (error) => {
+        crash = error;
+      },
+    }),
+  );
+  const clock = setInterval(() => failOverdue(world), overdueCheckMs);
+  clock.unref();
+
+  return {
+    url,
+    port,
+    credentials,
+    state: () => {
+      failOverdue(world);
+      return panelState(world, weather);
+    },
+    act: (action) => {
+      failOverdue(world);
+      return Promise.resolve(act(world, weather, action));
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    sendWebhooksTo: world.webhooks.sendTo,
+    settled: world.webhooks.settled,
+    stats: world.stats.read,
+    close: async () => {
+      clearInterval(clock);
+      world.webhooks.close();
+      await close(server);
+      if (crash !== undefined)
+        throw new Error('The simulated payments service met a bug of its own.', { cause: crash });
+    },
+  };
+}
+
+type WorldParts = Required<
+  Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelaysMs' | 'webhookTimeoutMs'>
+> & {
+  now: () => number;
+  url: string;
+  credentials: Credentials;
+  changed: () => void;
+  record: RecordExchange;
+};
+
+function createWorld(parts: WorldParts): World {
+  const { now, url, credentials, changed, record } = parts;
+  const accounts = createAccounts(credentials.accountId, now);
+  seedAccounts(accounts, now());
+  return {
+    now,
+    baseUrl: () => url,
+    parentAccountId: credentials.accountId,
+    tokens: createTokens({ credentials, lifetimeMs: parts.tokenLifetimeMs, now }),
+    accounts,
+    terminals: seedTerminals(credentials.accountId, accounts, now()),
+    orders: createOrders(now),
+    cards: createCards(),
+    webhooks: createWebhooksOut({
+      secret: credentials.webhookSecret,
+      now,
+      record,
+      changed,
+      retryDelaysMs: parts.retryDelaysMs,
+      answerTimeoutMs: parts.webhookTimeoutMs,
+    }),
+    stats: createStats(),
+    pager: createPager(),
+    accidentsHad: new Set(),
+    changed,
+  };
+}
+
+function routesOf(world: World): Route[] {
+  return [
+    ...authRoutes(world),
+    ...accountRoutes(world),
+    ...terminalRoutes(world),
+    ...checkoutRoutes(world),
+    ...otpRoutes(world),
+    ...savedCardChargeRoutes(world),
+    ...savedCardRoutes(world),
+    ...transactionRoutes(world),
+    ...sandboxRoutes(world),
+    ...checkoutPageRoutes(world),
+  ];
+}
+
+type Gate = { world: World; weather: Weather; limit: RateLimit };
+
+/** Weather, permission and quota stand before every API call; the checkout page is the customer's and has none of them. */
+function answerCall(gate: Gate, route: Route, call: Call): Answer {
+  const { world, weather, limit } = gate;
+  world.stats.called(route.method, route.path);
+  failOverdue(world);
+  if (route.path.startsWith('/checkout/')) return route.answer(call);
+  const bad = badWeather(weather, limit);
+  if (bad) return bad;
+  const { authorization } = call.headers;
+  const refused = checkAccess(world, route, { authorization, accountId: call.accountId });
+  if (refused) return refused;
+  const quota = limit.take(`${route.method} ${route.path}`);
+  if (!quota.allowed) return tooMany(quota.headers);
+  const answer = route.answer(call);
+  const tells = route.tellsLimit === true && answer.kind === 'json' && answer.status === 200;
+  return tells ? { ...answer, headers: quota.headers } : answer;
+}
+
+function badWeather(weather: Weather, limit: RateLimit): Answer | undefined {
+  switch (weather.current) {
+    case 'normal':
+      return undefined;
+    case 'hang':
+      return { kind: 'silence', note: 'no answer, as the weather wants' };
+    case 'error_500':
+      return refusal(500, 'A downstream system failed');
+    case 'rate_limited':
+      return tooMany(limit.exceeded());
+    case 'unauthorized':
+      return refusal(401, 'The access token is missing, invalid or expired');
+  }
+}
+
+function tooMany(headers: Record<string, string>): Answer {
+  const answer = refusal(429, 'The call limit for the period is exceeded');
+  return answer.kind === 'json' ? { ...answer, headers } : answer;
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,69 @@
+import { wireFromMinor } from '../../domain/money.ts';
+import { answered, enveloped, refusal, type Answer } from './answer.ts';
+import type { Order } from './orders.ts';
+import type { Call, Route } from './route.ts';
+import type { World } from './world.ts';
+
+/** Spec: Transactions. */
+export function transactionRoutes(world: World): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/transactions/accounts/single',
+      label: 'Look up a transaction',
+      access: 'merchant',
+      from: 'bot',
+      answer: (call) => lookUp(world, call),
+    },
+  ];
+}
+
+function lookUp(world: World, call: Call): Answer {
+  const reference = call.query.get('orderReference');
+  if (reference === null || reference === '') return refusal(400, 'orderReference is required');
+  world.stats.lookedUp(reference);
+  const order = world.orders.byReference(reference);
+  if (!order || order.accountId !== call.accountId) {
+    return answered(
+      { code: '01', description: 'Transaction not found', data: null },
+      `${reference} not found`,
+    );
+  }
+  const record = transactionRecord(order);
+  if (order.state === 'paid' && order.pendingLookups > 0) order.pendingLookups -= 1;
+  return enveloped(record, `${reference} is ${record.status}`);
+}
+
+/** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING and FAILED. */
+export function transactionRecord(order: Order): Record<string, string> & { status: string } {
+  const amount = wireFromMinor(order.amountMinor);
+  return {
+    id: order.transactionRecordId,
+    status: transactionStatus(order),
+    amount: wireFromMinor(order.takenMinor ?? order.amountMinor),
+    source: order.isSavedCardCharge ? 'api' : 'web',
+    type: 'online_checkout',
+    gatewayMessage: order.reason ?? 'Waiting for the customer',
+    onlineCheckoutOrderId: order.orderId,
+    onlineCheckoutOrderReference: order.orderReference,
+    onlineCheckoutCurrency: order.currency,
+    onlineCheckoutCustomerEmail: order.customerEmail,
+    onlineCheckoutAmount: amount,
+    onlineCheckoutPaymentMethod: 'card_payment',
+    currency: order.currency,
+    entryType: 'CREDIT',
+  };
+}
+
+export function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' {
+  switch (order.state) {
+    case 'paid':
+      return order.pendingLookups > 0 ? 'PENDING' : 'SUCCESS';
+    case 'created':
+    case 'awaiting_otp':
+      return 'PENDING';
+    case 'declined':
+    case 'failed':
+      return 'FAILED';
+  }
+}

@@ -1,0 +1,27 @@
+import type { Accounts } from './accounts.ts';
+import type { Cards } from './cards.ts';
+import type { Pager } from './cursor.ts';
+import type { Orders } from './orders.ts';
+import type { Stats } from './stats.ts';
+import type { Terminal } from './terminals.ts';
+import type { Tokens } from './tokens.ts';
+import type { WebhooksOut } from './webhooks-out.ts';
+
+/** Everything the simulated service knows, one data module per concern; the routes act on it and keep nothing. */
+export type World = {
+  now: () => number;
+  baseUrl: () => string;
+  /** The parent account of the business. */
+  parentAccountId: string;
+  tokens: Tokens;
+  accounts: Accounts;
+  terminals: readonly Terminal[];
+  orders: Orders;
+  cards: Cards;
+  webhooks: WebhooksOut;
+  stats: Stats;
+  pager: Pager;
+  /** References whose `before` accident has happened: the next try goes through. */
+  accidentsHad: Set<string>;
+  changed: () => void;
+};

@@ -1,0 +1,316 @@
+import type {
+  ActionsBlock,
+  AlertBlock,
+  Button,
+  ConfirmationDialog,
+  ContextBlock,
+  DividerBlock,
+  HeaderBlock,
+  InputBlock,
+  MrkdwnElement,
+  PlainTextElement,
+  PlainTextInput,
+  RichTextBlock,
+  RichTextText,
+  SectionBlock,
+  StaticSelect,
+  TableBlock,
+} from '@slack/types';
+import { limits } from './limits.ts';
+import type { Modal, ModalBlock } from './message.ts';
+import { cut, mrkdwnText, visible } from './text.ts';
+
+/** Slack refuses empty text, and outside text can be empty after cleaning. */
+const nothing = '–';
+
+/** Text that is shown as it is: no formatting, no emoji codes, no links. Cut to `max`. */
+export function plainText(text: string, max: number = limits.textObject): PlainTextElement {
+  return { type: 'plain_text', text: cut(visible(text), max).trim() || nothing, emoji: false };
+}
+
+/**
+ * Our own words in Slack's markup; outside text in it must have gone through `mrkdwnText`. Never turns a bare
+ * address or name into a link (`verbatim`).
+ */
+export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnElement {
+  const shortened = cut(visible(text), max);
+  // A token or entity that the cut went through would show its raw inside.
+  const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
+  return { type: 'mrkdwn', text: whole.trim() || nothing, verbatim: true };
+}
+
+export function section(text: PlainTextElement | MrkdwnElement): SectionBlock {
+  return { type: 'section', text: { ...text, text: cut(text.text, limits.sectionText) } };
+}
+
+export function header(text: string): HeaderBlock {
+  return { type: 'header', text: plainText(text, limits.headerText) };
+}
+
+export function divider(): DividerBlock {
+  return { type: 'divider' };
+}
+
+/** The small grey line below a message. More than ten elements are left out. */
+export function context(...elements: (PlainTextElement | MrkdwnElement)[]): ContextBlock {
+  const short = elements.map((element) => ({ ...element, text: cut(element.text, limits.contextText) }));
+  return { type: 'context', elements: short.slice(0, limits.contextElements) };
+}
+
+export function actions(...buttons: Button[]): ActionsBlock {
+  return { type: 'actions', elements: buttons };
+}
+
+/** `actionId` must be unique among the buttons of one `actions` block. */
+export function button(parts: {
+  actionId: string;
+  text: string;
+  value?: string;
+  style?: 'primary' | 'danger';
+  confirm?: ConfirmationDialog;
+}): Button {
+  const { actionId, text, ...rest } = parts;
+  return { type: 'button', action_id: actionId, text: plainText(text, limits.buttonText), ...rest };
+}
+
+/** Only where money or access changes; `text` repeats the amount and the object. */
+export function confirmDialog(parts: {
+  title: string;
+  text: string;
+  confirm: string;
+  deny: string;
+  style?: 'primary' | 'danger';
+}): ConfirmationDialog {
+  return {
+    title: plainText(parts.title, limits.confirmTitle),
+    text: plainText(parts.text, limits.confirmText),
+    confirm: plainText(parts.confirm, limits.confirmButton),
+    deny: plainText(parts.deny, limits.confirmButton),
+    ...(parts.style === undefined ? {} : { style: parts.style }),
+  };
+}
+
+/** A run of words in one style. What stands in it is never a mention, a link or markup. */
+export type Piece = RichTextText;
+
+export function words(text: string): Piece {
+  return { type: 'text', text: cut(visible(text), limits.textObject) };
+}
+
+export function bold(text: string): Piece {
+  return { ...words(text), style: { bold: true } };
+}
+
+export function code(text: string): Piece {
+  return { ...words(text), style: { code: true } };
+}
+
+/** Words where Slack wants some: a dash when nothing is left of them. */
+function filled(text: string): Piece {
+  return words(visible(text).trim() || nothing);
+}
+
+/** Lines of styled words: where outside text goes, because it can neither ping nor link nor format there. */
+export function richText(...lines: Piece[][]): RichTextBlock {
+  const elements = lines.flatMap((line, index) => (index === 0 ? line : [words('\n'), ...line]));
+  const pieces = elements.filter((piece) => piece.text !== '');
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_section', elements: pieces.length > 0 ? pieces : [words(nothing)] }],
+  };
+}
+
+/** Somebody else's words, set apart, below a line that says whose they are. */
+export function quotation(whose: string, text: string): RichTextBlock {
+  return {
+    type: 'rich_text',
+    elements: [
+      { type: 'rich_text_section', elements: [filled(whose)] },
+      { type: 'rich_text_quote', elements: [filled(text)] },
+    ],
+  };
+}
+
+/** Lines to be copied as they are. */
+export function codeLines(lines: readonly string[]): RichTextBlock {
+  return {
+    type: 'rich_text',
+    elements: [
+      {
+        type: 'rich_text_preformatted',
+        elements: (lines.length === 0 ? [nothing] : lines).map((line, index) =>
+          words(`${index === 0 ? '' : '\n'}${visible(line) || ' '}`),
+        ),
+      },
+    ],
+  };
+}
+
+/** Six is what a person takes in at a glance; the rest does not belong on the card. */
+const mostFields = 6;
+
+/**
+ * "**Label** value", a line each, at most six; values that are missing are left out, and with none left there
+ * is no block. Rich text and not a section's `fields`, because those would format a customer's `*` and `_`.
+ */
+export function fields(values: Record<string, string | undefined>): RichTextBlock[] {
+  const lines = Object.entries(values)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
+    .slice(0, mostFields)
+    .map(([label, value]) => [bold(label), words(`  ${value}`)]);
+  return lines.length === 0 ? [] : [richText(...lines)];
+}
+
+/**
+ * The first line of a message and the same sentence for its `text`: symbol and state word in bold, then the
+ * details. Details are outside text that was cleaned.
+ */
+export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
+  const rest = details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`);
+  const sentence = mrkdwnText([state, ...rest].join(''), limits.sectionText);
+  return { text: sentence, block: richText([bold(state), words(rest.join(''))]) };
+}
+
+/** Longer cells make a table unreadable before they make it invalid. */
+const longestCell = 120;
+
+/**
+ * A table, and the same rows as aligned text for a workspace that answers `invalid_blocks`, because Slack
+ * rolls tables out in phases. Rows beyond Slack's limits are left out: `shown` says how many stand in the
+ * table; the aligned text, being longer, says itself how many it lacks.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): { block: TableBlock; fallback: RichTextBlock; shown: number } {
+  const columns = head.slice(0, limits.tableColumns);
+  const fitting = [columns.map(cellText)];
+  let room = limits.tableText - lengthOf(fitting[0] ?? []);
+  for (const row of rows.slice(0, limits.tableRows - 1)) {
+    const cells = columns.map((_, index) => cellText(row[index] ?? ''));
+    room -= lengthOf(cells);
+    if (room < 0) break;
+    fitting.push(cells);
+  }
+  return {
+    block: { type: 'table', rows: fitting.map((row) => row.map((text) => ({ type: 'raw_text', text }))) },
+    fallback: codeLines(aligned(fitting, limits.tableText)),
+    shown: fitting.length - 1,
+  };
+}
+
+function cellText(text: string): string {
+  return cut(visible(text).replace(/\s+/gu, ' ').trim(), longestCell) || nothing;
+}
+
+function lengthOf(cells: readonly string[]): number {
+  return cells.reduce((sum, cell) => sum + cell.length, 0);
+}
+
+function aligned(rows: readonly (readonly string[])[], max: number): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines: string[] = [];
+  let room = max;
+  for (const row of rows) {
+    const line = row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+    room -= line.length + 1;
+    if (room < 0) return [...lines, `… and ${rows.length - lines.length} more`];
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** A text field of a modal. `id` is both its block_id and its action_id: the reader of the modal needs one name. */
+export function textInput(parts: {
+  id: string;
+  label: string;
+  hint?: string;
+  placeholder?: string;
+  initial?: string;
+  minLength?: number;
+  maxLength?: number;
+  optional?: boolean;
+  focus?: boolean;
+}): InputBlock {
+  const { initial, minLength, maxLength } = parts;
+  const longest = Math.min(maxLength ?? limits.inputLength, limits.inputLength);
+  const element: PlainTextInput = {
+    type: 'plain_text_input',
+    action_id: parts.id,
+    max_length: longest,
+    ...(minLength === undefined ? {} : { min_length: minLength }),
+    ...(initial === undefined ? {} : { initial_value: visible(initial).slice(0, longest) }),
+    ...(parts.placeholder === undefined
+      ? {}
+      : { placeholder: plainText(parts.placeholder, limits.placeholder) }),
+    ...(parts.focus === true ? { focus_on_load: true } : {}),
+  };
+  return inputBlock(parts, element);
+}
+
+export type Choice = { text: string; value: string };
+
+/** A menu of a modal; more than a hundred choices are left out, so use an external select for those. */
+export function select(parts: {
+  id: string;
+  label: string;
+  hint?: string;
+  choices: readonly Choice[];
+  initial?: string;
+  optional?: boolean;
+}): InputBlock {
+  const options = parts.choices.slice(0, limits.options).map((choice) => ({
+    text: plainText(choice.text, limits.optionText),
+    value: choice.value,
+  }));
+  const initial = options.find((option) => option.value === parts.initial);
+  const element: StaticSelect = {
+    type: 'static_select',
+    action_id: parts.id,
+    options,
+    ...(initial === undefined ? {} : { initial_option: initial }),
+  };
+  return inputBlock(parts, element);
+}
+
+function inputBlock(
+  parts: { id: string; label: string; hint?: string; optional?: boolean },
+  element: InputBlock['element'],
+): InputBlock {
+  return {
+    type: 'input',
+    block_id: parts.id,
+    label: plainText(parts.label, limits.inputLabel),
+    element,
+    ...(parts.hint === undefined ? {} : { hint: plainText(parts.hint, limits.inputHint) }),
+    ...(parts.optional === true ? { optional: true } : {}),
+  };
+}
+
+/** A coloured box of a modal; no other surface has it. */
+export function alertBox(level: 'info' | 'warning' | 'error' | 'success', text: string): AlertBlock {
+  return { type: 'alert', level, text: plainText(text, limits.alertText) };
+}
+
+/** A modal. `privateMetadata` goes to Slack and back: nothing secret in it. */
+export function modal(parts: {
+  callbackId: string;
+  title: string;
+  blocks: ModalBlock[];
+  submit?: string;
+  close?: string;
+  privateMetadata?: string;
+}): Modal {
+  return {
+    type: 'modal',
+    callback_id: parts.callbackId,
+    title: plainText(parts.title, limits.viewTitle),
+    blocks: parts.blocks,
+    close: plainText(parts.close ?? 'Close', limits.viewButton),
+    ...(parts.submit === undefined ? {} : { submit: plainText(parts.submit, limits.viewButton) }),
+    ...(parts.privateMetadata === undefined ? {} : { private_metadata: parts.privateMetadata }),
+  };
+}

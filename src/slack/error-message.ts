@@ -1,0 +1,139 @@
+import { cardNumberRefusal } from '../domain/card-number.ts';
+import type { FailureKind, ServiceFailure } from '../domain/failure.ts';
+import { bold, code, headline, richText, words, type Piece } from './blocks.ts';
+import { referenceWord } from './evidence.ts';
+import type { SlackMessage } from './message.ts';
+import { outsideText } from './text.ts';
+
+/** What was being done when it broke, as far as the person must know it. */
+export type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
+
+const longestProblem = 500;
+
+/** The outside is broken: what happened, whether money may have moved, what happens next. */
+export function serviceFailureMessage(failure: ServiceFailure, about: Interrupted): SlackMessage {
+  const { what, next } = failureWords[failure.kind];
+  const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
+  const wait = failure.retryAfterMs;
+  const nextStep = wait === undefined ? next : `The service asks to wait ${seconds(wait)}; then try again.`;
+  return {
+    text,
+    blocks: [block, richText([bold('Money: '), words(moneyWords(about))], [bold('Next: '), words(nextStep)])],
+  };
+}
+
+/** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
+export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
+  const { text, block } = headline(
+    `⚠️ Something went wrong in the bot, error ${errorId}`,
+    referenceOf(about),
+  );
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [bold('Money: '), words(moneyWords(about))],
+        [
+          bold('Next: '),
+          words('tell whoever runs this bot the error id '),
+          code(errorId),
+          words('; the same id is in its log.'),
+        ],
+      ),
+    ],
+  };
+}
+
+/** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
+export function usageMessage(problem: string, example: string): SlackMessage {
+  const { text, block } = headline(outsideText(problem, longestProblem), []);
+  return { text, blocks: [block, richText([words('Like this: '), code(example)])] };
+}
+
+/** The person may not: what, which rule, their limit, and who can. Whole sentences without their full stop. */
+export function refusalMessage(refusal: {
+  what: string;
+  rule: string;
+  limit?: string;
+  whoCan: string;
+}): SlackMessage {
+  const { text, block } = headline(`⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`, []);
+  const lines: Piece[][] = [[bold('Rule: '), words(refusal.rule)]];
+  if (refusal.limit !== undefined) lines.push([bold('Your limit: '), words(refusal.limit)]);
+  lines.push([bold('Who can: '), words(refusal.whoCan)]);
+  return { text, blocks: [block, richText(...lines)] };
+}
+
+/** A verb that does not exist; `nearest` is a verb, `command` what the person types before it, like `/pay`. */
+export function unknownVerbMessage(
+  typed: string,
+  nearest: string | undefined,
+  command = '/pay',
+): SlackMessage {
+  const { text, block } = headline(`I do not know “${outsideText(typed, 50)}”`, []);
+  const help: Piece[] = [code(`${command} help`), words(' lists everything.')];
+  return {
+    text,
+    blocks: [
+      block,
+      nearest === undefined
+        ? richText(help)
+        : richText([words('Did you mean '), code(`${command} ${nearest}`), words('?')], help),
+    ],
+  };
+}
+
+/** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
+export function cardNumberMessage(): SlackMessage {
+  const [first = '', ...rest] = cardNumberRefusal.split(/(?<=\.) /u);
+  const { text, block } = headline(`⛔ ${first}`, []);
+  return { text, blocks: [block, richText([words(rest.join(' '))])] };
+}
+
+const failureWords: Record<FailureKind, { what: string; next: string }> = {
+  timeout: {
+    what: 'No answer from the payments service in time',
+    next: 'try again in a minute.',
+  },
+  network: {
+    what: 'The payments service cannot be reached',
+    next: 'try again in a minute; if it stays so, tell whoever runs this bot.',
+  },
+  unauthorized: {
+    what: 'The payments service refused the bot’s access token',
+    next: 'trying again will not help. Whoever runs this bot must check its credentials and account id.',
+  },
+  forbidden: {
+    what: 'The payments service does not allow this to the bot’s account',
+    next: 'trying again will not help. Whoever runs this bot must ask the payments service for the permission.',
+  },
+  rate_limited: {
+    what: 'The payments service’s call limit is reached',
+    next: 'try again in a few minutes.',
+  },
+  server: {
+    what: 'The payments service reports a fault of its own',
+    next: 'try again in a few minutes.',
+  },
+  malformed: {
+    what: 'The payments service gave an answer that cannot be read',
+    next: 'try again; if it stays so, tell whoever runs this bot: the service may have changed.',
+  },
+};
+
+function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
+  const subject = reference === undefined ? 'the payment' : referenceWord(reference);
+  return moneyMayHaveMoved
+    ? `it may have moved. Nothing is assumed: ${subject} is in doubt until a look-up proves it. Do not charge again under another reference.`
+    : `none was moved by this. Nothing is assumed about ${subject}.`;
+}
+
+function referenceOf({ reference }: Interrupted): string[] {
+  return reference === undefined ? [] : [referenceWord(reference)];
+}
+
+function seconds(ms: number): string {
+  const whole = Math.max(1, Math.ceil(ms / 1000));
+  return whole === 1 ? '1 second' : `${whole} seconds`;
+}

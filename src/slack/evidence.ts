@@ -1,0 +1,88 @@
+// The parts that the message of a look-up and the alert of an event share.
+
+import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
+import type { Environment } from '../domain/alert.ts';
+import type { Evidence } from '../domain/confirmation.ts';
+import { maskEmail } from '../domain/mask.ts';
+import { wireFromMinor } from '../domain/money.ts';
+import { parseOrderReference } from '../domain/order-reference.ts';
+import { actions, button, context, mrkdwn, plainText, quotation, richText, words } from './blocks.ts';
+import { cut, oneLine, outsideText, slackTime, utcTime } from './text.ts';
+
+/** Room for words that are not ours; enough to understand, too little to flood a channel. */
+const longestWord = 120;
+const longestStatement = 300;
+const longestQuotation = 500;
+
+/** The button that looks the reference up again; its value is read by `lookUpWords`. */
+export const lookUpActionId = 'look_up';
+
+export const environmentWords: Record<Environment, string> = { live: 'LIVE', sandbox: 'SANDBOX' };
+
+/**
+ * A button that runs the look-up; no block when the reference is not one that can be looked up. With the
+ * amount a person gave, so that the same question is asked again.
+ */
+export function lookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+  if (!parseOrderReference(reference).ok) return [];
+  const asked = amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
+  return [actions(button({ actionId: lookUpActionId, text, value: JSON.stringify(asked) }))];
+}
+
+/** The words of `/pay lookup` that a pressed look-up button stands for; none for a value that is not ours. */
+export function lookUpWords(value: string): readonly string[] {
+  try {
+    const asked: unknown = JSON.parse(value);
+    return Array.isArray(asked) && asked.every((word) => typeof word === 'string') ? asked : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A short word of the service or an event: a status, a method, an id. */
+export function word(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : outsideText(text, longestWord);
+}
+
+/** The reference in full: at most 50 characters unless an event made it longer. */
+export function referenceWord(reference: string): string {
+  return cut(oneLine(reference), longestWord);
+}
+
+export function customerWord(email: string | undefined): string {
+  return email === undefined || email.trim() === '' ? '' : cut(maskEmail(oneLine(email)), longestWord);
+}
+
+/** The three parts of the rule, one line each, told by ✓ or ✗ and in words. */
+export function ticks(evidence: Evidence): RichTextBlock {
+  const checks = [evidence.status, evidence.reference, evidence.amount];
+  return richText(
+    ...checks.map(({ holds, statement }) => [
+      words(`${holds ? '✓' : '✗'} ${outsideText(statement, longestStatement)}`),
+    ]),
+  );
+}
+
+/** Words of a bank or gateway, labelled as theirs; no block when they said nothing. */
+export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
+  const theirs = outsideText(text ?? '', longestQuotation);
+  return theirs === '' ? [] : [quotation(whose, theirs)];
+}
+
+/** LIVE or SANDBOX, account, when (each reader's own local time), and ids for whoever talks to the service. */
+export function placeLine(place: {
+  environment: Environment;
+  account: string;
+  verb: string;
+  atMs: number;
+  orderId?: string | undefined;
+}): ContextBlock {
+  const account = word(place.account);
+  const time = slackTime(place.atMs, utcTime(place.atMs));
+  const orderId = word(place.orderId);
+  return context(
+    plainText(`${environmentWords[place.environment]}${account ? ` · ${account}` : ''}`),
+    mrkdwn(`${place.verb} ${time}`),
+    ...(orderId ? [plainText(`order id ${orderId}`)] : []),
+  );
+}

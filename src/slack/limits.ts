@@ -1,0 +1,72 @@
+/**
+ * Every limit of Slack that this bot can meet, in one place. Lengths are counted in UTF-16 units, which is
+ * never less than Slack's own count of characters. Where Slack's documents and its behaviour differ, the
+ * smaller number stands here.
+ */
+export const limits = {
+  ackMs: 3000,
+  triggerMs: 3000,
+  responseUrlUses: 5,
+  responseUrlMs: 30 * 60 * 1000,
+  postsPerChannelMs: 1000,
+  viewStack: 3,
+
+  messageBlocks: 50,
+  /** Of all block text of one message together; Slack answers `msg_blocks_too_long` a little above it. */
+  messageBlockText: 13_200,
+  messageText: 40_000,
+
+  viewBlocks: 100,
+  viewBytes: 250_000,
+  viewTitle: 24,
+  viewButton: 24,
+  privateMetadata: 3000,
+  callbackId: 255,
+  externalId: 255,
+
+  blockId: 255,
+  actionId: 255,
+  url: 3000,
+  textObject: 3000,
+  sectionText: 3000,
+  sectionFields: 10,
+  sectionField: 2000,
+  headerText: 150,
+  contextElements: 10,
+  contextText: 2000,
+  actionsElements: 25,
+  contextActionsElements: 5,
+  markdownText: 12_000,
+  cardTitle: 150,
+  cardBody: 200,
+  imageAlt: 2000,
+  imageTitle: 2000,
+  alertText: 3000,
+
+  tableRows: 100,
+  tableColumns: 20,
+  tableText: 10_000,
+  dataTableRows: 201,
+  dataTablePage: 100,
+
+  inputLabel: 2000,
+  inputHint: 2000,
+  inputLength: 3000,
+  placeholder: 150,
+  files: 10,
+
+  buttonText: 75,
+  buttonValue: 2000,
+  accessibilityLabel: 75,
+  confirmTitle: 100,
+  confirmText: 300,
+  confirmButton: 30,
+
+  options: 100,
+  optionGroups: 100,
+  choiceOptions: 10,
+  overflowOptions: 5,
+  optionText: 75,
+  optionValue: 150,
+  optionDescription: 75,
+} as const;

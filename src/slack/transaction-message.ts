@@ -1,0 +1,150 @@
+import type { Environment } from '../domain/alert.ts';
+import type { Confirmation } from '../domain/confirmation.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import { outcomeWords } from '../domain/outcome.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { bold, fields, headline, richText, words, type Piece } from './blocks.ts';
+import {
+  customerWord,
+  environmentWords,
+  lookUpButton,
+  placeLine,
+  quoted,
+  referenceWord,
+  ticks,
+  word,
+} from './evidence.ts';
+import type { MessageBlock, SlackMessage } from './message.ts';
+
+export type TransactionView = {
+  reference: OrderReference;
+  confirmation: Confirmation;
+  environment: Environment;
+  account: string;
+  /** When the service was asked, UTC milliseconds. */
+  checkedAtMs: number;
+  /** The amount the person gave, so that *Refresh* holds it against the record again. */
+  amountMinor?: number;
+};
+
+/**
+ * What one look-up found, with its proof. *Paid (confirmed)* stands here only for a `confirmed` verdict; not
+ * confirmed says which part does not hold and is never called failed; not found is an answer, not an error.
+ */
+export function transactionMessage(view: TransactionView): SlackMessage {
+  const { confirmation } = view;
+  const { text, block } = headline(stateWords[confirmation.kind], details(view));
+  const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
+  const blocks: MessageBlock[] = [
+    block,
+    ...proof(view),
+    ...(transaction ? facts(transaction) : []),
+    placeLine({
+      environment: view.environment,
+      account: view.account,
+      verb: 'checked',
+      atMs: view.checkedAtMs,
+      orderId: transaction?.orderId,
+    }),
+    ...lookUpButton('Refresh', view.reference, view.amountMinor),
+  ];
+  return { text, blocks };
+}
+
+/** What the person sees at once, before the service has answered. */
+export function lookingUpMessage(reference: string): SlackMessage {
+  const { text, block } = headline(`🔎 Looking up ${referenceWord(reference)} …`, []);
+  return { text, blocks: [block] };
+}
+
+export const stateWords = {
+  confirmed: `✅ ${outcomeWords.paid}`,
+  not_confirmed: `⚠️ ${outcomeWords.notConfirmed}`,
+  not_found: `🔎 ${outcomeWords.notFound}`,
+} as const;
+
+function details({ reference, confirmation }: TransactionView): string[] {
+  if (confirmation.kind === 'not_found') return [referenceWord(reference)];
+  const { money, transaction } = confirmation;
+  return [
+    money ? (word(formatMoney(money)) ?? '') : 'amount unknown',
+    customerWord(transaction.customerEmail),
+    referenceWord(reference),
+  ];
+}
+
+function proof(view: TransactionView): MessageBlock[] {
+  const { confirmation } = view;
+  switch (confirmation.kind) {
+    case 'confirmed':
+      return [ticks(confirmation.evidence)];
+    case 'not_confirmed':
+      return [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
+    case 'not_found':
+      return [richText(...notFound(view))];
+  }
+}
+
+/** Which of the three parts does not hold, what that means, and what to do next. */
+export function whyNot({ evidence }: Extract<Confirmation, { kind: 'not_confirmed' }>): Piece[][] {
+  const lines: Piece[][] = [];
+  if (!evidence.status.holds) {
+    lines.push([
+      bold('Status: '),
+      words(
+        'the service does not call it SUCCESS. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.',
+      ),
+    ]);
+  }
+  if (!evidence.reference.holds) {
+    lines.push([
+      bold('Reference: '),
+      words(
+        'the record is not of the reference asked for. Give no value; ask the payments service, with the order id below.',
+      ),
+    ]);
+  }
+  if (!evidence.amount.holds) {
+    lines.push([
+      bold('Amount: '),
+      words(
+        'the amount is not proven to be the right one. Give no value; compare it with the order, or look the reference up with the amount it should be.',
+      ),
+    ]);
+  }
+  return lines;
+}
+
+function notFound({ environment, account }: TransactionView): Piece[][] {
+  const here = environmentWords[environment];
+  const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
+  return [
+    [
+      words(
+        `The service knows no such reference on the account ${word(account) || '(unnamed)'} (its code 01). That is its answer, not a fault, and says nothing about other references.`,
+      ),
+    ],
+    [bold('Environment: '), words(`this is ${here}; a payment made in ${other} is not seen here.`)],
+    [
+      bold('Spelling: '),
+      words('it must be the merchant’s own order reference, letter for letter, not the service’s order id.'),
+    ],
+    [bold('Time: '), words('a charge made moments ago can take a little while to show. Press Refresh.')],
+  ];
+}
+
+function facts(transaction: Transaction): MessageBlock[] {
+  const { orderAmountMinor: minor, orderCurrency: currency } = transaction;
+  return [
+    ...fields({
+      'Order amount':
+        minor === undefined ? undefined : word(formatMoney({ minor, currency: currency ?? '' })),
+      Method: word(transaction.paymentMethod),
+      Kind: word(transaction.type),
+      Source: word(transaction.source),
+      Entry: word(transaction.entryType),
+    }),
+    ...quoted('The gateway’s own words:', transaction.gatewayMessage),
+  ];
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { testCardNumbers } from '../../../src/playground/payments/bank.ts';
+import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { cardBody, issueToken, merchantHeaders, startMerchant, startReceiver } from './merchant.ts';
+
+describe('the exchange log', () => {
+  it('reports each exchange when it begins and again, under the same id, when it ends', async () => {
+    const merchant = await startMerchant();
+    merchant.exchanges.length = 0;
+    await merchant.lookUp('ORDER-1001');
+    const [begun, ended, ...more] = merchant.exchanges;
+    expect(more).toEqual([]);
+    expect(begun).not.toHaveProperty('status');
+    expect(ended).toMatchObject({
+      id: begun?.id,
+      from: 'bot',
+      to: 'payments',
+      method: 'GET',
+      path: '/v1/transactions/accounts/single?orderReference=ORDER-1001',
+      status: 200,
+      summary: 'Look up a transaction: ORDER-1001 is SUCCESS',
+    });
+  });
+
+  it('tells a call that was cut off with status 0 and what became of it', async () => {
+    const merchant = await startMerchant();
+    const { tokenKey, customerEmail } = seedCards.approves;
+    const order = { amount: '5000.09', currency: 'NGN', customerEmail, orderReference: 'X-1' };
+    await expect(merchant.charge(order, tokenKey)).rejects.toThrow('fetch failed');
+    expect(merchant.exchanges.at(-1)).toMatchObject({
+      status: 0,
+      summary: 'Charge a saved card: X-1: charged all the same',
+    });
+  });
+
+  it('holds no secret: tokens, credentials, OTP, token key, transaction id, card details', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const issued = await issueToken(merchant);
+    merchant.token = issued.data['accessToken'] as string;
+    const { tokenKey, customerEmail } = seedCards.requiresOtp;
+    const order = { amount: '5000.00', currency: 'NGN', customerEmail, orderReference: 'X-2' };
+    const transactionId = (await merchant.charge(order, tokenKey)).data['transactionId'] as string;
+    await merchant.callBare('POST', '/v1/checkout/resend-otp', { body: { orderReference: transactionId } });
+    const otp = { otp: '123456', orderReference: 'X-2', transactionId };
+    await merchant.callBare('POST', '/v1/checkout/checkout-card-otp', { body: otp });
+    const created = await merchant.call('POST', '/v1/checkout/order', {
+      body: { order: { ...order, orderReference: 'X-3' }, tokenizeCard: true },
+    });
+    const orderId = created.data['orderReference'] as string;
+    await merchant.callBare('POST', '/v1/checkout/checkout-card-detail', {
+      body: cardBody(orderId, testCardNumbers.otp),
+    });
+    await fetch(created.data['checkoutLink'] as string, {
+      method: 'POST',
+      body: new URLSearchParams({ otp: '123456' }),
+    });
+    await fetch(`${merchant.service.url}/sandbox/checkout/tokenized-card-data?tokenKey=${tokenKey}`, {
+      method: 'DELETE',
+      headers: merchantHeaders(merchant),
+    });
+    await merchant.service.settled();
+    const saved = receiver.received.map(
+      ({ payload }) => payload['tokenizedCardData'] as { tokenKey: string } | undefined,
+    );
+    const savedTokenKey = saved.find((card) => card)?.tokenKey;
+    const secrets = [
+      merchant.token,
+      issued.data['refreshToken'] as string,
+      merchant.service.credentials.clientSecret,
+      merchant.service.credentials.webhookSecret,
+      tokenKey,
+      savedTokenKey,
+      transactionId,
+      '123456',
+      testCardNumbers.otp,
+    ];
+    const log = JSON.stringify(merchant.exchanges);
+    expect(secrets.filter((secret) => secret === undefined || log.includes(secret))).toEqual([]);
+    expect(
+      merchant.exchanges.every(
+        ({ request, response }) => (request ?? '').length <= 2_000 && (response ?? '').length <= 2_000,
+      ),
+    ).toBe(true);
+  });
+});

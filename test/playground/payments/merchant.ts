@@ -1,0 +1,147 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Exchange } from '../../../src/playground/protocol.ts';
+import {
+  startPaymentsService,
+  type PaymentsOptions,
+  type PaymentsService,
+} from '../../../src/playground/payments/service.ts';
+import { signWebhook } from '../../../src/playground/payments/webhooks-out.ts';
+import { loadOpenapiAnswers } from '../../support/openapi-answers.ts';
+
+export const openapi = loadOpenapiAnswers(new URL('../../../openapi/payments.yaml', import.meta.url));
+
+export type Reply = { status: number; headers: Headers; body: { [name: string]: unknown }; data: Data };
+export type Data = { [name: string]: unknown };
+export type CallOptions = {
+  body?: unknown;
+  headers?: Record<string, string>;
+  query?: Record<string, string>;
+};
+
+/** A merchant's system over real HTTP: every answer it gets is held against openapi/payments.yaml. */
+export type Merchant = {
+  service: PaymentsService;
+  exchanges: Exchange[];
+  clock: { now: number };
+  token: string;
+  /** With Authorization and accountId. */
+  call: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
+  /** With only the headers given. */
+  callBare: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
+  charge: (order: Data, tokenKey: string) => Promise<Reply>;
+  lookUp: (reference: string) => Promise<Reply>;
+};
+
+export async function startMerchant(options: PaymentsOptions = {}): Promise<Merchant> {
+  const clock = { now: Date.UTC(2026, 6, 1, 9) };
+  const exchanges: Exchange[] = [];
+  const service = await startPaymentsService({
+    now: () => clock.now,
+    onExchange: (exchange) => exchanges.push(exchange),
+    retryDelaysMs: [1, 1, 1],
+    ...options,
+  });
+  onTestFinished(() => service.close());
+
+  async function callBare(method: string, path: string, given: CallOptions = {}): Promise<Reply> {
+    const query = given.query ? `?${new URLSearchParams(given.query).toString()}` : '';
+    const response = await fetch(service.url + path + query, {
+      method,
+      headers: {
+        ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...given.headers,
+      },
+      ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+    });
+    const body = (await response.json()) as Data;
+    openapi.check({ method, path, status: response.status, headers: response.headers, body });
+    return { status: response.status, headers: response.headers, body, data: (body['data'] ?? {}) as Data };
+  }
+
+  const merchant: Merchant = {
+    service,
+    exchanges,
+    clock,
+    token: '',
+    callBare,
+    call: (method, path, given = {}) =>
+      callBare(method, path, { ...given, headers: { ...merchantHeaders(merchant), ...given.headers } }),
+    charge: (order, tokenKey) =>
+      merchant.call('POST', '/v1/checkout/tokenized-card-payment', { body: { tokenKey, order } }),
+    lookUp: (orderReference) =>
+      merchant.call('GET', '/v1/transactions/accounts/single', { query: { orderReference } }),
+  };
+  const issued = await issueToken(merchant);
+  merchant.token = issued.data['accessToken'] as string;
+  return merchant;
+}
+
+export function merchantHeaders(merchant: Merchant): Record<string, string> {
+  return { authorization: `Bearer ${merchant.token}`, accountId: merchant.service.credentials.accountId };
+}
+
+export function issueToken(merchant: Merchant): Promise<Reply> {
+  const { accountId, clientId, clientSecret } = merchant.service.credentials;
+  return merchant.callBare('POST', '/v1/auth/token/issue', {
+    headers: { accountId },
+    body: { clientId, clientSecret },
+  });
+}
+
+export type Received = {
+  payload: Data & { event: string; eventId: string; createdAt: string };
+  signed: boolean;
+};
+export type Receiver = { url: string; received: Received[]; answers: number[] };
+
+/** The merchant's webhook URL. Answers the given statuses in turn, then 200; 401 always to a bad signature. */
+export async function startReceiver(merchant: Merchant, answers: number[] = []): Promise<Receiver> {
+  const receiver: Receiver = { url: '', received: [], answers };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      const { webhookSecret } = merchant.service.credentials;
+      const signed = request.headers['x-payments-signature'] === signWebhook(raw, webhookSecret);
+      const payload = JSON.parse(raw) as Received['payload'];
+      receiver.received.push({ payload, signed });
+      response.writeHead(signed ? (receiver.answers.shift() ?? 200) : 401).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
+  merchant.service.sendWebhooksTo(receiver.url);
+  return receiver;
+}
+
+/** Everything received so far, once nothing is under way, each payload held against openapi/payments.yaml. */
+export async function eventsOf(merchant: Merchant, receiver: Receiver): Promise<Received['payload'][]> {
+  await merchant.service.settled();
+  for (const { payload } of receiver.received) openapi.checkEvent(payload.event, payload);
+  return receiver.received.map(({ payload }) => payload);
+}
+
+/** The order part of an event, as flat text. */
+export function orderOf(payload: Data | undefined): Data {
+  const inner = payload?.['data'] as { order?: Data } | undefined;
+  return inner?.order ?? {};
+}
+
+export const device = { deviceChannel: 'Browser', httpBrowserLanguage: 'en-NG' };
+
+export function cardBody(orderId: unknown, cardNumber: string): Data {
+  const card = { cardNumber, cardExpiryMonth: '12', cardExpiryYear: '29', cardCVV: '123', cardPin: '1234' };
+  return {
+    cardDetails: JSON.stringify(card),
+    key: '',
+    orderReference: orderId,
+    deviceInformation: device,
+  };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { PaymentsAction } from '../../../src/playground/protocol.ts';
+import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { eventsOf, orderOf, startMerchant, startReceiver } from './merchant.ts';
+
+const order = { kind: 'create_order', amount: '2,500.50', customerEmail: 'eniola@example.com' } as const;
+
+describe('the panel', () => {
+  it('shows a believable world at the start', async () => {
+    const merchant = await startMerchant();
+    const { weather, orders, cards, deliveries } = merchant.service.state();
+    expect([weather, orders.length, cards.length, deliveries.length]).toEqual(['normal', 7, 4, 0]);
+    expect(cards.map(({ label }) => label)).toEqual(Object.values(seedCards).map(({ label }) => label));
+    expect(JSON.stringify(merchant.service.state())).not.toContain(seedCards.approves.tokenKey);
+  });
+
+  it('creates an order that a customer pays: the card is saved and told', async () => {
+    const merchant = await startMerchant({ seed: false });
+    const receiver = await startReceiver(merchant);
+    expect(await merchant.service.act({ ...order, orderReference: 'NEW-1' })).toEqual({ ok: true });
+    expect(
+      await merchant.service.act({ kind: 'pay_order', orderReference: 'NEW-1', outcome: 'approved' }),
+    ).toEqual({
+      ok: true,
+    });
+    const [event] = await eventsOf(merchant, receiver);
+    expect(orderOf(event)).toMatchObject({ orderReference: 'NEW-1', amount: '2500.50' });
+    expect(event).toHaveProperty('tokenizedCardData');
+    expect(merchant.service.state()).toMatchObject({
+      orders: [{ state: 'paid' }],
+      cards: [{ cardType: 'Mastercard' }],
+    });
+  });
+
+  it('lets the bank decline the customer’s card, without an event', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    await merchant.service.act({ kind: 'pay_order', orderReference: 'ORDER-1002', outcome: 'declined' });
+    const paid = merchant.service
+      .state()
+      .orders.find(({ orderReference }) => orderReference === 'ORDER-1002');
+    expect(paid).toMatchObject({ state: 'declined', reason: 'Insufficient funds' });
+    expect(await eventsOf(merchant, receiver)).toEqual([]);
+  });
+
+  it('lets the merchant’s own system charge a saved card, approved or declined', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const terms = { amount: '5000', customerEmail: 'chidi.eze@example.com' };
+    await merchant.service.act({ kind: 'decline_saved_card_charge', ...terms, reason: 'Expired card' });
+    await merchant.service.act({ kind: 'approve_saved_card_charge', ...terms });
+    const events = await eventsOf(merchant, receiver);
+    const byKind = Object.fromEntries(events.map((event) => [event.event, event]));
+    expect(byKind['payment_failed']).toMatchObject({ data: { transaction: { message: 'Expired card' } } });
+    expect(orderOf(byKind['payment_success'])).toMatchObject({ isTokenizedCardPayment: 'true' });
+    expect(merchant.service.stats().chargesByReference).toEqual({ 'SUB-3002': 1 });
+  });
+
+  it.each<PaymentsAction>([
+    { ...order, amount: 'lots' },
+    { ...order, customerEmail: 'nobody' },
+    { ...order, orderReference: 'ORDER-1001' },
+    { ...order, orderReference: 'x'.repeat(51) },
+    { kind: 'pay_order', orderReference: 'ORDER-1001', outcome: 'approved' },
+    { kind: 'pay_order', orderReference: 'ORDER-1001', outcome: 'declined' },
+    { kind: 'pay_order', orderReference: 'SUB-2041', outcome: 'approved' },
+    { kind: 'pay_order', orderReference: 'nothing', outcome: 'approved' },
+  ])('says why %j cannot be done and changes nothing', async (action) => {
+    const merchant = await startMerchant();
+    const before = merchant.service.state();
+    expect(await merchant.service.act(action)).toEqual({ ok: false, problem: expect.any(String) as string });
+    expect(merchant.service.state()).toEqual(before);
+  });
+
+  it('calls back after a change until told to stop', async () => {
+    const merchant = await startMerchant({ seed: false });
+    let calls = 0;
+    const stop = merchant.service.onChange(() => (calls += 1));
+    await merchant.service.act(order);
+    expect(calls).toBeGreaterThan(0);
+    stop();
+    calls = 0;
+    await merchant.service.act(order);
+    expect(calls).toBe(0);
+  });
+});
+
+describe('the weather', () => {
+  it.each([
+    ['error_500', 500],
+    ['rate_limited', 429],
+    ['unauthorized', 401],
+  ] as const)('%s answers every call with %i until it is normal again', async (weather, status) => {
+    const merchant = await startMerchant();
+    await merchant.service.act({ kind: 'set_weather', weather });
+    expect((await merchant.lookUp('ORDER-1001')).status).toBe(status);
+    const body = { orderReference: 'any' };
+    expect((await merchant.callBare('POST', '/v1/checkout/resend-otp', { body })).status).toBe(status);
+    await merchant.service.act({ kind: 'set_weather', weather: 'normal' });
+    expect((await merchant.lookUp('ORDER-1001')).status).toBe(200);
+  });
+
+  it('rate_limited tells the limit in headers', async () => {
+    const merchant = await startMerchant();
+    await merchant.service.act({ kind: 'set_weather', weather: 'rate_limited' });
+    const { headers } = await merchant.lookUp('ORDER-1001');
+    expect(headers.get('x-rate-limit-remaining')).toBe('0');
+    expect(headers.get('x-rate-limit-window')).toBe('60s');
+  });
+
+  it('hang never answers and charges nothing, and closing cuts it off', async () => {
+    const merchant = await startMerchant();
+    await merchant.service.act({ kind: 'set_weather', weather: 'hang' });
+    const { tokenKey, customerEmail } = seedCards.approves;
+    const charge = { amount: '5000.00', currency: 'NGN', customerEmail, orderReference: 'H-1' };
+    const hanging = merchant.charge(charge, tokenKey).catch((error: unknown) => error);
+    const operation = 'POST /v1/checkout/tokenized-card-payment';
+    await vi.waitFor(() => expect(merchant.service.stats().calls[operation]).toBe(1));
+    expect(merchant.service.stats().chargesByReference).toEqual({});
+    await merchant.service.close();
+    expect(await hanging).toBeInstanceOf(TypeError);
+  });
+});

@@ -1,0 +1,249 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accountWithoutCards } from '../../../src/playground/payments/seed-accounts.ts';
+import { foreignTokenKey, seedCards } from '../../../src/playground/payments/seed.ts';
+import { eventsOf, orderOf, startMerchant, startReceiver, type Data, type Merchant } from './merchant.ts';
+
+const minuteMs = 60_000;
+const { approves, requiresOtp, declines, threeDSecure } = seedCards;
+
+function order(card: { customerEmail: string }, orderReference: string, amount = '5000.00'): Data {
+  return { amount, currency: 'NGN', customerEmail: card.customerEmail, orderReference };
+}
+
+function charge(
+  merchant: Merchant,
+  card: { customerEmail: string; tokenKey: string },
+  reference: string,
+  amount?: string,
+): ReturnType<Merchant['charge']> {
+  return merchant.charge(order(card, reference, amount), card.tokenKey);
+}
+
+async function submitOtp(
+  merchant: Merchant,
+  orderReference: string,
+  transactionId: unknown,
+  otp: string,
+): Promise<Data> {
+  const body = { otp, orderReference, transactionId };
+  return (await merchant.callBare('POST', '/v1/checkout/checkout-card-otp', { body })).data;
+}
+
+describe('a saved-card charge', () => {
+  it('is approved, told by payment_success and found as SUCCESS', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { body, data } = await charge(merchant, approves, 'C-1');
+    expect(body).toMatchObject({ code: '00', status: true });
+    expect(data).toMatchObject({ status: true, otpRequired: false, orderReference: 'C-1' });
+    expect(data).not.toHaveProperty('transactionId');
+    const [event] = await eventsOf(merchant, receiver);
+    expect(event?.event).toBe('payment_success');
+    expect(event).not.toHaveProperty('tokenizedCardData');
+    expect(orderOf(event)).toMatchObject({ orderReference: 'C-1', isTokenizedCardPayment: 'true' });
+    expect((await merchant.lookUp('C-1')).data).toMatchObject({ status: 'SUCCESS', amount: '5000.00' });
+  });
+
+  it('is declined with the bank’s reason, told by payment_failed and found as FAILED', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { body, data } = await charge(merchant, declines, 'C-2');
+    expect(body['code']).toBe('00');
+    expect(data).toMatchObject({ status: false, otpRequired: false, message: 'Insufficient funds' });
+    const [event] = await eventsOf(merchant, receiver);
+    expect(event).toMatchObject({
+      event: 'payment_failed',
+      data: { transaction: { status: 'FAILED', message: 'Insufficient funds' } },
+    });
+    const found = (await merchant.lookUp('C-2')).data;
+    expect(found).toMatchObject({ status: 'FAILED', gatewayMessage: 'Insufficient funds' });
+  });
+
+  it('cannot complete 3-D Secure: the charge fails', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { data } = await charge(merchant, threeDSecure, 'C-3');
+    expect(data).toMatchObject({ status: false, otpRequired: false });
+    expect((await eventsOf(merchant, receiver))[0]?.event).toBe('payment_failed');
+  });
+
+  it('describes approved, pending and declined alike', async () => {
+    const merchant = await startMerchant();
+    const described = new Set<unknown>();
+    for (const card of [approves, requiresOtp, declines, threeDSecure]) {
+      described.add((await charge(merchant, card, `C-4-${card.tokenKey}`)).body['description']);
+    }
+    expect(described.size).toBe(1);
+  });
+});
+
+describe('a charge that needs an OTP', () => {
+  it('is approved by the right OTP under the merchant’s reference', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { data } = await charge(merchant, requiresOtp, 'O-1');
+    expect(data).toMatchObject({ status: false, otpRequired: true });
+    expect((await merchant.lookUp('O-1')).data['status']).toBe('PENDING');
+    expect(await eventsOf(merchant, receiver)).toEqual([]);
+    expect((await submitOtp(merchant, 'O-1', data['transactionId'], '123456'))['status']).toBe(true);
+    expect((await merchant.lookUp('O-1')).data['status']).toBe('SUCCESS');
+    expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_success']);
+  });
+
+  it('is not found under the service’s order id or with another transaction id', async () => {
+    const merchant = await startMerchant();
+    const { data } = await charge(merchant, requiresOtp, 'O-2');
+    const attempts = [
+      { orderReference: data['orderId'], transactionId: data['transactionId'] },
+      { orderReference: 'O-2', transactionId: 'another' },
+    ];
+    for (const attempt of attempts) {
+      const body = { otp: '123456', ...attempt };
+      expect((await merchant.callBare('POST', '/v1/checkout/checkout-card-otp', { body })).status).toBe(404);
+    }
+  });
+
+  it('fails with payment_failed on the fourth OTP', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { transactionId } = (await charge(merchant, requiresOtp, 'O-3')).data;
+    for (const otp of ['1', '2', '3']) await submitOtp(merchant, 'O-3', transactionId, otp);
+    expect((await submitOtp(merchant, 'O-3', transactionId, '123456'))['message']).toBe(
+      'TOO MANY OTP ATTEMPTS',
+    );
+    expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_failed']);
+    expect(merchant.service.stats().chargesByReference).toEqual({});
+  });
+
+  it('fails after 15 minutes, which a resend does not lengthen', async () => {
+    const merchant = await startMerchant();
+    const receiver = await startReceiver(merchant);
+    const { transactionId } = (await charge(merchant, requiresOtp, 'O-4')).data;
+    merchant.clock.now += 15 * minuteMs - 1;
+    const body = { orderReference: transactionId };
+    expect((await merchant.callBare('POST', '/v1/checkout/resend-otp', { body })).data['status']).toBe(true);
+    expect(merchant.service.state().orders[0]?.state).toBe('awaiting_otp');
+    merchant.clock.now += 1;
+    expect((await submitOtp(merchant, 'O-4', transactionId, '123456'))['status']).toBe(false);
+    expect((await merchant.lookUp('O-4')).data['status']).toBe('FAILED');
+    expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_failed']);
+  });
+
+  it('is resent by its transaction id, not by its reference, and without headers', async () => {
+    const merchant = await startMerchant();
+    await charge(merchant, requiresOtp, 'O-5');
+    const body = { orderReference: 'O-5' };
+    expect((await merchant.callBare('POST', '/v1/checkout/resend-otp', { body })).status).toBe(404);
+    expect(merchant.service.stats().otpResends).toBe(0);
+  });
+});
+
+describe('a rejected charge', () => {
+  const valid = order(approves, 'R-1');
+  it.each([
+    ['Invalid card token', 'tok-nobody', valid],
+    ['Invalid card token', foreignTokenKey, valid],
+    [
+      "Email address doesn't match token key",
+      approves.tokenKey,
+      { ...valid, customerEmail: 'x@example.com' },
+    ],
+    [
+      'An order already exists with this order reference',
+      approves.tokenKey,
+      { ...valid, orderReference: 'ORDER-1002' },
+    ],
+    ['Customer email is invalid', approves.tokenKey, { ...valid, customerEmail: 'nobody' }],
+    ['Customer email is invalid', approves.tokenKey, { ...valid, customerEmail: undefined }],
+    [
+      'Card payment is not supported for this order. Please use a different payment method.',
+      approves.tokenKey,
+      { ...valid, amount: '5000.14' },
+    ],
+  ])('says "%s" and sends nothing to the bank', async (message, tokenKey, body) => {
+    const merchant = await startMerchant();
+    const reply = await merchant.charge(body, tokenKey);
+    expect(reply.body).toMatchObject({ code: '400', status: false });
+    expect(reply.data).toEqual({
+      status: false,
+      message,
+      otpRequired: false,
+      orderId: null,
+      orderReference: null,
+    });
+    expect(merchant.service.stats().chargesByReference).toEqual({});
+    expect((await merchant.lookUp('R-1')).body).toMatchObject({ code: '01', data: null });
+  });
+
+  it('meets an account without card payments', async () => {
+    const merchant = await startMerchant();
+    const query = { accountRef: accountWithoutCards };
+    const account = (await merchant.call('GET', '/v1/accounts/sub-account-details', { query })).data;
+    const reply = await merchant.call('POST', '/v1/checkout/tokenized-card-payment', {
+      headers: { accountId: account['accountId'] as string },
+      body: { tokenKey: approves.tokenKey, order: valid },
+    });
+    expect(reply.data['message']).toContain('Card payment is not supported');
+  });
+
+  it.each([
+    ['no token key', { order: valid }],
+    ['a reference of 51 characters', { tokenKey: 'x', order: { ...valid, orderReference: 'x'.repeat(51) } }],
+    ['a whole-number amount', { tokenKey: 'x', order: { ...valid, amount: '5000' } }],
+  ])('answers 400 to %s', async (_what, body) => {
+    const merchant = await startMerchant();
+    expect((await merchant.call('POST', '/v1/checkout/tokenized-card-payment', { body })).status).toBe(400);
+  });
+
+  it('needs a token and an account with permission', async () => {
+    const merchant = await startMerchant();
+    const path = '/v1/checkout/tokenized-card-payment';
+    const body = { tokenKey: approves.tokenKey, order: valid };
+    const { accountId } = merchant.service.credentials;
+    const authorization = `Bearer ${merchant.token}`;
+    const headers = [{}, { accountId }, { authorization }, { authorization, accountId: 'not-a-uuid' }];
+    const statuses: number[] = [];
+    for (const one of headers)
+      statuses.push((await merchant.callBare('POST', path, { headers: one, body })).status);
+    expect(statuses).toEqual([401, 401, 403, 403]);
+  });
+});
+
+describe('one reference', () => {
+  it('is never charged twice, however many requests come at once', async () => {
+    const merchant = await startMerchant({ rateLimit: { limit: 1e6, windowMs: minuteMs } });
+    const cards = fc.constantFrom(approves, requiresOtp, declines, threeDSecure);
+    const request = fc.record({ card: cards, name: fc.integer({ min: 0, max: 3 }) });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 12 }), async (requests) => {
+        run += 1;
+        const replies = await Promise.all(
+          requests.map(({ card, name }) => charge(merchant, card, `P-${run}-${name}`)),
+        );
+        const names = new Set(requests.map(({ name }) => name));
+        const sent = replies.filter(({ body }) => body['code'] === '00');
+        expect(sent).toHaveLength(names.size);
+        const exists = replies.filter(
+          ({ data }) => data['message'] === 'An order already exists with this order reference',
+        );
+        expect(exists).toHaveLength(requests.length - names.size);
+        expect(Object.values(merchant.service.stats().chargesByReference).every((times) => times === 1)).toBe(
+          true,
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is charged once by many OTPs at once', async () => {
+    const merchant = await startMerchant();
+    const { transactionId } = (await charge(merchant, requiresOtp, 'P-otp')).data;
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => submitOtp(merchant, 'P-otp', transactionId, '123456')),
+    );
+    expect(answers.filter(({ status }) => status === true)).toHaveLength(1);
+    expect(merchant.service.stats().chargesByReference).toEqual({ 'P-otp': 1 });
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { startMerchant, type Data } from './merchant.ts';
+
+const path = '/v1/checkout/tokenized-card-data';
+const { approves } = seedCards;
+const order: Data = { amount: '5000.00', currency: 'NGN', orderReference: 'E-1' };
+
+describe('change of a saved card’s e-mail', () => {
+  it('answers the card with its new e-mail; charges with the old one are rejected', async () => {
+    const merchant = await startMerchant();
+    const newEmailAddress = 'ada.new@example.com';
+    const body = {
+      tokenKey: approves.tokenKey,
+      currentEmailAddress: approves.customerEmail,
+      newEmailAddress,
+    };
+    const { data } = await merchant.call('POST', path, { body });
+    expect(data).toMatchObject({
+      status: true,
+      tokenizedCardData: { customerEmail: newEmailAddress, cardPan: approves.cardPan },
+    });
+    const old = await merchant.charge({ ...order, customerEmail: approves.customerEmail }, approves.tokenKey);
+    expect(old.data['message']).toBe("Email address doesn't match token key");
+    const fresh = await merchant.charge({ ...order, customerEmail: newEmailAddress }, approves.tokenKey);
+    expect(fresh.data['status']).toBe(true);
+  });
+
+  it('changes nothing when the current e-mail is not the linked one', async () => {
+    const merchant = await startMerchant();
+    const addresses = { currentEmailAddress: 'x@example.com', newEmailAddress: 'y@example.com' };
+    const reply = await merchant.call('POST', path, { body: { tokenKey: approves.tokenKey, ...addresses } });
+    expect(reply.body['code']).toBe('00');
+    expect(reply.data['status']).toBe(false);
+    expect(reply.data).not.toHaveProperty('tokenizedCardData');
+    expect(merchant.service.stats().emailChanges).toBe(0);
+  });
+
+  it('answers 404 for an unknown card, 400 for a body without it, 401 without a token', async () => {
+    const merchant = await startMerchant();
+    const addresses = { currentEmailAddress: 'x@example.com', newEmailAddress: 'y@example.com' };
+    const body = { tokenKey: 'tok-nobody', ...addresses };
+    expect((await merchant.call('POST', path, { body })).status).toBe(404);
+    expect((await merchant.call('POST', path, { body: addresses })).status).toBe(400);
+    expect((await merchant.callBare('POST', path, { body })).status).toBe(401);
+  });
+});
+
+describe('saved cards', () => {
+  it('are listed by e-mail and gone once deleted', async () => {
+    const merchant = await startMerchant();
+    const query = { customerEmail: approves.customerEmail };
+    const listed = (await merchant.call('GET', path, { query })).data['tokenizedCardDataList'] as Data[];
+    expect(listed.map(({ tokenKey }) => tokenKey)).toEqual([approves.tokenKey]);
+    const body = { tokenKey: approves.tokenKey };
+    expect((await merchant.call('DELETE', path, { body })).status).toBe(200);
+    expect((await merchant.call('GET', path, { query })).status).toBe(404);
+    const charged = await merchant.charge({ ...order, ...query }, approves.tokenKey);
+    expect(charged.data['message']).toBe('Invalid card token');
+  });
+});

@@ -1,0 +1,213 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { confirm, type ExpectedCharge } from '../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import { lookUpWords } from '../../src/slack/evidence.ts';
+import type { SlackMessage } from '../../src/slack/message.ts';
+import { lookingUpMessage, transactionMessage } from '../../src/slack/transaction-message.ts';
+import { firstLine, shownLines, unescaped } from './shown-text.ts';
+
+const reference = 'ORDER-1042' as OrderReference;
+const checkedAtMs = Date.UTC(2026, 8, 14, 13, 37);
+
+const paid: Transaction = {
+  id: 'TXN-SECRET-9',
+  status: 'SUCCESS',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  source: 'online',
+  type: 'online_checkout',
+  gatewayMessage: 'Approved by Financial Institution',
+  entryType: 'CREDIT',
+  orderId: '5f6c2a9e-order',
+  orderReference: 'ORDER-1042',
+  orderAmountMinor: 1_250_000,
+  orderCurrency: 'NGN',
+  customerEmail: 'ada.obi@example.com',
+  paymentMethod: 'card_payment',
+};
+
+function told(transaction: Transaction | undefined, amount?: ExpectedCharge['amount']): SlackMessage {
+  const expected = amount === undefined ? { reference } : { reference, amount };
+  return transactionMessage({
+    reference,
+    confirmation: confirm(expected, transaction),
+    environment: 'live',
+    account: 'Lagos',
+    checkedAtMs,
+    ...(amount === undefined ? {} : { amountMinor: amount.minor }),
+  });
+}
+
+describe('transactionMessage', () => {
+  it('says paid with the three parts of the proof', () => {
+    const message = told(paid);
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042');
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042",
+        "✓ Status is SUCCESS",
+        "✓ Reference is the one asked for",
+        "✓ Amount NGN 12,500.00 equals the order’s amount",
+        "Order amount  NGN 12,500.00",
+        "Method  card_payment",
+        "Kind  online_checkout",
+        "Source  online",
+        "Entry  CREDIT",
+        "The gateway’s own words:",
+        "| Approved by Financial Institution",
+        "LIVE · Lagos ~ checked <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
+        "[Refresh]",
+      ]
+    `);
+  });
+
+  it('says which part does not hold and what to do, and never failed', () => {
+    const message = told({ ...paid, status: 'PENDING' });
+    assertBlocks('message', message.blocks);
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "⚠️ Not confirmed · NGN 12,500.00 · a***@example.com · ORDER-1042",
+        "✗ Status is PENDING, not SUCCESS",
+        "✓ Reference is the one asked for",
+        "✓ Amount NGN 12,500.00 equals the order’s amount",
+        "Status: the service does not call it SUCCESS. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.",
+        "Order amount  NGN 12,500.00",
+        "Method  card_payment",
+        "Kind  online_checkout",
+        "Source  online",
+        "Entry  CREDIT",
+        "The gateway’s own words:",
+        "| Approved by Financial Institution",
+        "LIVE · Lagos ~ checked <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
+        "[Refresh]",
+      ]
+    `);
+    expect(JSON.stringify(message)).not.toMatch(/fail/i);
+  });
+
+  it('names the other amount and the other reference when those differ', () => {
+    const message = told({ ...paid, orderReference: 'ORDER-1' }, { minor: 1_000_000, source: 'person' });
+    const lines = shownLines(message);
+    expect(lines.slice(1, 4)).toMatchInlineSnapshot(`
+      [
+        "✓ Status is SUCCESS",
+        "✗ The record’s reference is ORDER-1, not ORDER-1042",
+        "✗ Amount NGN 12,500.00 differs from the amount you gave, NGN 10,000.00",
+      ]
+    `);
+    expect(lines.filter((line) => /^(Reference|Amount): /.test(line))).toHaveLength(2);
+    expect(lines.some((line) => line.startsWith('Status: '))).toBe(false);
+  });
+
+  it('says what not found means', () => {
+    const message = told(undefined);
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe('🔎 Not found · ORDER-1042');
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "🔎 Not found · ORDER-1042",
+        "The service knows no such reference on the account Lagos (its code 01). That is its answer, not a fault, and says nothing about other references.",
+        "Environment: this is LIVE; a payment made in SANDBOX is not seen here.",
+        "Spelling: it must be the merchant’s own order reference, letter for letter, not the service’s order id.",
+        "Time: a charge made moments ago can take a little while to show. Press Refresh.",
+        "LIVE · Lagos ~ checked <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC>",
+        "[Refresh]",
+      ]
+    `);
+  });
+
+  it('asks the same question again on Refresh, the amount included', () => {
+    expect(refreshWords(told(paid))).toEqual(['ORDER-1042']);
+    expect(refreshWords(told(paid, { minor: 1_250_050, source: 'person' }))).toEqual([
+      'ORDER-1042',
+      '12500.50',
+    ]);
+  });
+
+  it('never shows the transaction id or a whole e-mail address, wherever they stand', () => {
+    const message = told({ ...paid, gatewayMessage: 'sent to ada.obi@example.com' });
+    expect(JSON.stringify(message)).not.toContain('TXN-SECRET-9');
+    expect(JSON.stringify(message)).not.toContain('ada.obi');
+  });
+
+  it('is one Slack takes, with text equal to its first line, whatever the service tells', () => {
+    const outside = fc.option(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 400 }),
+        fc.constantFrom('', ' ', '<!channel>', '*b* _i_', 'שלום עולם', '𝒜'.repeat(5000), 'x@y.zz'),
+      ),
+      { nil: undefined },
+    );
+    const minor = fc.option(fc.nat(), { nil: undefined });
+    const transaction = fc
+      .record({
+        id: outside,
+        status: fc.oneof(outside, fc.constant('SUCCESS')),
+        amountMinor: minor,
+        currency: outside,
+        source: outside,
+        type: outside,
+        gatewayMessage: outside,
+        entryType: outside,
+        orderId: outside,
+        orderReference: outside,
+        orderAmountMinor: minor,
+        orderCurrency: outside,
+        customerEmail: outside,
+        paymentMethod: outside,
+      })
+      .map(withoutUndefined);
+    const references = fc.constantFrom('A', '𝒜'.repeat(50), 'أبجد-١٢٣', '<!here> & <@U1>', '*_~`x`~_*');
+    fc.assert(
+      fc.property(
+        references,
+        fc.option(transaction, { nil: undefined }),
+        outside,
+        (text, record, account) => {
+          const reference = text as OrderReference;
+          const message = transactionMessage({
+            reference,
+            confirmation: confirm({ reference }, record),
+            environment: 'sandbox',
+            account: account ?? '',
+            checkedAtMs,
+          });
+          assertBlocks('message', message.blocks);
+          expect(firstLine(message)).toBe(unescaped(message.text));
+          expect(message.text).not.toMatch(/[<>]/);
+          expect(refreshWords(message)).toEqual([reference]);
+          expect(message.text.startsWith('✅')).toBe(confirm({ reference }, record).kind === 'confirmed');
+        },
+      ),
+    );
+  });
+});
+
+describe('lookUpWords', () => {
+  it('gives nothing for a value that is not ours', () => {
+    for (const value of ['', 'ORDER-1', '{}', '[1]', '[']) expect(lookUpWords(value)).toEqual([]);
+  });
+});
+
+describe('lookingUpMessage', () => {
+  it('names the reference, escaped in the text', () => {
+    const message = lookingUpMessage('<!here>&');
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe('🔎 Looking up &lt;!here&gt;&amp; …');
+    expect(firstLine(message)).toBe(unescaped(message.text));
+  });
+});
+
+function refreshWords(message: SlackMessage): readonly string[] {
+  const last = message.blocks.at(-1);
+  const pressed = last?.type === 'actions' ? last.elements[0] : undefined;
+  return pressed?.type === 'button' ? lookUpWords(pressed.value ?? '') : [];
+}
+
+function withoutUndefined(record: Record<string, unknown>): Transaction {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Transaction;
+}
