@@ -57,7 +57,7 @@ export async function deliverNext(deps: DeliverDeps): Promise<boolean> {
   const mayBeRepeat = doubt.kind === 'repeat';
   const post = await preparePost(deps, entry, record, mayBeRepeat);
   if (!post) return true;
-  const held = await save(deps, entry, { ...record, posting: true }, wait(deps.leaseMs));
+  const held = await save(deps, entry, { ...record, posting: true }, { holdMs: deps.leaseMs });
   if (!held) return true;
   await concludePost(deps, held, record, await deps.post(record.channel, post));
   return true;
@@ -163,14 +163,12 @@ async function finish(deps: DeliverDeps, entry: Entry, record: OutboxRecord, ts:
   await save(deps, entry, { ...record, posting: false, posted: { ts } }, options);
 }
 
-/** The entry as it stands after the write; undefined when somebody else has it by now, and our effect is to be dropped. */
-async function save(
+/** Undefined when somebody else has it by now, and our effect is to be dropped. */
+function save(
   deps: DeliverDeps,
   entry: Entry,
   record: OutboxRecord,
   options: WriteOptions,
 ): Promise<Entry | undefined> {
-  const value = writeOutboxRecord(record);
-  const won = await deps.store.write(entry, value, options);
-  return won ? { ...entry, value, version: entry.version + 1 } : undefined;
+  return deps.store.write(entry, writeOutboxRecord(record), options);
 }

@@ -1,6 +1,7 @@
 /**
  * One record of the store. `version` rises with every change, lease included, and is what a
- * compare-and-swap compares. `attempts` counts how often the record was taken as work.
+ * compare-and-swap compares; a key that is created anew never gets an old version again. `lane` is the
+ * record's own key when it was created without one. `attempts` counts how often it was taken as work.
  */
 export type Entry = {
   readonly key: string;
@@ -18,34 +19,47 @@ export type Entry = {
 export type CreateOptions = { delayMs: number; lane?: string } | { ttlMs?: number };
 
 /**
- * What a record becomes. With `delayMs` it is work again, due after that long; without, it is finished and
- * kept for `ttlMs` (for ever when none is given). `pauseMs` keeps the record's whole lane from being taken
- * for that long. Either way the lane's lease, if this entry held it, ends when no other entry taken with
+ * What a record becomes. With `delayMs` it is work again, due after that long (`ttlMs` then means nothing:
+ * work never expires); without, it is finished and kept for `ttlMs` (for ever when none is given).
+ * `pauseMs` keeps the record's whole lane from being taken for that long; a shorter pause never cuts a
+ * longer one. Either way the lane's lease, if this entry held it, ends when no other entry taken with
  * it is still out.
  */
-export type WriteOptions = { delayMs?: number; ttlMs?: number; pauseMs?: number };
+export type WriteOptions = {
+  delayMs?: number;
+  ttlMs?: number;
+  pauseMs?: number;
+  /** Still being worked on: the lane's lease ends this long from now instead, and all else means nothing. Lost when the lease is. */
+  holdMs?: number;
+};
 
 /**
  * Dedupe memory, outbox, timer, lock and record of intent in one: four methods, all atomic, all judged by
  * the store's own clock, so that only durations cross this port and no replica's clock matters.
  * Every method throws `StoreUnavailable` when the store cannot answer within its deadline; a call that
- * threw may or may not have been carried out.
+ * threw may or may not have been carried out. A duration that is negative, not a number or longer than a
+ * hundred years is a bug of the caller and throws RangeError before anything happens.
  */
 export type Store = {
   /** Stores once. False: the key is there already, and nothing changed. Two callers never both get true. */
   create(key: string, value: string, options?: CreateOptions): Promise<boolean>;
   /** The record, or undefined when it was never created or its time is over. */
   read(key: string): Promise<Entry | undefined>;
-  /** Compare-and-swap on `entry.version`. False: somebody changed it meanwhile, or it is gone; drop your effect. */
-  write(entry: Entry, value: string, options?: WriteOptions): Promise<boolean>;
   /**
-   * Leases the free lane that has waited longest and gives up to `max` (default 1) of its due entries,
-   * oldest due first; empty when no lane has due work. Until the lease ends or all of them are written,
-   * nobody else is given anything of that lane. Raises each entry's version and attempts.
+   * Compare-and-swap on `entry.version`: the entry as it stands now, to be written again. Undefined: somebody
+   * changed it meanwhile, or it is gone, or (with `holdMs`) its lease has ended; drop your effect.
+   */
+  write(entry: Entry, value: string, options?: WriteOptions): Promise<Entry | undefined>;
+  /**
+   * Leases the free lane whose oldest due entry has been due longest and gives up to `max` (default 1) of
+   * its due entries, oldest due first; empty when no free lane has due work. Until the lease ends or all
+   * of them are written, nobody else is given anything of that lane. Raises each entry's version and
+   * attempts. What a dead worker left unwritten keeps its place in the lane and is due when the lease ends.
    */
   take(leaseMs: number, max?: number): Promise<Entry[]>;
   /** Answers when the store does; throws StoreUnavailable otherwise. */
   ping(): Promise<void>;
+  /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */
   close(): Promise<void>;
 };
 

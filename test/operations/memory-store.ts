@@ -19,14 +19,13 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
     read: (key) => Promise.resolve(kept.get(key)?.entry),
     write(entry, value, options = {}) {
       const found = kept.get(entry.key);
-      if (found?.entry.version !== entry.version) return Promise.resolve(false);
-      const dueAtMs = options.delayMs === undefined ? undefined : clock.nowMs + options.delayMs;
-      kept.set(entry.key, {
-        entry: { ...found.entry, value, version: entry.version + 1 },
-        dueAtMs,
-      });
-      laneFreeAtMs.set(entry.lane, clock.nowMs + (options.pauseMs ?? 0));
-      return Promise.resolve(true);
+      if (found?.entry.version !== entry.version) return Promise.resolve(undefined);
+      const againMs = options.holdMs ?? options.delayMs;
+      const dueAtMs = againMs === undefined ? undefined : clock.nowMs + againMs;
+      const written = { ...found.entry, value, version: entry.version + 1 };
+      kept.set(entry.key, { entry: written, dueAtMs });
+      laneFreeAtMs.set(entry.lane, clock.nowMs + (options.holdMs ?? options.pauseMs ?? 0));
+      return Promise.resolve(written);
     },
     take(leaseMs) {
       const due = [...kept.values()]

@@ -4,14 +4,11 @@ import { startWorker } from '../../src/operations/worker.ts';
 /** Resolves when the count is reached: nothing here waits for a time. */
 function counter(target: number): { hit: () => void; reached: Promise<void> } {
   let count = 0;
-  let done: () => void = () => undefined;
-  const reached = new Promise<void>((resolve) => {
-    done = resolve;
-  });
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
   return {
     hit() {
       count += 1;
-      if (count === target) done();
+      if (count === target) resolve();
     },
     reached,
   };
@@ -57,11 +54,8 @@ describe('startWorker', () => {
   });
 
   it('finishes what is under way before stop resolves', async () => {
-    let finish: () => void = () => undefined;
-    let started: () => void = () => undefined;
-    const isStarted = new Promise<void>((resolve) => {
-      started = resolve;
-    });
+    const started = Promise.withResolvers<void>();
+    const mayFinish = Promise.withResolvers<void>();
     let finished = false;
     const worker = startWorker({
       concurrency: 1,
@@ -69,17 +63,15 @@ describe('startWorker', () => {
       failureDelayMs: 1,
       log: () => undefined,
       async workOnce() {
-        started();
-        await new Promise<void>((resolve) => {
-          finish = resolve;
-        });
+        started.resolve();
+        await mayFinish.promise;
         finished = true;
         return true;
       },
     });
-    await isStarted;
+    await started.promise;
     const stopped = worker.stop();
-    finish();
+    mayFinish.resolve();
     await stopped;
     expect(finished).toBe(true);
   });

@@ -1,0 +1,77 @@
+import { ServiceFailure } from '../domain/failure.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { shareToken } from '../operations/share-token.ts';
+import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
+import { createPaymentsClient, type PaymentsClient } from '../payments/client.ts';
+import { findTransaction } from '../payments/lookups.ts';
+import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+
+export type Payments = {
+  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
+  /** The last call's failure; undefined when it was answered. */
+  failure: () => ServiceFailure | undefined;
+};
+
+/** The payments service as the rest of the bot sees it: functions in domain words. */
+export function createPayments({ config, log, now }: Outside, kept: Kept): Payments {
+  const sandbox = config.paymentsEnvironment === 'sandbox';
+  const baseUrl = (sandbox ? config.paymentsSandboxUrl : config.paymentsBaseUrl) ?? '';
+  const accountId = config.paymentsAccountId ?? '';
+  const timeoutMs = config.paymentsTimeoutSeconds * 1_000;
+  const client: PaymentsClient = createPaymentsClient(
+    { baseUrl, sandbox, timeoutMs },
+    {
+      accessToken: createToken({ config, log, now }, kept, () => client),
+      fetch: (request) => fetch(request),
+    },
+  );
+  let failure: ServiceFailure | undefined;
+  return {
+    failure: () => failure,
+    async findTransaction(reference) {
+      try {
+        const transaction = await findTransaction(client, accountId, reference);
+        failure = undefined;
+        return transaction;
+      } catch (error) {
+        if (error instanceof ServiceFailure) failure = error;
+        throw error;
+      }
+    },
+  };
+}
+
+function createToken({ config, log, now }: Outside, kept: Kept, client: () => PaymentsClient): AccessToken {
+  const { paymentsStaticToken: ready } = config;
+  if (ready !== undefined)
+    return { current: () => Promise.resolve(ready), replace: () => Promise.resolve(ready) };
+  const parentAccountId = config.paymentsParentAccountId ?? config.paymentsAccountId ?? '';
+  const settings: TokenSettings = {
+    parentAccountId,
+    clientId: config.paymentsClientId,
+    clientSecret: config.paymentsClientSecret,
+    issueBody: config.paymentsTokenIssueBody ?? {},
+    refreshBody: config.paymentsTokenRefreshBody,
+    pointers: {
+      accessToken: config.paymentsAccessTokenPointers,
+      refreshToken: config.paymentsRefreshTokenPointers,
+      expiry: config.paymentsTokenExpiryPointers,
+    },
+    fallbackLifetimeMs: config.paymentsTokenLifetimeSeconds * 1_000,
+  };
+  const { refreshBody } = settings;
+  return createAccessToken({
+    memory: shareToken(kept.store, kept.sealer, parentAccountId),
+    issue: () => issueToken(client(), settings, now),
+    refresh: refreshBody
+      ? (last) => refreshToken(client(), { ...settings, refreshBody }, last, now)
+      : undefined,
+    refreshAheadMs: config.paymentsTokenRefreshAheadSeconds * 1_000,
+    timeoutMs: config.paymentsTimeoutSeconds * 1_000,
+    now,
+    log,
+  });
+}

@@ -1,0 +1,66 @@
+import { parseAmount } from '../domain/money.ts';
+import { nearestWord } from '../domain/nearest-word.ts';
+import { wordsOf } from '../slack/command-text.ts';
+import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
+import { unknownVerbMessage } from '../slack/error-message.ts';
+import { lookUpButton } from '../slack/evidence.ts';
+import { helpCommand, menuCommand, menuFor } from './help.ts';
+
+/**
+ * Makes the verbs answer to what is typed and pressed, with help and menu made from the very same list.
+ * Throws when two verbs share a word or a button.
+ */
+export function createCommandSet(verbs: readonly Command[], mayRun: MayRun): CommandSet {
+  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)];
+  const menu = menuCommand(() => all, mayRun);
+  const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
+  refuseTwins(all.map(({ verb }) => verb));
+  refuseTwins(buttons.map(({ button }) => button.actionId));
+
+  return {
+    understand: (text) => understand(text, all, menu),
+    pressed(actionId, value) {
+      const found = buttons.find(({ button }) => button.actionId === actionId);
+      return found && { kind: 'command', command: found.command, words: found.button.words(value) };
+    },
+    home: (caller) => menuFor(caller, all, mayRun),
+  };
+}
+
+/**
+ * A verb first; else what is typed is a reference, unless it looks like a slip. A slip is a first word of
+ * letters alone that is near a verb, or that is followed by more than an amount. Quotes make anything a
+ * reference.
+ */
+function understand(text: string, verbs: readonly Command[], menu: Command): Understood {
+  const words = wordsOf(text);
+  const [first, ...rest] = words;
+  if (first === undefined) return { kind: 'command', command: menu, words };
+  const isQuoted = /^\s*["“”„«]/.test(text);
+  const verb = isQuoted ? undefined : verbs.find((command) => command.verb === first.toLowerCase());
+  if (verb) return { kind: 'command', command: verb, words: rest };
+  const bare = verbs.find((command) => command.takesBareWords);
+  const nearest = nearestWord(
+    first,
+    verbs.map((command) => command.verb),
+  );
+  const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
+  return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(first, nearest);
+}
+
+function endsInAmount(rest: readonly string[]): boolean {
+  const [amount, ...more] = rest;
+  return amount === undefined || (more.length === 0 && parseAmount(amount).ok);
+}
+
+/** With a button for the case that it was a reference after all. */
+function unclear(typed: string, nearest: string | undefined): Understood {
+  const { text, blocks } = unknownVerbMessage(typed, nearest);
+  const button = lookUpButton(`Look up the reference ${typed}`, typed);
+  return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
+}
+
+function refuseTwins(names: readonly string[]): void {
+  const twin = names.find((name, index) => names.indexOf(name) !== index);
+  if (twin !== undefined) throw new Error(`two verbs share “${twin}”`);
+}

@@ -1,0 +1,64 @@
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { nearestWord } from '../domain/nearest-word.ts';
+import { richText, words as say } from '../slack/blocks.ts';
+import { anyone, defineCommand, type Caller, type Command, type MayRun } from '../slack/command.ts';
+import { helpMessage } from '../slack/help-message.ts';
+import type { SlackMessage } from '../slack/message.ts';
+
+/** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
+export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
+  return defineCommand<Command | undefined>({
+    verb: 'help',
+    usage: '[verb]',
+    summary: 'Say what you can do, or all about one verb',
+    examples: ['help', 'help lookup'],
+    permission: anyone,
+    effect: 'none',
+    parse: (words) => findVerb(words, verbs()),
+    run: async (verb, { caller }) => (verb ? helpMessage(verbs(), verb) : menuFor(caller, verbs(), mayRun)),
+  });
+}
+
+/** `/pay` alone: the same list, so that the first thing a person types says what to type next. */
+export function menuCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
+  return defineCommand<undefined>({
+    verb: '',
+    usage: '',
+    summary: 'Show what you can do',
+    examples: [],
+    permission: anyone,
+    effect: 'none',
+    parse: () => parsed(undefined),
+    run: (_, { caller }) => menuFor(caller, verbs(), mayRun),
+  });
+}
+
+/** What the caller may do; who may do nothing is told so, and whom to ask. */
+export async function menuFor(
+  caller: Caller,
+  verbs: readonly Command[],
+  mayRun: MayRun,
+): Promise<SlackMessage> {
+  const permits = await Promise.all(
+    verbs.map(async ({ permission }) =>
+      permission === anyone ? ({ kind: 'allowed' } as const) : mayRun(permission, caller),
+    ),
+  );
+  const allowed = verbs.filter((_, index) => permits[index]?.kind === 'allowed');
+  const { text, blocks } = helpMessage(allowed);
+  const refused = permits.find((permit) => permit.kind === 'refused');
+  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return { text, blocks };
+  const nothing = say(`You may do nothing else yet. ${refused.rule}. Who can: ${refused.whoCan}.`);
+  return { text, blocks: [...blocks, richText([nothing])] };
+}
+
+function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {
+  const [typed] = words;
+  if (typed === undefined) return parsed(undefined);
+  const verb = verbs.find((each) => each.verb === typed.toLowerCase());
+  if (verb) return parsed(verb);
+  const names = verbs.map((each) => each.verb);
+  const nearest = nearestWord(typed, names);
+  const hint = nearest === undefined ? `The verbs are ${names.join(', ')}.` : `Did you mean “${nearest}”?`;
+  return problem(`There is no verb “${typed}”. ${hint}`);
+}

@@ -1,0 +1,9 @@
+import type { Command } from '../slack/command.ts';
+import { lookupCommand, type LookupDeps } from './lookup.ts';
+
+export type VerbDeps = LookupDeps;
+
+/** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
+export function createVerbs(deps: VerbDeps): Command[] {
+  return [lookupCommand(deps)];
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
+import { type ActDeps, actResult } from './act-result.ts';
+import { canSee } from './directory.ts';
+import { completeValues, type Element, findElement, type PlacedElement } from './elements.ts';
+import type { Message } from './messages.ts';
+import { channelPayload, commonPayload, messagePayload } from './payloads.ts';
+import { type View, viewPayload } from './views.ts';
+import type { World } from './world.ts';
+
+type Pressed = Extract<WorkspaceAction, { kind: 'block_action' }>;
+type Surface = { kind: 'message'; message: Message } | { kind: 'view'; view: View };
+
+/** A press, pick or tick on an element that is really there, as it stands now. */
+export async function press(deps: ActDeps, user: PageUser, pressed: Pressed): Promise<ActResult> {
+  const { world } = deps;
+  const surface = findSurface(world, user, pressed.container);
+  if (surface === undefined) return no('That message or view is gone.');
+  const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId);
+  if (placed === undefined) return no('That button or field is not there any more.');
+  const action = readAction(world, placed, pressed.element);
+  if (action === undefined) return no('That choice is not one of the options.');
+  const values = completeValues(blocksOf(surface), pressed.values);
+  if (surface.kind === 'view') surface.view.values = values;
+  const fromModal = surface.kind === 'view' && surface.view.definition.type === 'modal';
+  const answer = await deps.line.send(
+    {
+      kind: 'interactive',
+      payload: {
+        type: 'block_actions',
+        ...commonPayload(user),
+        trigger_id: world.triggers.issue({ userId: user.id, fromModal }),
+        ...surfacePayload(deps, user, surface),
+        ...(surface.kind === 'message' ? { state: { values } } : {}),
+        actions: [action],
+      },
+    },
+    `${user.realName} presses ${labelOf(placed)}`,
+  );
+  return actResult(answer);
+}
+
+/** The options of an external select, asked of the app while the person types. */
+export async function suggest(
+  deps: ActDeps,
+  user: PageUser,
+  asked: Extract<WorkspaceAction, { kind: 'suggest' }>,
+): Promise<ActResult> {
+  const { world } = deps;
+  const surface = surfaceWith(world, user, asked);
+  const placed = surface && findElement(blocksOf(surface), asked.blockId, asked.actionId);
+  if (surface === undefined || placed === undefined || !placed.element.type.endsWith('external_select')) {
+    return no('That field is not there any more.');
+  }
+  const answer = await deps.line.send(
+    {
+      kind: 'interactive',
+      payload: {
+        type: 'block_suggestion',
+        ...commonPayload(user),
+        action_id: asked.actionId,
+        block_id: asked.blockId,
+        value: asked.text,
+        ...surfacePayload(deps, user, surface),
+      },
+    },
+    `${user.realName} looks for "${asked.text}" in a list`,
+  );
+  if (answer.kind !== 'acknowledged') return actResult(answer);
+  const options = readOptions(answer.body);
+  return options === undefined ? no('There was a problem loading the options.') : { ok: true, options };
+}
+
+function findSurface(world: World, user: PageUser, container: Pressed['container']): Surface | undefined {
+  if (container.type === 'view') {
+    const view = world.views.find(container.viewId);
+    const isInFront =
+      view !== undefined &&
+      (view === world.views.home(user.id) || view === world.views.stack(user.id).at(-1));
+    return isInFront ? { kind: 'view', view } : undefined;
+  }
+  const channel = world.directory.channel(container.channel);
+  if (channel === undefined || !canSee(channel, user.id)) return undefined;
+  const message = world.messages.findFor(user.id, container.channel, container.ts);
+  return message === undefined ? undefined : { kind: 'message', message };
+}
+
+function surfaceWith(
+  world: World,
+  user: PageUser,
+  asked: { blockId: string; actionId: string; viewId?: string },
+): Surface | undefined {
+  if (asked.viewId !== undefined) return findSurface(world, user, { type: 'view', viewId: asked.viewId });
+  const message = world.directory.channels
+    .filter((channel) => canSee(channel, user.id))
+    .flatMap((channel) => world.messages.all(channel.id))
+    .findLast(
+      (one) =>
+        (one.visibleTo ?? user.id) === user.id &&
+        findElement(blocksOf({ kind: 'message', message: one }), asked.blockId, asked.actionId) !== undefined,
+    );
+  return message === undefined ? undefined : { kind: 'message', message };
+}
+
+function blocksOf(surface: Surface): PageBlock[] {
+  if (surface.kind === 'view') return surface.view.blocks;
+  const { blocks, attachments } = surface.message;
+  return [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
+}
+
+/** Ephemeral messages come without the message itself: Slack sends only where they stood. */
+function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record<string, unknown> {
+  if (surface.kind === 'view') {
+    const { view } = surface;
+    return { container: { type: 'view', view_id: view.id }, view: viewPayload(view) };
+  }
+  const { world } = deps;
+  const { message } = surface;
+  const channel = world.directory.channel(message.channel);
+  const thread = message.threadTs === undefined ? {} : { threadTs: message.threadTs };
+  const target = { channel: message.channel, userId: user.id, messageTs: message.ts, ...thread };
+  return {
+    container: {
+      type: 'message',
+      message_ts: message.ts,
+      channel_id: message.channel,
+      is_ephemeral: message.visibleTo !== undefined,
+      ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
+    },
+    ...(channel === undefined ? {} : { channel: channelPayload(channel) }),
+    ...(message.visibleTo === undefined ? { message: wholeMessage(world, message) } : {}),
+    response_url: deps.responseUrl(world.responseUrls.issue(target)),
+  };
+}
+
+export function wholeMessage(world: World, message: Message): Record<string, unknown> {
+  return messagePayload(message, { replyCount: world.messages.replies(message).length, withMetadata: true });
+}
+
+const fixedFields = ['text', 'value', 'style'];
+
+/** A button's value is the app's own, never the page's; a pick must be one of the options. */
+function readAction(world: World, placed: PlacedElement, sent: Element): Record<string, unknown> | undefined {
+  const { element } = placed;
+  const same = {
+    type: element.type,
+    action_id: placed.actionId,
+    block_id: placed.blockId,
+    action_ts: world.ids.ts(),
+  };
+  if (element.type === 'button') {
+    const fixed = fixedFields
+      .filter((name) => element[name] !== undefined)
+      .map((name) => [name, element[name]]);
+    return { ...Object.fromEntries(fixed), ...same };
+  }
+  return isOffered(element, sent) ? { ...sent, ...same } : undefined;
+}
+
+const pickShape = z.looseObject({ value: z.string() });
+
+function isOffered(element: Element, sent: Element): boolean {
+  const offered = z.array(pickShape).safeParse(element['options']);
+  if (!offered.success) return true;
+  const values = new Set(offered.data.map((option) => option.value));
+  const one = pickShape.safeParse(sent['selected_option']);
+  const many = z.array(pickShape).safeParse(sent['selected_options']);
+  const picked = [...(one.success ? [one.data] : []), ...(many.success ? many.data : [])];
+  return picked.every((option) => values.has(option.value));
+}
+
+const optionShape = z.object({
+  text: z.looseObject({ type: z.literal('plain_text'), text: z.string().min(1).max(75) }),
+  value: z.string().min(1).max(150),
+});
+const suggestionsShape = z.looseObject({
+  options: z.array(optionShape).max(100).optional(),
+  option_groups: z
+    .array(z.looseObject({ options: z.array(optionShape).max(100) }))
+    .max(100)
+    .optional(),
+});
+
+function readOptions(body: unknown): PageOption[] | undefined {
+  const read = suggestionsShape.safeParse(body);
+  if (!read.success) return undefined;
+  const groups = read.data.option_groups?.flatMap((group) => group.options);
+  return (read.data.options ?? groups)?.map((option) => ({
+    text: { type: 'plain_text', text: option.text.text },
+    value: option.value,
+  }));
+}
+
+function labelOf(placed: PlacedElement): string {
+  const label = z.looseObject({ text: z.string() }).safeParse(placed.element['text']);
+  return label.success ? `"${label.data.text}"` : placed.actionId;
+}
+
+function no(problem: string): ActResult {
+  return { ok: false, problem };
+}

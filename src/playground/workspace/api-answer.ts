@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { World } from './world.ts';
+
+/** What a Web API method answers; `retryAfterS` makes it a 429. */
+export type ApiAnswer = { ok: boolean; error?: string; retryAfterS?: number; [field: string]: unknown };
+
+/** The arguments of a call as they came: texts from a form, or JSON values. */
+export type ApiArguments = Record<string, unknown>;
+
+export type Method = {
+  /** Whose token it wants. */
+  token: 'bot' | 'app' | 'none';
+  /** The scope it needs, when that does not depend on the arguments. */
+  scope?: string;
+  run(world: World, given: ApiArguments): ApiAnswer;
+};
+
+export function granted(fields: Record<string, unknown> = {}): ApiAnswer {
+  return { ok: true, ...fields };
+}
+
+export function refused(error: string, messages: string[] = []): ApiAnswer {
+  return messages.length === 0 ? { ok: false, error } : { ok: false, error, response_metadata: { messages } };
+}
+
+export function missingScope(world: World, needed: string): ApiAnswer {
+  return { ok: false, error: 'missing_scope', needed, provided: [...world.app.scopes].join(',') };
+}
+
+export const text = z.string().min(1);
+export const optionalText = z.string().optional();
+/** `true`, `"true"` and `1` mean yes; everything else no. */
+export const flag = z
+  .unknown()
+  .optional()
+  .transform((value) => ['true', '1', 'True'].includes(String(value)));
+
+/** A method whose arguments must have a shape; Slack answers `invalid_arguments` and says which is wrong. */
+export function method<Shape extends z.ZodRawShape>(
+  about: { token?: 'bot' | 'app'; scope?: string },
+  shape: Shape,
+  run: (world: World, given: z.infer<z.ZodObject<Shape>>, raw: ApiArguments) => ApiAnswer,
+): Method {
+  const whole = z.object(shape);
+  return {
+    token: about.token ?? 'bot',
+    ...(about.scope === undefined ? {} : { scope: about.scope }),
+    run(world, raw) {
+      const read = whole.safeParse(raw);
+      if (read.success) return run(world, read.data, raw);
+      return refused(
+        'invalid_arguments',
+        read.error.issues.map((issue) => {
+          const name = issue.path.join('/');
+          return raw[name] === undefined
+            ? `[ERROR] missing required field: ${name}`
+            : `[ERROR] ${issue.message} [json-pointer:/${name}]`;
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { PageUser } from '../protocol.ts';
+
+/** Who and what the workspace holds when it opens. Ids look like Slack's, and are the same at every start. */
+
+export const teamId = 'T0PAYTEAM1';
+export const teamDomain = 'payops-playground';
+export const appId = 'A0PAYOPS01';
+export const botId = 'B0PAYBOT01';
+export const botUserId = 'U0PAYBOT01';
+export const botName = 'Pay';
+export const slackbotId = 'USLACKBOT';
+
+export const userIds = {
+  agent: 'U0AGENT01',
+  lead: 'U0LEAD0001',
+  onCall: 'U0ONCALL01',
+  outsider: 'U0OUTSIDE1',
+} as const;
+
+export const channelIds = {
+  payAlerts: 'C0ALERTS01',
+  payDesk: 'C0DESK0001',
+  payOps: 'C0OPS00001',
+  general: 'C0GENERAL1',
+  /** Private, and the bot is not in it: Slack tells the bot that it does not exist. */
+  privateRoom: 'C0PRIVATE1',
+  agentDm: 'D0AGENT01',
+  leadDm: 'D0LEAD0001',
+  onCallDm: 'D0ONCALL01',
+  outsiderDm: 'D0OUTSIDE1',
+} as const;
+
+export const groupIds = {
+  supportAgents: 'S0SUPPORT1',
+  payLeads: 'S0PAYLEAD1',
+  onCall: 'S0ONCALL01',
+} as const;
+
+export type ChannelKind = 'public' | 'private' | 'dm';
+
+export type Channel = {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly topic: string;
+  botIsMember: boolean;
+  archived: boolean;
+  /** The one person of a direct message. */
+  readonly owner?: string;
+};
+
+export type UserGroup = {
+  readonly id: string;
+  readonly handle: string;
+  readonly name: string;
+  readonly users: readonly string[];
+};
+
+export const people: readonly PageUser[] = [
+  { id: userIds.agent, name: 'ada', realName: 'Ada', role: 'Support agent', avatarColor: '#2f6f8f' },
+  { id: userIds.lead, name: 'lindiwe', realName: 'Lindiwe', role: 'Lead', avatarColor: '#8a4f9e' },
+  { id: userIds.onCall, name: 'omar', realName: 'Omar', role: 'On-call', avatarColor: '#b0632c' },
+  { id: userIds.outsider, name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
+];
+
+export const groups: readonly UserGroup[] = [
+  { id: groupIds.supportAgents, handle: 'support-agents', name: 'Support agents', users: [userIds.agent] },
+  { id: groupIds.payLeads, handle: 'pay-leads', name: 'Payment leads', users: [userIds.lead] },
+  { id: groupIds.onCall, handle: 'on-call', name: 'On-call', users: [userIds.onCall] },
+];
+
+/** A fresh copy, because membership and archiving change while the workspace runs. */
+export function openChannels(): Channel[] {
+  return [
+    channel(channelIds.payAlerts, 'pay-alerts', 'Every failed charge, once'),
+    channel(channelIds.payDesk, 'pay-desk', 'Support looks things up here'),
+    channel(channelIds.payOps, 'pay-ops', 'What needs a decision'),
+    channel(channelIds.general, 'general', 'Everybody'),
+    {
+      ...channel(channelIds.privateRoom, 'private-room', 'The bot is not in here'),
+      kind: 'private',
+      botIsMember: false,
+    },
+    directMessage(channelIds.agentDm, userIds.agent),
+    directMessage(channelIds.leadDm, userIds.lead),
+    directMessage(channelIds.onCallDm, userIds.onCall),
+    directMessage(channelIds.outsiderDm, userIds.outsider),
+  ];
+}
+
+function channel(id: string, name: string, topic: string): Channel {
+  return { id, name, kind: 'public', topic, botIsMember: true, archived: false };
+}
+
+function directMessage(id: string, owner: string): Channel {
+  return { id, name: botName, kind: 'dm', topic: '', botIsMember: true, archived: false, owner };
+}

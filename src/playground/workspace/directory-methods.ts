@@ -1,0 +1,145 @@
+import type { PageUser } from '../protocol.ts';
+import {
+  type ApiAnswer,
+  flag,
+  granted,
+  type Method,
+  method,
+  missingScope,
+  refused,
+  text,
+} from './api-answer.ts';
+import { appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
+import { canSee } from './directory.ts';
+import { tier2Pace } from './rate-limits.ts';
+import type { World } from './world.ts';
+
+/** Who and what there is: auth, conversations, users and user groups. */
+
+export function directoryMethods(baseUrl: () => string): Record<string, Method> {
+  return {
+    'api.test': { token: 'none', run: (_world, given) => apiTest(given) },
+    'auth.test': method({}, {}, () =>
+      granted({
+        url: `${baseUrl()}/`,
+        team: teamDomain,
+        user: botName.toLowerCase(),
+        team_id: teamId,
+        user_id: botUserId,
+        bot_id: botId,
+        app_id: appId,
+        is_enterprise_install: false,
+      }),
+    ),
+    'conversations.info': method({}, { channel: text }, (world, given) =>
+      withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
+    ),
+    'conversations.list': method({ scope: 'channels:read' }, {}, (world) =>
+      granted({
+        channels: world.directory.channels.filter((channel) => channel.kind === 'public').map(conversation),
+        response_metadata: { next_cursor: '' },
+      }),
+    ),
+    'conversations.members': method({}, { channel: text }, (world, given) =>
+      withChannel(world, given.channel, 'read', (channel) =>
+        granted({ members: members(world, channel), response_metadata: { next_cursor: '' } }),
+      ),
+    ),
+    'conversations.open': method({ scope: 'im:write' }, { users: text }, (world, given) => {
+      const channel = world.directory.directMessage(given.users);
+      if (channel === undefined) return refused('user_not_found');
+      return granted({ channel: { id: channel.id } });
+    }),
+    'users.info': method({ scope: 'users:read' }, { user: text }, (world, given) => {
+      const user = world.directory.user(given.user);
+      return user === undefined ? refused('user_not_found') : granted({ user: member(user) });
+    }),
+    'users.list': method({ scope: 'users:read' }, {}, (world) =>
+      granted({ members: world.directory.users.map(member), response_metadata: { next_cursor: '' } }),
+    ),
+    'usergroups.list': method({ scope: 'usergroups:read' }, { include_users: flag }, (world, given) =>
+      withGroups(world, 'usergroups.list', () =>
+        granted({
+          usergroups: world.directory.groups.map((group) => ({
+            id: group.id,
+            team_id: teamId,
+            is_usergroup: true,
+            name: group.name,
+            handle: group.handle,
+            date_delete: 0,
+            ...(given.include_users ? { users: group.users } : {}),
+          })),
+        }),
+      ),
+    ),
+    'usergroups.users.list': method({ scope: 'usergroups:read' }, { usergroup: text }, (world, given) =>
+      withGroups(world, 'usergroups.users.list', () => {
+        const group = world.directory.groups.find((one) => one.id === given.usergroup);
+        return group === undefined ? refused('no_such_subteam') : granted({ users: group.users });
+      }),
+    ),
+  };
+}
+
+function apiTest(given: Record<string, unknown>): ApiAnswer {
+  const { error } = given;
+  return typeof error === 'string' ? { ...refused(error), args: given } : granted({ args: given });
+}
+
+const scopePrefix = { public: 'channels', private: 'groups', dm: 'im' } as const;
+
+/** A channel the bot may know of, with the scope that its kind needs. */
+export function withChannel(
+  world: World,
+  id: string,
+  right: 'read' | 'history',
+  run: (channel: Channel) => ApiAnswer,
+): ApiAnswer {
+  const channel = world.directory.channel(id);
+  const scope = `${scopePrefix[channel?.kind ?? 'public']}:${right}`;
+  if (!world.app.scopes.has(scope)) return missingScope(world, scope);
+  if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember)) {
+    return refused('channel_not_found');
+  }
+  return run(channel);
+}
+
+/** User groups exist on paid plans only, and Slack lets one ask about twenty times a minute. */
+function withGroups(world: World, name: string, run: () => ApiAnswer): ApiAnswer {
+  const retryAfterS = world.rateLimits.take(name, tier2Pace);
+  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
+  return world.hasUserGroups ? run() : refused('paid_teams_only');
+}
+
+function members(world: World, channel: Channel): string[] {
+  const there = world.directory.users.filter((user) => canSee(channel, user.id)).map((user) => user.id);
+  return channel.botIsMember ? [...there, botUserId] : there;
+}
+
+function conversation(channel: Channel): Record<string, unknown> {
+  return {
+    id: channel.id,
+    ...(channel.owner === undefined ? { name: channel.name } : { user: channel.owner }),
+    is_channel: channel.kind === 'public',
+    is_group: channel.kind === 'private',
+    is_im: channel.kind === 'dm',
+    is_private: channel.kind !== 'public',
+    is_archived: channel.archived,
+    is_member: channel.botIsMember,
+    topic: { value: channel.topic },
+  };
+}
+
+function member(user: PageUser): Record<string, unknown> {
+  return {
+    id: user.id,
+    team_id: teamId,
+    name: user.name,
+    real_name: user.realName,
+    deleted: false,
+    is_bot: false,
+    is_restricted: false,
+    is_ultra_restricted: false,
+    profile: { display_name: user.name, real_name: user.realName },
+  };
+}

@@ -1,0 +1,147 @@
+import type { PageBlock } from '../protocol.ts';
+import type { Ids } from './ids.ts';
+
+/** The interactive elements of blocks: where they are, what they hold when nobody touched them. */
+
+export type Element = { type: string; action_id?: string; [field: string]: unknown };
+export type Values = Record<string, Record<string, unknown>>;
+export type PlacedElement = { block: PageBlock; blockId: string; actionId: string; element: Element };
+
+/** element type → the field that holds its value in `state.values`, and the field its initial value stands in. */
+const stateful: Record<string, { value: string; initial: string; many?: boolean }> = {
+  plain_text_input: { value: 'value', initial: 'initial_value' },
+  email_text_input: { value: 'value', initial: 'initial_value' },
+  url_text_input: { value: 'value', initial: 'initial_value' },
+  number_input: { value: 'value', initial: 'initial_value' },
+  rich_text_input: { value: 'rich_text_value', initial: 'initial_value' },
+  static_select: { value: 'selected_option', initial: 'initial_option' },
+  external_select: { value: 'selected_option', initial: 'initial_option' },
+  radio_buttons: { value: 'selected_option', initial: 'initial_option' },
+  users_select: { value: 'selected_user', initial: 'initial_user' },
+  channels_select: { value: 'selected_channel', initial: 'initial_channel' },
+  conversations_select: { value: 'selected_conversation', initial: 'initial_conversation' },
+  datepicker: { value: 'selected_date', initial: 'initial_date' },
+  timepicker: { value: 'selected_time', initial: 'initial_time' },
+  datetimepicker: { value: 'selected_date_time', initial: 'initial_date_time' },
+  checkboxes: { value: 'selected_options', initial: 'initial_options', many: true },
+  multi_static_select: { value: 'selected_options', initial: 'initial_options', many: true },
+  multi_external_select: { value: 'selected_options', initial: 'initial_options', many: true },
+  multi_users_select: { value: 'selected_users', initial: 'initial_users', many: true },
+  multi_channels_select: { value: 'selected_channels', initial: 'initial_channels', many: true },
+  multi_conversations_select: {
+    value: 'selected_conversations',
+    initial: 'initial_conversations',
+    many: true,
+  },
+};
+
+const pressable = new Set(['button', 'overflow', 'workflow_button', 'feedback_buttons', 'icon_button']);
+
+/** Slack names every block and every interactive element that the app left unnamed. */
+export function nameBlocks(blocks: readonly PageBlock[], ids: Ids): PageBlock[] {
+  return blocks.map((block) => {
+    const named: PageBlock = { ...block, block_id: block.block_id ?? ids.secret(3) };
+    if (isElement(named['element'])) named['element'] = nameElement(named['element'], ids);
+    if (isElement(named['accessory'])) named['accessory'] = nameElement(named['accessory'], ids);
+    const elements = named['elements'];
+    if (Array.isArray(elements)) {
+      named['elements'] = elements.map((one: unknown) => (isElement(one) ? nameElement(one, ids) : one));
+    }
+    return named;
+  });
+}
+
+function nameElement(element: Element, ids: Ids): Element {
+  const isInteractive = pressable.has(element.type) || stateful[element.type] !== undefined;
+  return isInteractive && element.action_id === undefined
+    ? { ...element, action_id: ids.secret(3) }
+    : element;
+}
+
+export function placedElements(blocks: readonly PageBlock[]): PlacedElement[] {
+  return blocks.flatMap((block) => {
+    const elements = Array.isArray(block['elements']) ? block['elements'] : [];
+    return [block['element'], block['accessory'], ...elements]
+      .filter(isElement)
+      .filter((element) => element.action_id !== undefined)
+      .map((element) => ({
+        block,
+        blockId: block.block_id ?? '',
+        actionId: element.action_id ?? '',
+        element,
+      }));
+  });
+}
+
+export function findElement(
+  blocks: readonly PageBlock[],
+  blockId: string,
+  actionId: string,
+): PlacedElement | undefined {
+  return placedElements(blocks).find((placed) => placed.blockId === blockId && placed.actionId === actionId);
+}
+
+/**
+ * The `state.values` Slack would send: every element that holds a value, as the person left it, else as the
+ * app filled it in, else empty. What the page says about elements that are not there is dropped.
+ */
+export function completeValues(blocks: readonly PageBlock[], given: Values): Values {
+  const values: Values = {};
+  for (const { blockId, actionId, element } of placedElements(blocks)) {
+    const kind = stateful[element.type];
+    if (kind === undefined) continue;
+    const touched = given[blockId]?.[actionId];
+    const held = isElement(touched) ? touched[kind.value] : undefined;
+    const value = held === undefined ? (element[kind.initial] ?? (kind.many === true ? [] : null)) : held;
+    values[blockId] = {
+      ...values[blockId],
+      [actionId]: { type: element.type, [kind.value]: value === '' ? null : value },
+    };
+  }
+  return values;
+}
+
+/** What Slack's own client refuses before the app hears of it, by block_id. */
+export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Record<string, string> {
+  const problems: Record<string, string> = {};
+  for (const { block, blockId, actionId, element } of placedElements(blocks)) {
+    const kind = stateful[element.type];
+    if (block.type !== 'input' || kind === undefined) continue;
+    const state = values[blockId]?.[actionId];
+    const value = isElement(state) ? state[kind.value] : undefined;
+    const problem = inputProblem(element, value, block['optional'] === true);
+    if (problem !== undefined) problems[blockId] = problem;
+  }
+  return problems;
+}
+
+function inputProblem(element: Element, value: unknown, optional: boolean): string | undefined {
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) {
+    return optional ? undefined : 'Please complete this required field.';
+  }
+  if (typeof value !== 'string') return undefined;
+  if (element.type === 'email_text_input' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
+    return 'Please enter an email address.';
+  }
+  return element.type === 'number_input' ? numberProblem(element, value) : lengthProblem(element, value);
+}
+
+function lengthProblem(element: Element, value: string): string | undefined {
+  const { min_length: shortest, max_length: longest } = element;
+  if (typeof shortest === 'number' && value.length < shortest) return `Use at least ${shortest} characters.`;
+  if (typeof longest === 'number' && value.length > longest) return `Use at most ${longest} characters.`;
+  return undefined;
+}
+
+function numberProblem(element: Element, value: string): string | undefined {
+  const pattern = element['is_decimal_allowed'] === true ? /^-?\d+(\.\d+)?$/ : /^-?\d+$/;
+  if (!pattern.test(value)) return 'Please enter a number.';
+  const { min_value: least, max_value: most } = element;
+  if (typeof least === 'string' && Number(value) < Number(least)) return `Enter ${least} or more.`;
+  if (typeof most === 'string' && Number(value) > Number(most)) return `Enter ${most} or less.`;
+  return undefined;
+}
+
+function isElement(value: unknown): value is Element {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { findBlockProblems } from '../../slack/assert-blocks.ts';
+import type { PageBlock } from '../protocol.ts';
+import { nameBlocks } from './elements.ts';
+import type { Ids } from './ids.ts';
+import type { MessageContent, MessageMetadata } from './messages.ts';
+
+/** What one way of sending a message gave; a field left out stays out. */
+export type ReadContent =
+  | { kind: 'content'; content: Partial<MessageContent>; blank: boolean }
+  | { kind: 'refused'; error: string; messages: string[] };
+
+type Refusal = Extract<ReadContent, { kind: 'refused' }>;
+
+const maxTextLength = 40_000;
+const maxAttachments = 100;
+const maxMetadataBytes = 8_000;
+
+const blocksShape = z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() }));
+const attachmentsShape = z.array(
+  z.looseObject({
+    color: z.string().optional(),
+    text: z.string().optional(),
+    fallback: z.string().optional(),
+    blocks: z.unknown().optional(),
+  }),
+);
+const metadataShape = z.object({
+  event_type: z.string().min(1),
+  event_payload: z.record(z.string(), z.unknown()),
+});
+
+/**
+ * The text, blocks, attachments and metadata of a post, an update or an answer, judged as Slack judges them.
+ * `blank` is true when nothing in it could be shown.
+ */
+export function readContent(given: Record<string, unknown>, ids: Ids): ReadContent {
+  const content: Partial<MessageContent> = {};
+  const refusal =
+    readText(given['text'], content) ??
+    readBlocks(given['blocks'], content, ids) ??
+    readAttachments(given['attachments'], content, ids) ??
+    readMetadata(given['metadata'], content);
+  if (refusal !== undefined) return refusal;
+  const blank =
+    (content.text ?? '').trim() === '' &&
+    (content.blocks ?? []).length === 0 &&
+    (content.attachments ?? []).length === 0;
+  return { kind: 'content', content, blank };
+}
+
+function readText(raw: unknown, content: Partial<MessageContent>): Refusal | undefined {
+  if (raw === undefined || raw === null) return undefined;
+  const text = typeof raw === 'string' ? raw : JSON.stringify(raw);
+  if (text.length > maxTextLength) return refuse('msg_too_long');
+  content.text = text;
+  return undefined;
+}
+
+function readBlocks(raw: unknown, content: Partial<MessageContent>, ids: Ids): Refusal | undefined {
+  if (raw === undefined || raw === null || raw === '') return undefined;
+  const read = blocksShape.safeParse(parsedJson(raw));
+  if (!read.success) return refuse('invalid_blocks_format');
+  const problems = findBlockProblems('message', read.data);
+  if (problems.length > 0) return refuse('invalid_blocks', problems);
+  content.blocks = nameBlocks(read.data.map(withoutUndefined), ids);
+  return undefined;
+}
+
+function readAttachments(raw: unknown, content: Partial<MessageContent>, ids: Ids): Refusal | undefined {
+  if (raw === undefined || raw === null || raw === '') return undefined;
+  const read = attachmentsShape.safeParse(parsedJson(raw));
+  if (!read.success) return refuse('invalid_attachments');
+  if (read.data.length > maxAttachments) return refuse('too_many_attachments');
+  content.attachments = [];
+  for (const attachment of read.data) {
+    const inside: Partial<MessageContent> = {};
+    const refusal = readBlocks(attachment.blocks, inside, ids);
+    if (refusal !== undefined) return refusal;
+    content.attachments.push({
+      ...(attachment.color === undefined ? {} : { color: attachment.color }),
+      blocks: inside.blocks ?? textBlock(attachment.text ?? attachment.fallback ?? ''),
+    });
+  }
+  return undefined;
+}
+
+function readMetadata(raw: unknown, content: Partial<MessageContent>): Refusal | undefined {
+  if (raw === undefined || raw === null || raw === '') return undefined;
+  const read = metadataShape.safeParse(parsedJson(raw));
+  if (!read.success) return refuse('invalid_metadata_format');
+  const metadata: MessageMetadata = read.data;
+  if (JSON.stringify(metadata).length > maxMetadataBytes) return refuse('metadata_too_large');
+  content.metadata = metadata;
+  return undefined;
+}
+
+function textBlock(text: string): PageBlock[] {
+  return [{ type: 'section', block_id: 'text', text: { type: 'mrkdwn', text } }];
+}
+
+function refuse(error: string, messages: string[] = []): Refusal {
+  return { kind: 'refused', error, messages: messages.map((message) => `[ERROR] ${message}`) };
+}
+
+function withoutUndefined(block: z.infer<typeof blocksShape>[number]): PageBlock {
+  const { block_id: blockId, ...rest } = block;
+  return { ...rest, ...(blockId === undefined ? {} : { block_id: blockId }) };
+}
+
+/** Form bodies carry structures as JSON text; a text that is no JSON stays itself, and no shape takes it. */
+export function parsedJson(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return raw;
+  }
+}

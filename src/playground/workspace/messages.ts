@@ -1,0 +1,137 @@
+import type { PageBlock, PageMessage } from '../protocol.ts';
+import { botName, botUserId, slackbotId } from './cast.ts';
+import type { Ids } from './ids.ts';
+
+export type MessageMetadata = { event_type: string; event_payload: Record<string, unknown> };
+
+/** What a message says, already checked and with every block_id filled in. */
+export type MessageContent = {
+  text: string;
+  blocks: PageBlock[];
+  attachments: { color?: string; blocks: PageBlock[] }[];
+  metadata?: MessageMetadata;
+};
+
+export type Message = MessageContent & {
+  readonly ts: string;
+  readonly channel: string;
+  readonly threadTs?: string;
+  readonly authorId: string;
+  readonly authorName: string;
+  /** Only this person sees it; Slack keeps no trace of it for the Web API. */
+  readonly visibleTo?: string;
+  editedTs?: string;
+  reactions: { name: string; users: string[] }[];
+  /** A deleted message that has replies stays as a stone on their grave. */
+  deleted: boolean;
+};
+
+export type Draft = MessageContent & {
+  channel: string;
+  authorId: string;
+  authorName: string;
+  threadTs?: string | undefined;
+  visibleTo?: string;
+};
+
+export type Messages = {
+  post(draft: Draft): Message;
+  /** A message as the Web API knows it: ephemeral and deleted ones are not there. */
+  find(channelId: string, ts: string): Message | undefined;
+  /** A message this person can see and press, ephemeral ones included. */
+  findFor(userId: string, channelId: string, ts: string): Message | undefined;
+  edit(message: Message, content: MessageContent): void;
+  remove(message: Message): void;
+  /** Oldest first, everything. */
+  all(channelId: string): readonly Message[];
+  replies(message: Message): readonly Message[];
+};
+
+export function createMessages(ids: Ids): Messages {
+  const byChannel = new Map<string, Message[]>();
+
+  function all(channelId: string): Message[] {
+    return byChannel.get(channelId) ?? [];
+  }
+  function replies(message: Message): Message[] {
+    return all(message.channel).filter((other) => other.threadTs === message.ts && !other.deleted);
+  }
+  return {
+    all,
+    replies,
+    post(draft) {
+      const { threadTs, ...rest } = draft;
+      const message: Message = {
+        ...rest,
+        ...(threadTs === undefined ? {} : { threadTs }),
+        ts: ids.ts(),
+        reactions: [],
+        deleted: false,
+      };
+      byChannel.set(draft.channel, [...all(draft.channel), message]);
+      return message;
+    },
+    find(channelId, ts) {
+      return all(channelId).find((one) => one.ts === ts && !one.deleted && one.visibleTo === undefined);
+    },
+    findFor(userId, channelId, ts) {
+      return all(channelId).find(
+        (one) => one.ts === ts && !one.deleted && (one.visibleTo ?? userId) === userId,
+      );
+    },
+    edit(message, content) {
+      Object.assign(message, content);
+      message.editedTs = ids.ts();
+    },
+    remove(message) {
+      if (replies(message).length > 0) {
+        Object.assign(message, {
+          text: 'This message was deleted.',
+          blocks: [],
+          attachments: [],
+          deleted: true,
+        });
+        return;
+      }
+      byChannel.set(
+        message.channel,
+        all(message.channel).filter((other) => other !== message),
+      );
+    },
+  };
+}
+
+export function botDraft(channel: string, content: MessageContent): Draft {
+  return { ...content, channel, authorId: botUserId, authorName: botName };
+}
+
+/** What Slackbot says to one person, where that person stands. */
+export function slackbotDraft(channel: string, userId: string, text: string): Draft {
+  return {
+    text,
+    blocks: [],
+    attachments: [],
+    channel,
+    authorId: slackbotId,
+    authorName: 'Slackbot',
+    visibleTo: userId,
+  };
+}
+
+export function toPageMessage(message: Message, replyCount: number): PageMessage {
+  return {
+    ts: message.ts,
+    channel: message.channel,
+    ...(message.threadTs === undefined ? {} : { threadTs: message.threadTs }),
+    authorId: message.authorId,
+    authorName: message.authorName,
+    authorIsBot: message.authorId === botUserId || message.authorId === slackbotId,
+    text: message.text,
+    blocks: message.blocks,
+    attachments: message.attachments,
+    ephemeral: message.visibleTo !== undefined,
+    edited: message.editedTs !== undefined,
+    replyCount,
+    reactions: message.reactions,
+  };
+}

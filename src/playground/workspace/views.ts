@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { findViewProblems } from '../../slack/assert-blocks.ts';
+import type { PageBlock, PageView } from '../protocol.ts';
+import { appId, botId, teamId } from './cast.ts';
+import { completeValues, nameBlocks, type Values } from './elements.ts';
+import type { Ids } from './ids.ts';
+
+const plainText = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
+
+const definitionShape = z.looseObject({
+  type: z.enum(['modal', 'home']),
+  title: plainText.optional(),
+  submit: plainText.optional(),
+  close: plainText.optional(),
+  blocks: z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() })),
+  callback_id: z.string().optional(),
+  external_id: z.string().optional(),
+  private_metadata: z.string().optional(),
+  notify_on_close: z.boolean().optional(),
+  clear_on_close: z.boolean().optional(),
+});
+
+export type ViewDefinition = z.infer<typeof definitionShape>;
+
+export type View = {
+  readonly id: string;
+  readonly userId: string;
+  readonly rootId: string;
+  readonly previousId: string | undefined;
+  hash: string;
+  definition: ViewDefinition;
+  blocks: PageBlock[];
+  values: Values;
+  errors: Record<string, string>;
+  busy: boolean;
+};
+
+export type ReadView =
+  | { kind: 'view'; definition: ViewDefinition }
+  | { kind: 'refused'; error: string; messages: string[] };
+
+const maxViewBytes = 250_000;
+
+/** What Slack would say about a view, before any trigger or stack is looked at. */
+export function readView(raw: unknown, surface: 'modal' | 'home'): ReadView {
+  const read = definitionShape.safeParse(raw);
+  if (!read.success)
+    return invalid(read.error.issues.map((issue) => `/view/${issue.path.join('/')}: ${issue.message}`));
+  if (JSON.stringify(raw).length > maxViewBytes) {
+    return { kind: 'refused', error: 'view_too_large', messages: [] };
+  }
+  if (read.data.type !== surface) return invalid([`/view/type: expected "${surface}"`]);
+  const problems = findViewProblems(raw);
+  return problems.length > 0 ? invalid(problems) : { kind: 'view', definition: read.data };
+}
+
+function invalid(problems: string[]): ReadView {
+  return {
+    kind: 'refused',
+    error: 'invalid_arguments',
+    messages: problems.map((problem) => `[ERROR] ${problem}`),
+  };
+}
+
+export type Views = {
+  find(id: string): View | undefined;
+  findExternal(externalId: string): View | undefined;
+  /** A person's open modals, bottom first. */
+  stack(userId: string): readonly View[];
+  home(userId: string): View | undefined;
+  open(userId: string, definition: ViewDefinition): View;
+  /** Undefined: three modals are open, and Slack allows no fourth. */
+  push(userId: string, definition: ViewDefinition): View | undefined;
+  update(view: View, definition: ViewDefinition): void;
+  publish(userId: string, definition: ViewDefinition): View;
+  /** Takes the view and whatever lies on it away. */
+  close(view: View): void;
+  /** Gives the views that were open, top first. */
+  clear(userId: string): View[];
+};
+
+const maxStack = 3;
+
+export function createViews(ids: Ids): Views {
+  const stacks = new Map<string, View[]>();
+  const homes = new Map<string, View>();
+
+  function stack(userId: string): View[] {
+    return stacks.get(userId) ?? [];
+  }
+  function everyView(): View[] {
+    return [...homes.values(), ...[...stacks.values()].flat()];
+  }
+  function create(userId: string, definition: ViewDefinition): View {
+    const view = blankView(ids.id('V'), userId, definition, definition.type === 'home' ? [] : stack(userId));
+    update(view, definition);
+    return view;
+  }
+  function update(view: View, definition: ViewDefinition): void {
+    view.definition = definition;
+    view.blocks = nameBlocks(definition.blocks.map(asPageBlock), ids);
+    view.hash = `${ids.ts()}.${ids.secret(4)}`;
+    view.errors = {};
+    view.busy = false;
+  }
+  return {
+    stack,
+    update,
+    find: (id) => everyView().find((view) => view.id === id),
+    findExternal: (externalId) => everyView().find((view) => view.definition.external_id === externalId),
+    home: (userId) => homes.get(userId),
+    open(userId, definition) {
+      stacks.delete(userId);
+      const view = create(userId, definition);
+      stacks.set(userId, [view]);
+      return view;
+    },
+    push(userId, definition) {
+      if (stack(userId).length >= maxStack) return undefined;
+      const view = create(userId, definition);
+      stacks.set(userId, [...stack(userId), view]);
+      return view;
+    },
+    publish(userId, definition) {
+      const shown = homes.get(userId);
+      if (shown === undefined) {
+        const view = create(userId, definition);
+        homes.set(userId, view);
+        return view;
+      }
+      update(shown, definition);
+      return shown;
+    },
+    close(view) {
+      const open = stack(view.userId);
+      const at = open.indexOf(view);
+      if (at >= 0) stacks.set(view.userId, open.slice(0, at));
+    },
+    clear(userId) {
+      const open = stack(userId);
+      stacks.delete(userId);
+      return open.toReversed();
+    },
+  };
+}
+
+function blankView(id: string, userId: string, definition: ViewDefinition, below: readonly View[]): View {
+  return {
+    id,
+    userId,
+    rootId: below[0]?.id ?? id,
+    previousId: below.at(-1)?.id,
+    hash: '',
+    definition,
+    blocks: [],
+    values: {},
+    errors: {},
+    busy: false,
+  };
+}
+
+function asPageBlock(block: ViewDefinition['blocks'][number]): PageBlock {
+  const { block_id: blockId, ...rest } = block;
+  return { ...rest, ...(blockId === undefined ? {} : { block_id: blockId }) };
+}
+
+/** The view as Slack sends it to the app and answers it from views.*. */
+export function viewPayload(view: View): Record<string, unknown> {
+  const { definition } = view;
+  return {
+    id: view.id,
+    team_id: teamId,
+    type: definition.type,
+    blocks: view.blocks,
+    private_metadata: definition.private_metadata ?? '',
+    callback_id: definition.callback_id ?? '',
+    state: { values: completeValues(view.blocks, view.values) },
+    hash: view.hash,
+    title: definition.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
+    clear_on_close: definition.clear_on_close === true,
+    notify_on_close: definition.notify_on_close === true,
+    close: definition.close ?? null,
+    submit: definition.submit ?? null,
+    previous_view_id: view.previousId ?? null,
+    root_view_id: view.rootId,
+    app_id: appId,
+    external_id: definition.external_id ?? '',
+    app_installed_team_id: teamId,
+    bot_id: botId,
+  };
+}
+
+export function toPageView(view: View): PageView {
+  const { definition } = view;
+  return {
+    id: view.id,
+    type: definition.type,
+    title: definition.title?.text ?? '',
+    ...(definition.submit === undefined ? {} : { submit: definition.submit.text }),
+    ...(definition.close === undefined ? {} : { close: definition.close.text }),
+    blocks: view.blocks,
+    errors: view.errors,
+    busy: view.busy,
+  };
+}

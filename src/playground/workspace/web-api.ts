@@ -1,0 +1,67 @@
+import type { ApiAnswer, ApiArguments, Method } from './api-answer.ts';
+import { granted, missingScope, refused } from './api-answer.ts';
+import { chatMethods } from './chat-methods.ts';
+import { directoryMethods } from './directory-methods.ts';
+import { historyMethods } from './history-methods.ts';
+import { viewMethods } from './view-methods.ts';
+import type { World } from './world.ts';
+
+export type Credentials = { botToken: string; appToken: string; signingSecret: string };
+
+export type WebApi = {
+  call(name: string, token: string | undefined, given: ApiArguments): ApiAnswer;
+  /** The call in a newcomer's words: "chat.postMessage to #pay-alerts". */
+  summary(name: string, given: ApiArguments): string;
+};
+
+export type WebApiDeps = {
+  world: World;
+  credentials: Credentials;
+  baseUrl: () => string;
+  /** A fresh Socket Mode address. */
+  openSocketUrl: () => string;
+};
+
+/** The methods by name, each behind the checks that Slack makes first: method, token, token kind, scope. */
+export function createWebApi(deps: WebApiDeps): WebApi {
+  const { world, credentials } = deps;
+  const methods = new Map<string, Method>(
+    Object.entries({
+      ...directoryMethods(deps.baseUrl),
+      ...historyMethods,
+      ...chatMethods(deps.baseUrl),
+      ...viewMethods,
+      'apps.connections.open': { token: 'app', run: () => granted({ url: deps.openSocketUrl() }) },
+    }),
+  );
+
+  function refusalOfToken(method: Method, token: string | undefined): ApiAnswer | undefined {
+    if (method.token === 'none') return undefined;
+    if (token === undefined) return refused('not_authed');
+    const isKnown = token === credentials.botToken || token === credentials.appToken;
+    if (!isKnown) return refused('invalid_auth');
+    const wanted = method.token === 'bot' ? credentials.botToken : credentials.appToken;
+    return token === wanted ? undefined : refused('not_allowed_token_type');
+  }
+
+  return {
+    call(name, token, given) {
+      const method = methods.get(name);
+      if (method === undefined) return refused('unknown_method');
+      const refusal = refusalOfToken(method, token);
+      if (refusal !== undefined) return refusal;
+      if (method.scope !== undefined && !world.app.scopes.has(method.scope)) {
+        return missingScope(world, method.scope);
+      }
+      return method.run(world, given);
+    },
+    summary(name, given) {
+      const place = given['channel'] ?? given['user_id'] ?? given['user'] ?? given['users'];
+      if (typeof place !== 'string') return name;
+      const user = world.directory.user(place);
+      return user !== undefined && given['channel'] === undefined
+        ? `${name} for ${user.realName}`
+        : `${name} to ${world.directory.label(place)}`;
+    },
+  };
+}

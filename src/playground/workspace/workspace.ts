@@ -1,0 +1,194 @@
+import { createServer, type Server } from 'node:http';
+import type { ActResult, Exchange, WorkspaceAction, WorkspaceState } from '../protocol.ts';
+import { act } from './act.ts';
+import { type BotLine, createBotLine } from './bot-line.ts';
+import { botId, botUserId, channelIds, groupIds, slackbotId, teamId, userIds } from './cast.ts';
+import { createDoor, type Door, type SlackWeather } from './door.ts';
+import { createEvents, type Events } from './events.ts';
+import { createRecorder } from './exchanges.ts';
+import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
+import { botPosts, type BotPost, workspaceState } from './page-state.ts';
+import { createSocketMode, type DisconnectReason, type SocketMode } from './socket-mode.ts';
+import { createWebApi, type Credentials } from './web-api.ts';
+import { createWorld, type World } from './world.ts';
+
+export type WorkspaceOptions = ManifestSource & WorkspaceSettings;
+
+export type WorkspaceSettings = {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Milliseconds since the epoch. The bot refuses signatures that are five minutes off the real time. */
+  now?: () => number;
+  /** Called when an exchange begins and, with the same id, when it is over; ids count up from 1 within this workspace. */
+  onExchange?: (exchange: Exchange) => void;
+  /** Whether the workspace has user groups, which Slack's free plan lacks. Default true. */
+  userNamesOnPaidPlan?: boolean;
+  /** Which of the manifest's optional scopes the installer granted. Default none. */
+  grantedOptionalScopes?: readonly string[] | 'all';
+  /** How long the bot has to acknowledge. Default 3000, as Slack. */
+  ackTimeoutMs?: number;
+  /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
+  eventRetryDelaysMs?: readonly number[];
+};
+
+export type Workspace = {
+  url: string;
+  /** Slack's Web API here, for `slackApiUrl`; ends in `/api/`. */
+  apiUrl: string;
+  port: number;
+  credentials: Credentials;
+  ids: {
+    teamId: string;
+    botId: string;
+    botUserId: string;
+    slackbotId: string;
+    channels: typeof channelIds;
+    users: typeof userIds;
+    groups: typeof groupIds;
+  };
+  /** Where payloads go while no Socket Mode connection is open; undefined: nowhere. */
+  connect(botEventsUrl: string | undefined): void;
+  /** Throws for a person who is not in the workspace. */
+  state(userId: string): WorkspaceState;
+  /** Never rejects: what Slack would show the person is in the result. Settles when the bot acknowledged or its time is over. */
+  act(userId: string, action: WorkspaceAction): Promise<ActResult>;
+  /** Called after every change of anybody's screen; the returned function ends it. */
+  onChange(listener: () => void): () => void;
+  setWeather(weather: SlackWeather): void;
+  /** The bot's posts in a channel, oldest first, thread replies included, ephemeral ones not. */
+  posts(channelId: string): BotPost[];
+  /** As an administrator would: archive a channel, or take the bot out of it. */
+  setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
+  /** How many Socket Mode connections take payloads now. */
+  openSockets(): number;
+  /** Slack asking Socket Mode clients to come back on a new connection. */
+  disconnectSockets(reason: DisconnectReason): void;
+  close(): Promise<void>;
+};
+
+const credentials: Credentials = {
+  botToken: 'xoxb-playground-bot-token',
+  appToken: 'xapp-playground-app-token',
+  signingSecret: 'playground-signing-secret-0123456789',
+};
+
+/**
+ * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url.
+ * Rejects when the manifest cannot be read or the port is taken.
+ */
+export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const app = await installApp(options, options.grantedOptionalScopes ?? []);
+  const { world, listeners, line, events, sockets, door, server, baseUrl } = assemble(options, app);
+  await listen(server, options.port ?? 0);
+  const actDeps = { world, line, events, responseUrl: (path: string) => baseUrl() + path };
+
+  return {
+    url: baseUrl(),
+    apiUrl: `${baseUrl()}/api/`,
+    port: portOf(server),
+    credentials: { ...credentials },
+    ids: { teamId, botId, botUserId, slackbotId, channels: channelIds, users: userIds, groups: groupIds },
+    connect: (url) => line.connect(url),
+    state: (userId) => workspaceState(world, userId),
+    act: (userId, action) => act(actDeps, userId, action),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    setWeather(weather) {
+      door.setWeather(weather);
+      if (weather === 'down') sockets.cut();
+    },
+    posts: (channelId) => botPosts(world, channelId),
+    setChannel(channelId, change) {
+      const channel = world.directory.channel(channelId);
+      if (channel === undefined) throw new Error(`There is no channel ${channelId} in this workspace.`);
+      Object.assign(channel, change);
+      world.changed();
+    },
+    openSockets: () => sockets.open(),
+    disconnectSockets: (reason) => sockets.disconnect(reason),
+    async close() {
+      events.close();
+      sockets.close();
+      door.close();
+      await stop(server);
+    },
+  };
+}
+
+type Parts = {
+  world: World;
+  listeners: Set<() => void>;
+  line: BotLine;
+  events: Events;
+  sockets: SocketMode;
+  door: Door;
+  server: Server;
+  baseUrl: () => string;
+};
+
+function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
+  const now = options.now ?? Date.now;
+  const listeners = new Set<() => void>();
+  const world = createWorld({
+    app,
+    now,
+    hasUserGroups: options.userNamesOnPaidPlan ?? true,
+    changed: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  const record = createRecorder(options.onExchange);
+  const sockets = createSocketMode(world.ids);
+  const line = createBotLine({
+    signingSecret: credentials.signingSecret,
+    ackTimeoutMs: options.ackTimeoutMs ?? 3000,
+    now,
+    record,
+    sockets,
+  });
+  const events = createEvents({
+    world,
+    line,
+    retryDelaysMs: options.eventRetryDelaysMs ?? [0, 60_000, 300_000],
+  });
+  const server = createServer();
+  const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
+  const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
+  const door = createDoor({
+    world,
+    api: createWebApi({ world, credentials, baseUrl, openSocketUrl }),
+    record,
+  });
+  server.on('request', (request, response) => {
+    door.handle(request, response).catch(() => request.socket.destroy());
+  });
+  server.on('upgrade', (request, socket, head) => {
+    if (door.weather() === 'down') socket.destroy();
+    else sockets.upgrade(request, socket, head);
+  });
+  return { world, listeners, line, events, sockets, door, server, baseUrl };
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,45 @@
+import { createDirectory, type Directory } from './directory.ts';
+import { createIds, type Ids } from './ids.ts';
+import type { InstalledApp } from './manifest.ts';
+import { createMessages, type Messages } from './messages.ts';
+import { createRateLimits, type RateLimits } from './rate-limits.ts';
+import { createResponseUrls, type ResponseUrls } from './response-urls.ts';
+import { createTriggers, type Triggers } from './triggers.ts';
+import { createViews, type Views } from './views.ts';
+
+/** Everything the workspace remembers, and nothing that talks to anybody. */
+export type World = {
+  readonly app: InstalledApp;
+  readonly now: () => number;
+  readonly ids: Ids;
+  readonly directory: Directory;
+  readonly messages: Messages;
+  readonly views: Views;
+  readonly triggers: Triggers;
+  readonly responseUrls: ResponseUrls;
+  readonly rateLimits: RateLimits;
+  readonly hasUserGroups: boolean;
+  /** Tells whoever watches that somebody's screen is no longer right. */
+  readonly changed: () => void;
+};
+
+export type WorldSettings = {
+  app: InstalledApp;
+  now: () => number;
+  hasUserGroups: boolean;
+  changed: () => void;
+};
+
+export function createWorld(settings: WorldSettings): World {
+  const ids = createIds(settings.now);
+  return {
+    ...settings,
+    ids,
+    directory: createDirectory(),
+    messages: createMessages(ids),
+    views: createViews(ids),
+    triggers: createTriggers(ids, settings.now),
+    responseUrls: createResponseUrls(ids, settings.now),
+    rateLimits: createRateLimits(settings.now),
+  };
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import {
+  anyone,
+  type Caller,
+  type Command,
+  type Conversation,
+  type MayRun,
+  type Prepared,
+  type Understood,
+} from './command.ts';
+import { errorReply } from './error-reply.ts';
+import { refusalMessage, usageMessage } from './error-message.ts';
+import type { SlackMessage } from './message.ts';
+import type { Reply } from './reply.ts';
+
+/** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
+const slashCommand = '/pay';
+
+/** One thing asked of the bot, already acknowledged. */
+export type Asked = {
+  caller: Caller;
+  understood: Understood;
+  /** The same for a double click and a repeated delivery, different for anything asked anew. */
+  claimKey: string;
+  reply: Reply;
+};
+
+export type AnswerDeps = {
+  log: Log;
+  now: () => number;
+  mayRun: MayRun;
+  /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
+  claimOnce: (key: string) => Promise<boolean>;
+  /** How long a person may look at nothing before being told what is happening. */
+  patienceMs: number;
+};
+
+/**
+ * Runs the guards in their order (permission, words, repeat), then the verb, and answers the caller.
+ * Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
+ */
+export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
+  const startedAt = deps.now();
+  const { understood } = asked;
+  if (understood.kind === 'unclear') {
+    await asked.reply(understood.message);
+    deps.log('info', 'Asked and answered', { userId: asked.caller.userId, result: 'unclear' });
+    return;
+  }
+  const { command } = understood;
+  const outcome = await carryOut(asked, command, understood.words, deps).catch((error: unknown): Outcome => ({
+    result: 'failed',
+    message: errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
+  }));
+  if (outcome.message) await asked.reply(outcome.message);
+  deps.log('info', 'Asked and answered', {
+    verb: command.verb,
+    userId: asked.caller.userId,
+    ...(asked.caller.channelId === undefined ? {} : { channel: asked.caller.channelId }),
+    ...(outcome.prepared?.reference === undefined ? {} : { orderReference: outcome.prepared.reference }),
+    result: outcome.result,
+    durationMs: deps.now() - startedAt,
+  });
+}
+
+type Outcome = {
+  result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
+  message?: SlackMessage;
+  prepared?: Prepared;
+};
+
+async function carryOut(
+  asked: Asked,
+  command: Command,
+  words: readonly string[],
+  deps: AnswerDeps,
+): Promise<Outcome> {
+  const refusal = await refuse(asked.caller, command, deps);
+  if (refusal) return { result: 'refused', message: refusal };
+  const read = command.prepare(words);
+  if (!read.ok) {
+    const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
+    return { result: 'unreadable', message: usageMessage(read.problem, example) };
+  }
+  const prepared = read.value;
+  if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
+    return { result: 'repeated', prepared };
+  }
+  try {
+    const message = await prepared.run(conversationOf(asked, deps));
+    return { result: 'answered', message, prepared };
+  } catch (error) {
+    const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
+    const message = errorReply(
+      error,
+      { command, caller: asked.caller, ...reference, hasBegun: true },
+      deps.log,
+    );
+    return { result: 'failed', message, prepared };
+  }
+}
+
+async function refuse(caller: Caller, command: Command, deps: AnswerDeps): Promise<SlackMessage | undefined> {
+  if (command.permission === anyone) return undefined;
+  const permit = await deps.mayRun(command.permission, caller);
+  if (permit.kind === 'allowed') return undefined;
+  return refusalMessage({
+    what: `${slashCommand} ${command.verb}`,
+    rule: permit.rule,
+    whoCan: permit.whoCan,
+  });
+}
+
+function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {
+  return {
+    caller: asked.caller,
+    async whileWaiting(work, message) {
+      const settled = work.then(
+        () => true,
+        () => true,
+      );
+      const stop = new AbortController();
+      const impatient = sleep(deps.patienceMs, false, { signal: stop.signal }).catch(() => true);
+      const isDone = await Promise.race([settled, impatient]);
+      stop.abort();
+      if (!isDone) await asked.reply(message);
+      return work;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { RespondFn } from '@slack/bolt';
+import type { WebClient } from '@slack/web-api';
+import type { Log } from '../log.ts';
+import type { Caller } from './command.ts';
+import type { SlackMessage } from './message.ts';
+import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+
+/** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
+export type ReplyAddress = {
+  caller: Caller;
+  respond: RespondFn | undefined;
+  /**
+   * What an answer takes the place of. `pressed`: the ephemeral message whose button was pressed. `earlier`:
+   * the answer before it; on a slash command's response_url Slack may post a further message instead
+   * (bolt-js #2287), so every message must be right when it stands alone. `nothing`: a message of a channel
+   * must stay as it is.
+   */
+  replaces: 'pressed' | 'earlier' | 'nothing';
+};
+
+/** Tells the caller alone. Never throws: what could not be told is in the log. */
+export type Reply = (message: SlackMessage) => Promise<void>;
+
+export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
+  const { caller, respond } = address;
+  const { userId } = caller;
+  let isFirst = true;
+
+  async function throughResponseUrl({ text, blocks }: SlackMessage): Promise<boolean> {
+    if (!respond) return false;
+    const replaces = address.replaces === 'pressed' || (address.replaces === 'earlier' && !isFirst);
+    isFirst = false;
+    try {
+      await respond({ response_type: 'ephemeral', replace_original: replaces, text, blocks });
+      return true;
+    } catch (error) {
+      log('warn', 'An answer could not be given through its response_url', { userId }, error);
+      return false;
+    }
+  }
+
+  async function throughApi(content: Pick<SlackMessage, 'text'> & Partial<SlackMessage>): Promise<void> {
+    // Without a channel (App Home) the bot's own conversation with the person is the private place.
+    await (caller.channelId === undefined
+      ? client.chat.postMessage({ channel: userId, ...content })
+      : client.chat.postEphemeral({ channel: caller.channelId, user: userId, ...content }));
+  }
+
+  return async function reply(message) {
+    if (await throughResponseUrl(message)) return;
+    const { text, blocks } = message;
+    try {
+      await throughApi({ text, blocks }).catch((error: unknown) => {
+        if (refusesBlocks(error)) return throughApi({ text });
+        throw error;
+      });
+    } catch (error) {
+      const slackError = slackErrorWord(readSlackError(error));
+      log('error', 'An answer could not be given', { userId, slackError, fix: fixFor(slackError) });
+    }
+  };
+}
+
+/** Newer block kinds are not everywhere yet; the words alone always are. */
+function refusesBlocks(error: unknown): boolean {
+  const problem = readSlackError(error);
+  return problem.kind === 'refused' && problem.slackError.startsWith('invalid_blocks');
+}

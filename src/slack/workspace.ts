@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@slack/bolt';
+import { WebClient, type AuthTestResponse } from '@slack/web-api';
+import type { Log } from '../log.ts';
+import { createBoltLog } from './bolt-log.ts';
+import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+
+export type WorkspaceSettings = {
+  botToken: string;
+  /** Base URL of Slack's Web API, with or without the slash at its end. */
+  slackApiUrl: string;
+};
+
+/**
+ * Two clients, because a 429 or a slow answer of one kind of call must not hold up the other:
+ * `interactive` answers a person within seconds, `delivery` posts alerts at the store's pace.
+ */
+export type SlackClients = { interactive: WebClient; delivery: WebClient };
+
+const interactiveTimeoutMs = 2_500;
+const deliveryTimeoutMs = 10_000;
+
+/** What both clients and Bolt's own share: no retry (a repeated post is a double alert), no waiting out a 429 inside. */
+export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: number) {
+  return {
+    slackApiUrl,
+    logger,
+    timeout: timeoutMs,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+  };
+}
+
+/** `globalThis.fetch` is taken here: whoever replaces it must have done so before. */
+export function createClients(settings: WorkspaceSettings, log: Log): SlackClients {
+  const logger = createBoltLog(log);
+  const client = (timeoutMs: number): WebClient =>
+    new WebClient(settings.botToken, clientOptions(settings.slackApiUrl, logger, timeoutMs));
+  return { interactive: client(interactiveTimeoutMs), delivery: client(deliveryTimeoutMs) };
+}
+
+/** Who the bot is, as Slack says. */
+export type Identity = { teamId?: string; enterpriseId?: string; botId?: string; botUserId?: string };
+
+/** Whether Slack can be worked with; `fix` says what a person must do, and that nothing is needed when it is so. */
+export type SlackHealth = { status: 'up' } | SlackDown;
+export type SlackDown = { status: 'down'; reason: string; fix: string };
+
+/** Waits that long, or less when the signal aborts; never rejects. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+}
+
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+
+/** 1 s, 2 s, 4 s … one minute. */
+export function backOffMs(failures: number): number {
+  return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
+}
+
+export type IdentityCheck = { identity(): Identity | undefined; health(): SlackHealth };
+
+/**
+ * Asks Slack who the bot is until it says so, without end and without ever throwing: a Slack that is away,
+ * or a token it refuses, is a state that `health` tells, not a reason to stop serving.
+ */
+export function startIdentityCheck(
+  client: WebClient,
+  deps: { log: Log; wait: Wait; signal: AbortSignal },
+): IdentityCheck {
+  let identity: Identity | undefined;
+  let health: SlackHealth = slackAway('Slack has not answered yet');
+
+  async function check(): Promise<number> {
+    try {
+      identity = identityOf(await client.auth.test());
+      health = { status: 'up' };
+      deps.log('info', 'Slack knows the bot');
+      return 0;
+    } catch (error) {
+      const problem = readSlackError(error);
+      const slackError = slackErrorWord(problem);
+      const down: SlackDown =
+        problem.kind === 'refused'
+          ? { status: 'down', reason: `Slack refuses the bot token: ${slackError}`, fix: fixFor(slackError) }
+          : slackAway(`Slack does not answer: ${slackError}`);
+      health = down;
+      deps.log('warn', down.reason, { slackError, fix: down.fix });
+      return problem.kind === 'rate_limited' ? problem.retryAfterMs : 1;
+    }
+  }
+
+  async function keepAsking(): Promise<void> {
+    for (let failures = 1; !deps.signal.aborted; failures += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
+      const atLeastMs = await check();
+      if (atLeastMs === 0) return;
+      // oxlint-disable-next-line no-await-in-loop
+      await deps.wait(Math.max(atLeastMs, backOffMs(failures)), deps.signal);
+    }
+  }
+
+  void keepAsking();
+  return { identity: () => identity, health: () => health };
+}
+
+export function slackAway(reason: string): SlackDown {
+  return {
+    status: 'down',
+    reason,
+    fix: 'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.',
+  };
+}
+
+function identityOf(answer: AuthTestResponse): Identity {
+  return {
+    ...(answer.team_id === undefined ? {} : { teamId: answer.team_id }),
+    ...(answer.enterprise_id === undefined ? {} : { enterpriseId: answer.enterprise_id }),
+    ...(answer.bot_id === undefined ? {} : { botId: answer.bot_id }),
+    ...(answer.user_id === undefined ? {} : { botUserId: answer.user_id }),
+  };
+}

@@ -1,0 +1,35 @@
+/** What a call makes of a record: work that is due after a while, memory that may expire, or work still held. Whole milliseconds. */
+export type Fate = Birth | { kind: 'held'; holdMs: number };
+
+/** What a record can be from the start. */
+export type Birth = { kind: 'work'; delayMs: number } | { kind: 'memory'; ttlMs: number | undefined };
+
+const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
+
+/** The one reading of the port's options that both adapters share. Throws RangeError for an impossible duration. */
+export function readFate(options: { delayMs?: number; ttlMs?: number; holdMs?: number }): Fate {
+  const { holdMs } = options;
+  return holdMs === undefined ? readBirth(options) : { kind: 'held', holdMs: wholeMs('holdMs', holdMs) };
+}
+
+export function readBirth({ delayMs, ttlMs }: { delayMs?: number; ttlMs?: number }): Birth {
+  if (delayMs !== undefined) return { kind: 'work', delayMs: wholeMs('delayMs', delayMs) };
+  return { kind: 'memory', ttlMs: ttlMs === undefined ? undefined : wholeMs('ttlMs', ttlMs) };
+}
+
+/** Rounded up, so that nothing is ever due or forgotten early. Throws RangeError below 0 and above 100 years. */
+export function wholeMs(name: string, ms: number): number {
+  if (!(ms >= 0 && ms <= longestMs)) {
+    throw new RangeError(`${name} must be a duration from 0 to 100 years in milliseconds, not ${ms}.`);
+  }
+  return Math.ceil(ms);
+}
+
+/** A lease must last and a batch must hold something: anything else would take work and lose it at once. */
+export function checkTake(leaseMs: number, max: number): { leaseMs: number; max: number } {
+  const lease = wholeMs('leaseMs', leaseMs);
+  if (lease === 0) throw new RangeError('leaseMs must be more than 0.');
+  if (!Number.isSafeInteger(max) || max < 1)
+    throw new RangeError(`max must be a whole number from 1, not ${max}.`);
+  return { leaseMs: lease, max };
+}

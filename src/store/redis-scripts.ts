@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script with the name Redis caches it under, so that a call carries 40 characters instead of the text. */
+export type Script = { readonly text: string; readonly sha1: string };
+
+/**
+ * What all four scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
+ * them on one node:
+ *   :version        counter behind every record's version, so that no version ever comes twice
+ *   :record:<key>   hash: value, version, lane, attempts, lease
+ *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
+ *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
+ *   :ready          sorted set of the free lanes that have work, by the due time of their oldest
+ *   :blocked        sorted set of the leased or paused lanes, by when they are free
+ * Times are microseconds of Redis's own clock: fine enough that two records made in one millisecond keep
+ * their order, and below 2^53. Numbers are formatted by hand, because Lua writes large ones as 1.7e+15.
+ *
+ * In every script the first write that matters is one that Redis refuses when it is out of memory or
+ * read-only, so a refused script has done nothing.
+ */
+const shared = `
+local root = KEYS[1]
+local ready, blocked = root .. ':ready', root .. ':blocked'
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function whole(number) return string.format('%.0f', number) end
+local function after(ms) return whole(now + tonumber(ms) * 1000) end
+local function record_of(key) return root .. ':record:' .. key end
+local function work_of(lane) return root .. ':work:' .. lane end
+local function state_of(lane) return root .. ':lane:' .. lane end
+
+-- Puts a lane where take looks for it: by its oldest work if free, else by when it will be free.
+local function settle(lane)
+  local state = redis.call('HMGET', state_of(lane), 'lease_until', 'pause_until')
+  local free_at = math.max(tonumber(state[1] or 0), tonumber(state[2] or 0))
+  if free_at > now then
+    redis.call('ZADD', blocked, whole(free_at), lane)
+    redis.call('ZREM', ready, lane)
+    return
+  end
+  local head = redis.call('ZRANGE', work_of(lane), 0, 0, 'WITHSCORES')
+  if head[1] then redis.call('ZADD', ready, head[2], lane) else redis.call('ZREM', ready, lane) end
+  redis.call('ZREM', blocked, lane)
+  redis.call('DEL', state_of(lane))
+end
+`;
+
+/** ARGV: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever). 1 when stored, 0 when there already. */
+export const createScript = script(`
+local key, value, lane, delay, ttl = unpack(ARGV)
+local record = record_of(key)
+if redis.call('EXISTS', record) == 1 then return 0 end
+local version = redis.call('INCR', root .. ':version')
+if delay ~= '' then
+  redis.call('HSET', record, 'value', value, 'version', version, 'lane', lane)
+  redis.call('ZADD', work_of(lane), after(delay), key)
+  if not redis.call('ZSCORE', blocked, lane) then redis.call('ZADD', ready, 'LT', after(delay), lane) end
+else
+  redis.call('HSET', record, 'value', value, 'version', version)
+  if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
+end
+return 1
+`);
+
+/** ARGV: key. [value, version, lane, attempts], the last two absent for what was never work or never taken; nil when gone. */
+export const readScript = script(`
+local found = redis.call('HMGET', record_of(ARGV[1]), 'value', 'version', 'lane', 'attempts')
+if not found[1] then return false end
+return found
+`);
+
+/** ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none). The new version, or 0 when refused. */
+export const writeScript = script(`
+local key, version, value, delay, ttl, pause, hold = unpack(ARGV)
+local record = record_of(key)
+local found = redis.call('HMGET', record, 'version', 'lane', 'lease')
+if found[1] ~= version then return 0 end
+local lane = found[2] or key
+local state = state_of(lane)
+local mine = found[3] and found[3] == redis.call('HGET', state, 'lease')
+if hold ~= '' then
+  if not mine or tonumber(redis.call('HGET', state, 'lease_until')) <= now then return 0 end
+  local held = redis.call('INCR', root .. ':version')
+  redis.call('HSET', record, 'value', value, 'version', held)
+  redis.call('HSET', state, 'lease_until', after(hold))
+  settle(lane)
+  return held
+end
+local written = redis.call('INCR', root .. ':version')
+redis.call('HSET', record, 'value', value, 'version', written, 'lane', lane)
+redis.call('HDEL', record, 'lease')
+if delay ~= '' then
+  redis.call('ZADD', work_of(lane), after(delay), key)
+  redis.call('PERSIST', record)
+else
+  redis.call('ZREM', work_of(lane), key)
+  if ttl ~= '' then redis.call('PEXPIRE', record, ttl) else redis.call('PERSIST', record) end
+end
+if mine and redis.call('HINCRBY', state, 'out', -1) == 0 then
+  redis.call('HDEL', state, 'lease', 'out', 'lease_until')
+end
+if pause ~= '' then
+  local pause_until = math.max(tonumber(redis.call('HGET', state, 'pause_until') or 0), tonumber(after(pause)))
+  redis.call('HSET', state, 'pause_until', whole(pause_until))
+end
+settle(lane)
+return written
+`);
+
+/**
+ * ARGV: lease (ms), max. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
+ * record that somebody deleted by hand is dropped from its lane and the search goes on.
+ */
+export const takeScript = script(`
+local lease_ms, max = unpack(ARGV)
+for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '-inf', whole(now))) do settle(lane) end
+while true do
+  local lane = redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, 1)[1]
+  if not lane then return false end
+  local taken, lease = {}, nil
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', work_of(lane), '-inf', whole(now), 'LIMIT', 0, max)) do
+    local value = redis.call('HGET', record_of(key), 'value')
+    if value then
+      local version = redis.call('INCR', root .. ':version')
+      lease = lease or version
+      redis.call('HSET', record_of(key), 'version', version, 'lease', lease)
+      taken[#taken + 1] = { key, value, version, redis.call('HINCRBY', record_of(key), 'attempts', 1) }
+    else
+      redis.call('ZREM', work_of(lane), key)
+    end
+  end
+  if lease then
+    redis.call('HSET', state_of(lane), 'lease', lease, 'out', #taken, 'lease_until', after(lease_ms))
+    settle(lane)
+    return { lane, taken }
+  end
+  settle(lane)
+end
+`);
+
+function script(body: string): Script {
+  const text = shared + body;
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}

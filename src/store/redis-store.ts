@@ -1,0 +1,113 @@
+import { withinDeadline } from './deadline.ts';
+import { checkTake, readFate, wholeMs, type Fate } from './fate.ts';
+import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
+import { StoreUnavailable, type Entry, type Store } from './store.ts';
+
+type ScriptOptions = { keys: string[]; arguments: string[] };
+
+/** What the store needs of Redis; node-redis's client, cluster and sentinel all have it. */
+export type ScriptRunner = {
+  evalSha(sha1: string, options: ScriptOptions): Promise<unknown>;
+  eval(script: string, options: ScriptOptions): Promise<unknown>;
+};
+
+export type RedisStoreOptions = {
+  /** Stands in the hash tag of every key, so that two bots can share one Redis. Default `payops`. */
+  prefix?: string;
+  /** How long a call may take before it throws StoreUnavailable. Default 2000. */
+  deadlineMs?: number;
+};
+
+/**
+ * The store in Redis, for any number of replicas: each method is one atomic script judged by Redis's
+ * clock. Redis must not evict (`noeviction`) and should write each change to disk before answering
+ * (`appendfsync always`), see `checkRedis`. The client stays its owner's: close() ends the store's use of
+ * it, not the connection.
+ */
+export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions = {}): Store {
+  const { prefix = 'payops', deadlineMs = 2000 } = options;
+  if (!/^[\w.:-]+$/.test(prefix)) {
+    throw new RangeError('The Redis key prefix may hold letters, digits and . : _ - only.');
+  }
+  const root = `{${prefix}}`;
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+
+  async function run(script: Script, ...args: string[]): Promise<unknown> {
+    if (closed) throw new StoreUnavailable('The store is closed.');
+    const answer = withinDeadline(evaluate(client, script, { keys: [root], arguments: args }), deadlineMs);
+    underWay.add(answer);
+    try {
+      return await answer;
+    } catch (cause) {
+      if (cause instanceof StoreUnavailable) throw cause;
+      throw new StoreUnavailable('Redis did not carry out the call.', cause);
+    } finally {
+      underWay.delete(answer);
+    }
+  }
+
+  return {
+    async create(key, value, createOptions = {}) {
+      const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
+      const [delay, ttl] = timesOf(readFate(createOptions));
+      return (await run(createScript, key, value, lane, delay, ttl)) === 1;
+    },
+    async read(key) {
+      const found = await run(readScript, key);
+      if (!Array.isArray(found)) return undefined;
+      const [value, version, lane, attempts] = found;
+      return toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 });
+    },
+    async write(entry, value, writeOptions = {}) {
+      const [delay, ttl, hold] = timesOf(readFate(writeOptions));
+      const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
+      const pause = pauseMs === 0 ? '' : String(pauseMs);
+      const args = [entry.key, String(entry.version), value, delay, ttl, pause, hold];
+      const version = Number(await run(writeScript, ...args));
+      return version === 0 ? undefined : { ...entry, value, version };
+    },
+    async take(leaseMs, max = 1) {
+      const request = checkTake(leaseMs, max);
+      const found = await run(takeScript, String(request.leaseMs), String(request.max));
+      if (!Array.isArray(found)) return [];
+      const [lane, taken] = found;
+      return (taken as unknown[][]).map(([key, value, version, attempts]) =>
+        toEntry({ key, value, version, lane, attempts }),
+      );
+    },
+    async ping() {
+      await run(readScript, '');
+    },
+    async close() {
+      closed = true;
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** Redis forgets its scripts when it restarts or fails over; sending the text once teaches them again. */
+async function evaluate(client: ScriptRunner, script: Script, options: ScriptOptions): Promise<unknown> {
+  try {
+    return await client.evalSha(script.sha1, options);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return await client.eval(script.text, options);
+  }
+}
+
+function timesOf(fate: Fate): [delay: string, ttl: string, hold: string] {
+  if (fate.kind === 'held') return ['', '', String(fate.holdMs)];
+  if (fate.kind === 'work') return [String(fate.delayMs), '', ''];
+  return ['', fate.ttlMs === undefined ? '' : String(fate.ttlMs), ''];
+}
+
+function toEntry(fields: Record<keyof Entry, unknown>): Entry {
+  return {
+    key: String(fields.key),
+    value: String(fields.value),
+    version: Number(fields.version),
+    lane: String(fields.lane),
+    attempts: Number(fields.attempts),
+  };
+}

@@ -1,0 +1,78 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+export type SealingKey = {
+  /** Stands in front of everything sealed with the key, in the clear: letters, digits, `-` and `_`. */
+  id: string;
+  /** 32 bytes. */
+  key: Buffer;
+};
+
+export type Sealer = {
+  /** The text, unreadable and bound to its context (the store key it will stand under). Never the same twice. */
+  seal(context: string, plain: string): string;
+  /** The text again. Throws SealBroken when it was changed, moved under another context, or its key is not here. */
+  open(context: string, sealed: string): string;
+};
+
+/** The sealed text cannot be opened. The message says why and never holds any of its content. */
+export class SealBroken extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SealBroken';
+  }
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-256-GCM with a random nonce; the context is authenticated with it, so that a sealed token copied
+ * under another record's key does not open there. The first key seals and all of them open: to rotate,
+ * put the new key first and keep the old one until nothing sealed with it is left. Sealed text is
+ * `<key id>.<base64url of nonce, tag, ciphertext>`. Throws RangeError for keys that cannot work.
+ */
+export function createSealer(keys: readonly SealingKey[]): Sealer {
+  const [first] = keys;
+  if (first === undefined) throw new RangeError('Sealing needs at least one key.');
+  for (const { id, key } of keys) {
+    if (!/^[\w-]{1,32}$/.test(id))
+      throw new RangeError('A sealing key id is 1 to 32 letters, digits, - or _.');
+    if (key.length !== 32)
+      throw new RangeError(`Sealing key ${id} has ${key.length} bytes; it must have 32.`);
+  }
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  if (byId.size !== keys.length) throw new RangeError('Two sealing keys have the same id.');
+
+  return {
+    seal(context, plain) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', first.key, nonce).setAAD(Buffer.from(context));
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return `${first.id}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+    },
+    open(context, sealed) {
+      const dot = sealed.indexOf('.');
+      const key = byId.get(sealed.slice(0, Math.max(dot, 0)));
+      // The id is not repeated: in damaged text it could be anything, a plain token included.
+      if (key === undefined) {
+        throw new SealBroken('Sealed with a key that is not configured: add the old key after the new one.');
+      }
+      return decrypt(key, context, Buffer.from(sealed.slice(dot + 1), 'base64url'));
+    },
+  };
+}
+
+function decrypt(key: Buffer, context: string, bytes: Buffer): string {
+  if (bytes.length < nonceBytes + tagBytes) throw new SealBroken('The sealed text is cut short.');
+  const nonce = bytes.subarray(0, nonceBytes);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  try {
+    return decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    throw new SealBroken(
+      'The sealed text was changed, sealed for another record, or sealed with another key.',
+    );
+  }
+}

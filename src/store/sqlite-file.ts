@@ -1,0 +1,83 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailable } from './store.ts';
+
+const schemaVersion = 1;
+
+/**
+ * Records and the lanes they wait in. `lanes.head_at` is the due time of a lane's oldest work and
+ * `lanes.free_at` is set only while the lane is leased or paused: so the next lane to take is the first
+ * row of one partial index and the next lane to set free the first row of the other, whatever the backlog.
+ * All times are UTC milliseconds.
+ */
+const schema = `
+  create table entries (
+    id integer primary key,
+    key text not null unique,
+    value text not null,
+    version integer not null,
+    lane text not null,
+    attempts integer not null default 0,
+    due_at integer,
+    expires_at integer,
+    lease integer
+  ) strict;
+  create index entries_work on entries (lane, due_at) where due_at is not null;
+  create index entries_expiry on entries (expires_at) where expires_at is not null;
+  create table lanes (
+    lane text primary key,
+    head_at integer,
+    lease integer,
+    out_count integer not null default 0,
+    lease_until integer not null default 0,
+    pause_until integer not null default 0,
+    free_at integer
+  ) strict, without rowid;
+  create index lanes_free on lanes (head_at, lane) where free_at is null and head_at is not null;
+  create index lanes_blocked on lanes (free_at) where free_at is not null;
+  create table counter (version integer not null) strict;
+  insert into counter values (0);
+  pragma user_version = ${schemaVersion};
+`;
+
+/**
+ * The store's file, ready and durable: what a commit has answered survives a power cut (WAL with
+ * synchronous=FULL). Made readable by its owner alone, with its folder, when missing. Several processes
+ * may open it at once. Throws StoreUnavailable, with the reason, when it cannot be opened, is no SQLite
+ * file, or was made by a newer version.
+ */
+export function openStoreFile(path: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+    const db = new DatabaseSync(path, { timeout: 5000 });
+    try {
+      db.exec('pragma synchronous = full');
+      const mode = db.prepare('pragma journal_mode = wal').get()?.['journal_mode'];
+      if (mode !== 'wal')
+        throw new Error(`Its file system does not allow WAL (journal mode is ${String(mode)}).`);
+      prepareSchema(db);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unknown reason';
+    throw new StoreUnavailable(`The store file ${path} cannot be opened: ${reason}`, cause);
+  }
+}
+
+function prepareSchema(db: DatabaseSync): void {
+  // Two processes may start at once on an empty file: the one that waits for the lock finds the schema made.
+  db.exec('begin immediate');
+  const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
+  if (found === 0) db.exec(schema);
+  db.exec('commit');
+  if (found > schemaVersion) {
+    throw new Error(
+      `It was written by a newer Payops (schema ${found}; this one knows ${schemaVersion}): run that version, or use another file.`,
+    );
+  }
+}

@@ -1,0 +1,224 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { checkTake, readBirth, readFate, wholeMs, type Birth, type Fate } from './fate.ts';
+import { createGroupCommit, type Turn } from './group-commit.ts';
+import { openStoreFile } from './sqlite-file.ts';
+import { StoreUnavailable, type Entry, type Store } from './store.ts';
+
+/**
+ * The store in one file, for a single machine: what a call has answered survives kill -9 and power cuts.
+ * `now` (UTC ms) is the store's clock. Several processes may share the file if they share the clock; a
+ * call then waits up to 5 s for the other's transaction, and blocks this process while it does.
+ * Throws StoreUnavailable when the file cannot be opened.
+ */
+export function openSqliteStore(options: { path: string; now: () => number }): Store {
+  const db = openStoreFile(options.path);
+  const statements = prepareStatements(db);
+  const group = createGroupCommit(db, options.now);
+
+  return {
+    async create(key, value, createOptions = {}) {
+      const fate = readBirth(createOptions);
+      const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
+      return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate }));
+    },
+    async read(key) {
+      return reading(() => {
+        const row = statements.read.get(key, Math.floor(options.now()));
+        return row === undefined ? undefined : toEntry(row);
+      });
+    },
+    async write(entry, value, writeOptions = {}) {
+      const fate = readFate(writeOptions);
+      const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
+      const version = await group.run((turn) =>
+        writeRecord(statements, turn, { entry, value, fate, pauseMs }),
+      );
+      return version === undefined ? undefined : { ...entry, value, version };
+    },
+    async take(leaseMs, max = 1) {
+      const request = checkTake(leaseMs, max);
+      return group.run((turn) => takeLane(statements, turn, request));
+    },
+    async ping() {
+      reading(() => db.prepare('select 1').get());
+    },
+    async close() {
+      group.close();
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+type Row = Record<string, SQLOutputValue>;
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    read: db.prepare(
+      'select key, value, version, lane, attempts from entries where key = ? and (expires_at is null or expires_at > ?)',
+    ),
+    forget: db.prepare('delete from entries where key = ? and expires_at <= ?'),
+    create: db.prepare(
+      `insert into entries (key, value, version, lane, due_at, expires_at) values (?, ?, ?, ?, ?, ?)
+       on conflict (key) do nothing`,
+    ),
+    joinLane: db.prepare(
+      `insert into lanes (lane, head_at) values (?, ?)
+       on conflict (lane) do update set head_at = excluded.head_at
+       where head_at is null or head_at > excluded.head_at`,
+    ),
+    find: db.prepare(
+      `select id, lane, lease from entries
+       where key = ? and version = ? and (expires_at is null or expires_at > ?)`,
+    ),
+    write: db.prepare(
+      'update entries set value = ?, version = ?, due_at = ?, expires_at = ?, lease = null where id = ?',
+    ),
+    lane: db.prepare('select lease, out_count, lease_until, pause_until from lanes where lane = ?'),
+    head: db.prepare(
+      'select due_at from entries where lane = ? and due_at is not null order by due_at limit 1',
+    ),
+    dropLane: db.prepare('delete from lanes where lane = ?'),
+    hold: db.prepare('update entries set value = ?, version = ? where id = ?'),
+    extendLease: db.prepare(
+      `update lanes set lease_until = ?1, free_at = max(?1, pause_until)
+       where lane = ?2 and lease = ?3 and lease_until > ?4`,
+    ),
+    saveLane: db.prepare(
+      `insert or replace into lanes (lane, head_at, lease, out_count, lease_until, pause_until, free_at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    dropFreedLanes: db.prepare('delete from lanes where free_at <= ? and head_at is null'),
+    freeLanes: db.prepare(
+      `update lanes set free_at = null, lease = null, out_count = 0, lease_until = 0, pause_until = 0
+       where free_at <= ?`,
+    ),
+    nextLane: db.prepare(
+      'select lane, head_at from lanes where free_at is null and head_at <= ? order by head_at, lane limit 1',
+    ),
+    dueOf: db.prepare(
+      `select id, key, value, version, lane, attempts from entries
+       where lane = ? and due_at <= ? order by due_at, id limit ?`,
+    ),
+    takeOut: db.prepare('update entries set version = ?, attempts = ?, lease = ? where id = ?'),
+  };
+}
+
+type Creation = { key: string; value: string; lane: string; fate: Birth };
+
+function createRecord(statements: Statements, turn: Turn, creation: Creation): boolean {
+  const { key, value, lane, fate } = creation;
+  const { dueAt, expiresAt } = timesOf(fate, turn.now);
+  statements.forget.run(key, turn.now);
+  const version = turn.version + 1;
+  if (statements.create.run(key, value, version, lane, dueAt, expiresAt).changes === 0) return false;
+  turn.version = version;
+  if (dueAt !== null) statements.joinLane.run(lane, dueAt);
+  return true;
+}
+
+type Change = { entry: Entry; value: string; fate: Fate; pauseMs: number };
+
+/** The new version; undefined when the change is refused, and then nothing has changed. */
+function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
+  const { entry, value, fate, pauseMs } = change;
+  const found = statements.find.get(entry.key, entry.version, turn.now);
+  if (found === undefined) return undefined;
+  if (fate.kind === 'held') return holdRecord(statements, turn, found, { value, holdMs: fate.holdMs });
+  const { dueAt, expiresAt } = timesOf(fate, turn.now);
+  turn.version += 1;
+  statements.write.run(value, turn.version, dueAt, expiresAt, found['id'] ?? null);
+  settleLane(statements, turn, { lane: String(found['lane']), returned: found['lease'] ?? null, pauseMs });
+  return turn.version;
+}
+
+function holdRecord(
+  statements: Statements,
+  turn: Turn,
+  found: Row,
+  change: { value: string; holdMs: number },
+): number | undefined {
+  const { lane = null, lease = null, id = null } = found;
+  const held = statements.extendLease.run(turn.now + change.holdMs, lane, lease, turn.now).changes;
+  if (Number(held) === 0) return undefined;
+  turn.version += 1;
+  statements.hold.run(change.value, turn.version, id);
+  return turn.version;
+}
+
+/** After an entry has changed: ends the lease if it was the last one out, sets the pause, finds the lane's oldest work. */
+function settleLane(
+  statements: Statements,
+  turn: Turn,
+  change: { lane: string; returned: SQLOutputValue; pauseMs: number },
+): void {
+  const { lane, returned, pauseMs } = change;
+  const state = readLane(statements, lane);
+  if (returned !== null && returned === state.lease) state.out -= 1;
+  const leaseUntil = state.out > 0 ? state.leaseUntil : 0;
+  const lease = state.out > 0 ? state.lease : null;
+  const pauseUntil = Math.max(state.pauseUntil, turn.now + pauseMs);
+  const freeAt = Math.max(leaseUntil, pauseUntil);
+  const headAt = statements.head.get(lane)?.['due_at'] ?? null;
+  if (freeAt > turn.now) {
+    statements.saveLane.run(lane, headAt, lease, state.out, leaseUntil, pauseUntil, freeAt);
+  } else if (headAt !== null) {
+    statements.saveLane.run(lane, headAt, null, 0, 0, 0, null);
+  } else {
+    statements.dropLane.run(lane);
+  }
+}
+
+type LaneState = { lease: SQLOutputValue; out: number; leaseUntil: number; pauseUntil: number };
+
+function readLane(statements: Statements, lane: string): LaneState {
+  const row = statements.lane.get(lane);
+  if (row === undefined) return { lease: null, out: 0, leaseUntil: 0, pauseUntil: 0 };
+  return {
+    lease: row['lease'] ?? null,
+    out: Number(row['out_count']),
+    leaseUntil: Number(row['lease_until']),
+    pauseUntil: Number(row['pause_until']),
+  };
+}
+
+function takeLane(statements: Statements, turn: Turn, request: { leaseMs: number; max: number }): Entry[] {
+  statements.dropFreedLanes.run(turn.now);
+  statements.freeLanes.run(turn.now);
+  const next = statements.nextLane.get(turn.now);
+  if (next === undefined) return [];
+  const lane = String(next['lane']);
+  const lease = turn.version + 1;
+  const taken = statements.dueOf.all(lane, turn.now, request.max).map((row): Entry => {
+    turn.version += 1;
+    const entry = { ...toEntry(row), version: turn.version, attempts: Number(row['attempts']) + 1 };
+    statements.takeOut.run(entry.version, entry.attempts, lease, row['id'] ?? null);
+    return entry;
+  });
+  const until = turn.now + request.leaseMs;
+  statements.saveLane.run(lane, next['head_at'] ?? null, lease, taken.length, until, 0, until);
+  return taken;
+}
+
+function timesOf(fate: Birth, now: number): { dueAt: number | null; expiresAt: number | null } {
+  if (fate.kind === 'work') return { dueAt: now + fate.delayMs, expiresAt: null };
+  return { dueAt: null, expiresAt: fate.ttlMs === undefined ? null : now + fate.ttlMs };
+}
+
+function toEntry(row: Row): Entry {
+  return {
+    key: String(row['key']),
+    value: String(row['value']),
+    version: Number(row['version']),
+    lane: String(row['lane']),
+    attempts: Number(row['attempts']),
+  };
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new StoreUnavailable('The store file cannot be read.', cause);
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { lookupCommand } from '../../src/commands/lookup.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import type { SlackMessage } from '../../src/slack/message.ts';
+
+const paid: Transaction = {
+  status: 'SUCCESS',
+  orderReference: 'INV-2041',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  orderAmountMinor: 1_250_000,
+  orderCurrency: 'NGN',
+};
+
+function lookup(found: Transaction | undefined) {
+  return lookupCommand({
+    findTransaction: async () => found,
+    environment: 'live',
+    account: 'Main shop',
+    now: () => 1_700_000_000_000,
+  });
+}
+
+async function run(words: string[], found: Transaction | undefined): Promise<SlackMessage> {
+  const prepared = lookup(found).prepare(words);
+  if (!prepared.ok) throw new Error(prepared.problem);
+  const message = await prepared.value.run({ caller: { userId: 'U1' }, whileWaiting: (work) => work });
+  assertBlocks('message', message.blocks);
+  return message;
+}
+
+function problemOf(words: string[]): string {
+  const prepared = lookup(undefined).prepare(words);
+  return prepared.ok ? 'read' : prepared.problem;
+}
+
+describe('lookup', () => {
+  it('says paid with proof', async () => {
+    expect((await run(['INV-2041'], paid)).text).toContain('Paid (confirmed)');
+  });
+
+  it('holds the person’s amount against the record', async () => {
+    expect((await run(['INV-2041', '12,500.00'], paid)).text).toContain('Paid (confirmed)');
+    expect((await run(['INV-2041', '12,500.01'], paid)).text).toContain('Not confirmed');
+  });
+
+  it('asks with the same amount again when refreshed', async () => {
+    const message = await run(['INV-2041', '12,500.01'], paid);
+    const [button] = lookup(paid).buttons ?? [];
+    const value = /"value":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(message.blocks))?.[1] ?? '""';
+    expect(button?.words(JSON.parse(value))).toEqual(['INV-2041', '12500.01']);
+  });
+
+  it('says not found as an answer', async () => {
+    expect((await run(['INV-2041'], undefined)).text).toContain('Not found');
+  });
+
+  it('refuses a reference of 51 characters and takes one of 50', () => {
+    expect(problemOf(['x'.repeat(51)])).toContain('at most 50');
+    expect(problemOf(['x'.repeat(50)])).toBe('read');
+  });
+
+  it('says how to type what it cannot read', () => {
+    expect(problemOf([])).toContain('A reference is missing');
+    expect(problemOf(['INV', '2041x'])).toMatch(/An amount is digits.*goes in quotes/);
+    expect(problemOf(['ORDER', '17', 'B'])).toContain('goes in quotes');
+  });
+});

@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/playground/protocol.ts';
+import {
+  clientOf,
+  closeAll,
+  manifest,
+  modal,
+  openBot,
+  openRawBot,
+  openWorkspace,
+  payloadOf,
+  textInput,
+} from './support.ts';
+
+afterEach(closeAll);
+
+const typed = (value: string) => ({ value: { type: 'plain_text_input', value } });
+
+describe('app_home_opened', () => {
+  it('reaches Bolt, which publishes the home', async () => {
+    const workspace = await openWorkspace();
+    const user = workspace.ids.users.agent;
+    await openBot(workspace, (app) => {
+      app.event('app_home_opened', async ({ event, client }) => {
+        await client.views.publish({
+          user_id: event.user,
+          view: { type: 'home', blocks: [{ type: 'divider' }] },
+        });
+      });
+    });
+    const published = new Promise<void>((resolve) => workspace.onChange(resolve));
+    expect(await workspace.act(user, { kind: 'open_home' })).toEqual({ ok: true });
+    await published;
+    expect(workspace.state(user).home).toMatchObject({ blocks: [{ type: 'divider' }] });
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    await workspace.act(user, { kind: 'open_home' });
+    expect(bot.requests.map(payloadOf)).toMatchObject([
+      { event: { view: { id: workspace.state(user).home?.id } } },
+    ]);
+  });
+
+  it('is sent again, as the same event, until it is answered', async () => {
+    const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0], ackTimeoutMs: 60 });
+    const bot = await openRawBot(
+      workspace,
+      (_request, count) => [{ status: 500 }, undefined, { status: 200 }][count - 1],
+    );
+    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
+    const requests = [await bot.next(), await bot.next(), await bot.next()];
+    expect(
+      requests.map(({ headers }) => [headers['x-slack-retry-num'], headers['x-slack-retry-reason']]),
+    ).toEqual([
+      [undefined, undefined],
+      ['1', 'http_error'],
+      ['2', 'http_timeout'],
+    ]);
+    const ids = requests.map((request) => payloadOf(request)['event_id']);
+    expect(ids[0]).toMatch(/^Ev/);
+    expect(new Set(ids).size).toBe(1);
+    expect(payloadOf(requests[0] ?? { headers: {}, body: '{}' })).toMatchObject({
+      type: 'event_callback',
+      event: { type: 'app_home_opened', tab: 'home', user: workspace.ids.users.agent },
+    });
+  });
+
+  it('is given up after three repeats', async () => {
+    const exchanges: Exchange[] = [];
+    const over = Promise.withResolvers<void>();
+    const workspace = await openWorkspace({
+      eventRetryDelaysMs: [0, 0, 0],
+      onExchange(exchange) {
+        if (exchange.status === undefined) return;
+        exchanges.push(exchange);
+        if (exchanges.length === 4) over.resolve();
+      },
+    });
+    const user = workspace.ids.users.agent;
+    await workspace.act(user, { kind: 'open_home' });
+    await over.promise;
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    await workspace.act(user, { kind: 'open_home' });
+    expect(exchanges.slice(0, 4).map((exchange) => exchange.status)).toEqual([0, 0, 0, 0]);
+    expect(exchanges[3]?.summary).toContain('(retry 3)');
+    expect(bot.requests.map(({ headers }) => headers['x-slack-retry-num'])).toEqual([undefined]);
+  });
+
+  it('is not repeated when the bot says so', async () => {
+    const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0] });
+    const headers = { 'x-slack-no-retry': '1' };
+    const bot = await openRawBot(workspace, () => ({ status: 500, headers }));
+    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
+    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
+    expect(bot.requests.map((request) => request.headers['x-slack-retry-num'])).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('goes only to an app that subscribed', async () => {
+    const workspace = await openWorkspace({
+      manifest: { ...manifest, settings: { interactivity: { is_enabled: true } } },
+    });
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
+    expect(bot.requests).toEqual([]);
+  });
+});
+
+describe('the log of exchanges', () => {
+  it('says in plain words what went which way, at its beginning and at its end', async () => {
+    const exchanges: Exchange[] = [];
+    const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
+    await openRawBot(workspace, () => ({ status: 200, body: 'Looking…' }));
+    const { users, channels } = workspace.ids;
+    await workspace.act(users.agent, {
+      kind: 'send_message',
+      channel: channels.payDesk,
+      text: '/pay ORDER-1001',
+    });
+    await clientOf(workspace).chat.postMessage({ channel: channels.payAlerts, text: 'Declined' });
+    await clientOf(workspace)
+      .chat.postMessage({ channel: 'C0NOWHERE1', text: 'x' })
+      .catch(() => {});
+    expect(exchanges.map(({ id, status }) => [id, status])).toEqual([
+      [1, undefined],
+      [1, 200],
+      [2, undefined],
+      [2, 200],
+      [3, undefined],
+      [3, 200],
+    ]);
+    const over = exchanges.filter((exchange) => exchange.status !== undefined);
+    expect(over.map(({ from, to, path }) => `${from} ${to} ${path}`)).toEqual([
+      'slack bot /slack/events',
+      'bot slack /api/chat.postMessage',
+      'bot slack /api/chat.postMessage',
+    ]);
+    expect(over[0]?.summary).toMatch(/^\/pay ORDER-1001 by Ada → acknowledged in \d+ ms$/);
+    expect(over[0]?.response).toBe('Looking…');
+    expect(over[1]?.summary).toBe('chat.postMessage to #pay-alerts');
+    expect(over[1]?.request).toContain('"text": "Declined"');
+    expect(over[2]?.summary).toBe('chat.postMessage to C0NOWHERE1 → channel_not_found');
+  });
+
+  it('holds no token, no one-time password, no card number, no usable address, and stays short', async () => {
+    const exchanges: Exchange[] = [];
+    const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
+    const triggers: string[] = [];
+    await openRawBot(workspace, (request) => {
+      triggers.push(String(payloadOf(request)['trigger_id']));
+      return { status: 200 };
+    });
+    const user = workspace.ids.users.agent;
+    await workspace.act(user, { kind: 'global_shortcut', callbackId: 'charge' });
+    const blocks = [textInput('otp'), textInput('token_key'), textInput('note')];
+    await clientOf(workspace).views.open({ trigger_id: triggers[0] ?? '', view: modal('OTP', { blocks }) });
+    await workspace.act(user, {
+      kind: 'submit_view',
+      viewId: workspace.state(user).views[0]?.id ?? '',
+      values: {
+        otp: typed('924517'),
+        token_key: typed('tok_canary_77'),
+        note: typed('4111 1111 1111 1111 visible'),
+      },
+    });
+    const channel = workspace.ids.channels.payDesk;
+    await clientOf(workspace).chat.postMessage({ channel, text: 'x'.repeat(5000) });
+    await fetch(`${workspace.apiUrl}auth.test`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: workspace.credentials.botToken }),
+    });
+    const log = JSON.stringify(exchanges);
+    const { botToken, appToken, signingSecret } = workspace.credentials;
+    for (const secret of ['924517', 'tok_canary_77', '4111 1111', botToken, appToken, signingSecret]) {
+      expect(log).not.toContain(secret);
+    }
+    expect(log).toContain('visible');
+    for (const { request = '', response = '' } of exchanges) {
+      expect(Math.max(request.length, response.length)).toBeLessThanOrEqual(2000);
+    }
+  });
+
+  it('hides the address of a response_url', async () => {
+    const exchanges: Exchange[] = [];
+    const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
+    let url = '';
+    await openRawBot(workspace, ({ body }) => {
+      url = new URLSearchParams(body).get('response_url') ?? '';
+      return { status: 200 };
+    });
+    const { users, channels } = workspace.ids;
+    await workspace.act(users.agent, { kind: 'send_message', channel: channels.payDesk, text: '/pay x' });
+    await fetch(url, { method: 'POST', body: JSON.stringify({ text: 'Found' }) });
+    expect(exchanges.at(-1)).toMatchObject({ summary: 'response_url to Ada in #pay-desk', status: 200 });
+    expect(JSON.stringify(exchanges)).not.toContain(new URL(url).pathname.split('/').at(-1));
+  });
+});

@@ -1,0 +1,213 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  clientOf,
+  closeAll,
+  createClock,
+  manifest,
+  modal,
+  openRawBot,
+  openWorkspace,
+  payloadOf,
+  refusal,
+  section,
+  textInput,
+} from './support.ts';
+import { freshTrigger, submit, views, withModal } from './view-support.ts';
+
+afterEach(closeAll);
+
+describe('a trigger', () => {
+  it('opens a modal for its person and nobody else', async () => {
+    const workspace = await openWorkspace();
+    const trigger_id = await freshTrigger(workspace);
+    await clientOf(workspace).views.open({ trigger_id, view: modal('Charge') });
+    expect(views(workspace)).toMatchObject([
+      { type: 'modal', title: 'Charge', submit: 'Charge', busy: false },
+    ]);
+    expect(workspace.state(workspace.ids.users.lead).views).toEqual([]);
+  });
+
+  it('works once', async () => {
+    const workspace = await openWorkspace();
+    const trigger_id = await freshTrigger(workspace);
+    const bot = clientOf(workspace);
+    await bot.views.open({ trigger_id, view: modal('Charge') });
+    expect(await refusal(bot.views.open({ trigger_id, view: modal('Again') }))).toMatchObject({
+      error: 'exchanged_trigger_id',
+    });
+  });
+
+  it('lives three seconds', async () => {
+    const clock = createClock();
+    const workspace = await openWorkspace({ now: clock.now });
+    const trigger_id = await freshTrigger(workspace);
+    const view = modal('Charge');
+    clock.advance(3001);
+    expect(await refusal(clientOf(workspace).views.open({ trigger_id, view }))).toMatchObject({
+      error: 'expired_trigger_id',
+    });
+    const fresh = await freshTrigger(workspace);
+    clock.advance(3000);
+    expect(await clientOf(workspace).views.open({ trigger_id: fresh, view })).toMatchObject({ ok: true });
+  });
+
+  it('is not used up by a view that Slack refuses', async () => {
+    const workspace = await openWorkspace();
+    const trigger_id = await freshTrigger(workspace);
+    const bot = clientOf(workspace);
+    const bad = await refusal(
+      bot.views.open({ trigger_id, view: modal('A title of more than 24 characters') }),
+    );
+    expect(bad).toMatchObject({ error: 'invalid_arguments' });
+    expect(JSON.stringify(bad['response_metadata'])).toContain('title');
+    const home = { type: 'home' as const, blocks: [] };
+    expect(await refusal(bot.views.open({ trigger_id, view: home }))).toMatchObject({
+      error: 'invalid_arguments',
+    });
+    const large = modal('Charge', { private_metadata: 'x'.repeat(250_000) });
+    expect(await refusal(bot.views.open({ trigger_id, view: large }))).toMatchObject({
+      error: 'view_too_large',
+    });
+    expect(await bot.views.open({ trigger_id, view: modal('Charge') })).toMatchObject({ ok: true });
+  });
+});
+
+describe('views.update and views.publish', () => {
+  it('change a view by id or external id, and refuse an old hash', async () => {
+    const workspace = await openWorkspace();
+    const bot = clientOf(workspace);
+    const trigger_id = await freshTrigger(workspace);
+    const opened = await bot.views.open({ trigger_id, view: modal('One', { external_id: 'charge-1' }) });
+    const { id: view_id = '', hash = '' } = opened.view ?? {};
+    await bot.views.update({ view_id, hash, view: modal('Two', { external_id: 'charge-1' }) });
+    expect(await refusal(bot.views.update({ view_id, hash, view: modal('Three') }))).toMatchObject({
+      error: 'hash_conflict',
+    });
+    expect(views(workspace)).toMatchObject([{ id: view_id, title: 'Two' }]);
+    await bot.views.update({ external_id: 'charge-1', view: modal('Four', { external_id: 'charge-1' }) });
+    expect(views(workspace)).toMatchObject([{ id: view_id, title: 'Four' }]);
+    expect(await refusal(bot.views.update({ view_id: 'V0GONE', view: modal('x') }))).toMatchObject({
+      error: 'not_found',
+    });
+    const second = await freshTrigger(workspace);
+    const twin = modal('Twin', { external_id: 'charge-1' });
+    expect(await refusal(bot.views.open({ trigger_id: second, view: twin }))).toMatchObject({
+      error: 'duplicate_external_id',
+    });
+  });
+
+  it('shows an App Home to its person, judged as a home', async () => {
+    const workspace = await openWorkspace();
+    const bot = clientOf(workspace);
+    const user_id = workspace.ids.users.agent;
+    await bot.views.publish({ user_id, view: { type: 'home', blocks: [section('Open: 1')] } });
+    const first = workspace.state(user_id).home;
+    expect(first).toMatchObject({ type: 'home', blocks: [{ type: 'section' }] });
+    await bot.views.publish({ user_id, view: { type: 'home', blocks: [section('Open: 0')] } });
+    expect(workspace.state(user_id).home?.id).toBe(first?.id);
+    expect(workspace.state(workspace.ids.users.lead).home).toBeUndefined();
+    const bad = bot.views.publish({ user_id, view: { type: 'home', blocks: [textInput('otp')] } });
+    expect(await refusal(bad)).toMatchObject({ error: 'invalid_arguments' });
+  });
+
+  it('has no App Home when the manifest has none', async () => {
+    const features = { ...manifest.features, app_home: { home_tab_enabled: false } };
+    const workspace = await openWorkspace({ manifest: { ...manifest, features } });
+    const user_id = workspace.ids.users.agent;
+    expect(
+      await refusal(clientOf(workspace).views.publish({ user_id, view: { type: 'home', blocks: [] } })),
+    ).toMatchObject({ error: 'not_enabled' });
+    expect(await workspace.act(user_id, { kind: 'open_home' })).toMatchObject({ ok: false });
+  });
+});
+
+describe('the modal stack', () => {
+  it('holds three and no fourth, and pushes only from inside a modal', async () => {
+    const errors: unknown[] = [];
+    const workspace = await withModal(modal('Bottom', { callback_id: 'form' }), (app) => {
+      app.view('form', async ({ ack, body, client }) => {
+        const error = await client.views
+          .push({
+            trigger_id: 'trigger_id' in body ? body.trigger_id : '',
+            view: modal('On top', { callback_id: 'form' }),
+          })
+          .then(
+            () => undefined,
+            (caught: { data?: { error?: string } }) => caught.data?.error,
+          );
+        errors.push(error);
+        await ack({ response_action: 'errors', errors: { none: 'x' } });
+      });
+    });
+    for (let pressed = 0; pressed < 3; pressed += 1) await submit(workspace);
+    expect(errors).toEqual([undefined, undefined, 'push_limit_reached']);
+    expect(views(workspace)).toHaveLength(3);
+    const trigger_id = await freshTrigger(workspace);
+    expect(await refusal(clientOf(workspace).views.push({ trigger_id, view: modal('x') }))).toMatchObject({
+      error: 'invalid_trigger_id',
+    });
+  });
+
+  it('gives back the view below when the top one is closed, and lets only the top one be touched', async () => {
+    const workspace = await withModal(modal('Bottom', { callback_id: 'form' }), (app) => {
+      app.view('form', ({ ack }) => ack({ response_action: 'push', view: modal('Top') }));
+    });
+    await submit(workspace);
+    const [bottom, top] = views(workspace);
+    const user = workspace.ids.users.agent;
+    expect(views(workspace).map((view) => view.title)).toEqual(['Bottom', 'Top']);
+    expect(await workspace.act(user, { kind: 'close_view', viewId: bottom?.id ?? '' })).toMatchObject({
+      ok: false,
+    });
+    expect(
+      await workspace.act(user, { kind: 'submit_view', viewId: bottom?.id ?? '', values: {} }),
+    ).toMatchObject({ ok: false });
+    expect(await workspace.act(user, { kind: 'close_view', viewId: top?.id ?? '' })).toEqual({ ok: true });
+    expect(views(workspace).map((view) => view.title)).toEqual(['Bottom']);
+  });
+
+  it('is another one for every person', async () => {
+    const workspace = await withModal(modal('Mine'));
+    const viewId = views(workspace)[0]?.id ?? '';
+    expect(await workspace.act(workspace.ids.users.lead, { kind: 'close_view', viewId })).toMatchObject({
+      ok: false,
+    });
+    expect(views(workspace)).toHaveLength(1);
+  });
+});
+
+describe('closing a modal', () => {
+  it('tells the app that asked to know, and no other', async () => {
+    const asked = await withModal(modal('Charge', { notify_on_close: true, callback_id: 'form' }));
+    const bot = await openRawBot(asked, () => ({ status: 200 }));
+    const viewId = views(asked)[0]?.id ?? '';
+    await asked.act(asked.ids.users.agent, { kind: 'close_view', viewId });
+    expect(bot.requests.map(payloadOf)).toMatchObject([
+      { type: 'view_closed', is_cleared: false, view: { id: viewId, callback_id: 'form' } },
+    ]);
+    const silent = await withModal(modal('Charge'));
+    const other = await openRawBot(silent, () => ({ status: 200 }));
+    await silent.act(silent.ids.users.agent, { kind: 'close_view', viewId: views(silent)[0]?.id ?? '' });
+    expect(views(silent)).toEqual([]);
+    expect(other.requests).toEqual([]);
+  });
+
+  it('takes the whole stack with it when the view says clear_on_close', async () => {
+    const workspace = await withModal(
+      modal('Bottom', { callback_id: 'form', notify_on_close: true }),
+      (app) => {
+        app.view('form', ({ ack }) =>
+          ack({ response_action: 'push', view: modal('Top', { clear_on_close: true }) }),
+        );
+      },
+    );
+    await submit(workspace);
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    await workspace.act(workspace.ids.users.agent, {
+      kind: 'close_view',
+      viewId: views(workspace)[1]?.id ?? '',
+    });
+    expect(views(workspace)).toEqual([]);
+    expect(bot.requests.map(payloadOf)).toMatchObject([{ type: 'view_closed', is_cleared: true }]);
+  });
+});

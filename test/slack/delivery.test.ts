@@ -1,0 +1,184 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.ts';
+import { createDelivery } from '../../src/slack/delivery.ts';
+import type { SlackMessage } from '../../src/slack/message.ts';
+import { createClients } from '../../src/slack/workspace.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+
+mockTheOutside();
+
+const message: SlackMessage = {
+  text: 'A charge failed',
+  blocks: [{ type: 'divider' }],
+  metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } },
+};
+const log = createLog({ level: 'error', secrets: [], write: () => {}, now: () => new Date(0) });
+
+function delivery() {
+  const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
+  return createDelivery(clients.delivery);
+}
+
+function post() {
+  return delivery().post('C0ALERTS', message);
+}
+
+function slack() {
+  return nock('https://slack.test').post('/api/chat.postMessage');
+}
+
+describe('post', () => {
+  it('gives the ts, and sends no pings, no previews, and the key', async () => {
+    let sent: Record<string, string> = {};
+    nock('https://slack.test', { reqheaders: { authorization: 'Bearer xoxb-1' } })
+      .post('/api/chat.postMessage', (body: Record<string, string>) => {
+        sent = body;
+        return true;
+      })
+      .reply(200, { ok: true, ts: '1700000000.000100', channel: 'C0ALERTS' });
+    expect(await post()).toEqual({ kind: 'posted', ts: '1700000000.000100' });
+    expect(sent).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false', link_names: 'false' });
+    expect(JSON.parse(sent['metadata'] ?? '')).toEqual(message.metadata);
+  });
+
+  it('waits as long as Slack asks, without waiting itself', async () => {
+    slack().reply(429, '', { 'retry-after': '7' });
+    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 7000 });
+    slack().reply(200, { ok: false, error: 'ratelimited' }, { 'retry-after': '3' });
+    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 3000 });
+  });
+
+  it.each([
+    ['not_in_channel', '/invite @Pay in C0ALERTS'],
+    ['channel_not_found', 'C0ALERTS'],
+    ['is_archived', 'Unarchive'],
+    ['restricted_action', 'admin'],
+    ['invalid_auth', 'SLACK_BOT_TOKEN'],
+    ['token_revoked', 'SLACK_BOT_TOKEN'],
+    ['account_inactive', 'SLACK_BOT_TOKEN'],
+    ['missing_scope', 'reinstall'],
+    ['msg_too_long', 'bug'],
+    ['invalid_blocks', 'bug'],
+    ['msg_blocks_too_long', 'bug'],
+    ['never_heard_of', 'never_heard_of'],
+  ])('calls %s refused, and says what to do', async (slackError, fix) => {
+    slack().reply(200, { ok: false, error: slackError });
+    expect(await post()).toEqual({ kind: 'refused', slackError, fix: expect.stringContaining(fix) });
+  });
+
+  it('calls a proxy’s 4xx refused', async () => {
+    slack().reply(403, 'who are you');
+    expect(await post()).toMatchObject({
+      kind: 'refused',
+      slackError: 'http_403',
+      fix: expect.stringContaining('proxy'),
+    });
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED'])(
+    'calls %s not sent',
+    async (code) => {
+      slack().replyWithError(Object.assign(new Error('failed'), { code }));
+      expect(await post()).toMatchObject({ kind: 'not_sent' });
+    },
+  );
+
+  it('calls a real refused connection not sent', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: `http://127.0.0.1:${port}/api` }, log);
+    expect(await createDelivery(clients.delivery).post('C0ALERTS', message)).toMatchObject({
+      kind: 'not_sent',
+    });
+  });
+
+  it('calls a connection lost after sending unsure', async () => {
+    slack().replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    expect(await post()).toMatchObject({ kind: 'unsure' });
+  });
+
+  it.each([500, 503, 408])('calls an answer of %i unsure', async (status) => {
+    slack().reply(status, 'oops');
+    expect(await post()).toMatchObject({ kind: 'unsure' });
+  });
+
+  it.each(['internal_error', 'fatal_error', 'service_unavailable'])(
+    'calls %s unsure: Slack may have posted it',
+    async (slackError) => {
+      slack().reply(200, { ok: false, error: slackError });
+      expect(await post()).toMatchObject({ kind: 'unsure' });
+    },
+  );
+
+  it('calls an unreadable answer unsure, and keeps none of it', async () => {
+    slack().reply(200, '<html>secret page</html>');
+    const outcome = await post();
+    expect(outcome).toMatchObject({ kind: 'unsure' });
+    expect(String(outcome.kind === 'unsure' && outcome.cause)).not.toContain('secret page');
+  });
+
+  it('never repeats a call by itself', async () => {
+    let calls = 0;
+    slack()
+      .times(3)
+      .optionally()
+      .reply(() => {
+        calls += 1;
+        return [500, 'oops'];
+      });
+    await post();
+    expect(calls).toBe(1);
+  });
+});
+
+function history(match: (body: Record<string, string>) => boolean) {
+  return nock('https://slack.test').post('/api/conversations.history', match);
+}
+
+function find() {
+  return delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000);
+}
+
+describe('findByKey', () => {
+  const other = { ts: '1', metadata: { event_type: 'payops_alert', event_payload: { key: 'k2' } } };
+  const own = { ts: '2', metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } } };
+
+  it('finds the message by its key, from just before the first attempt', async () => {
+    history((body) => body['oldest'] === '1700000040' && body['include_all_metadata'] === 'true').reply(200, {
+      ok: true,
+      messages: [{ ts: '3', text: 'k1' }, other, own],
+    });
+    expect(await find()).toEqual({ kind: 'found', ts: '2' });
+  });
+
+  it('says absent after the last page only', async () => {
+    history((body) => body['cursor'] === undefined).reply(200, {
+      ok: true,
+      messages: [other],
+      response_metadata: { next_cursor: 'next' },
+    });
+    history((body) => body['cursor'] === 'next').reply(200, {
+      ok: true,
+      messages: [],
+      response_metadata: { next_cursor: '' },
+    });
+    expect(await find()).toEqual({ kind: 'absent' });
+  });
+
+  it('does not say absent of a history it did not read to the end', async () => {
+    history(() => true)
+      .times(10)
+      .reply(200, { ok: true, messages: [], response_metadata: { next_cursor: 'on' } });
+    expect(await find()).toEqual({ kind: 'unknown', slackError: 'history_too_long' });
+  });
+
+  it('says unknown when the history may not be read', async () => {
+    history(() => true).reply(200, { ok: false, error: 'missing_scope', needed: 'channels:history' });
+    expect(await find()).toEqual({ kind: 'unknown', slackError: 'missing_scope' });
+  });
+});

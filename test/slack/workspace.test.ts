@@ -1,0 +1,73 @@
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.ts';
+import { backOffMs, createClients, startIdentityCheck } from '../../src/slack/workspace.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+
+mockTheOutside();
+
+const log = createLog({ level: 'error', secrets: [], write: () => {}, now: () => new Date(0) });
+
+function clients(slackApiUrl = 'https://slack.test/api') {
+  return createClients({ botToken: 'xoxb-1', slackApiUrl }, log);
+}
+
+describe('createClients', () => {
+  it.each(['https://slack.test/proxy/api', 'https://slack.test/proxy/api/'])(
+    'calls below %s',
+    async (url) => {
+      nock('https://slack.test').post('/proxy/api/auth.test').reply(200, { ok: true });
+      expect(await clients(url).interactive.auth.test()).toMatchObject({ ok: true });
+    },
+  );
+
+  it('gives up at once instead of retrying, and does not hold the other client up on a 429', async () => {
+    const { interactive, delivery } = clients();
+    nock('https://slack.test').post('/api/chat.postMessage').reply(429, '', { 'retry-after': '600' });
+    nock('https://slack.test').post('/api/auth.test').reply(200, { ok: true });
+    const post = delivery.chat.postMessage({ channel: 'C1', text: 'x' });
+    await expect(post).rejects.toThrow('600 seconds');
+    expect(await interactive.auth.test()).toMatchObject({ ok: true });
+  });
+});
+
+async function check(answers: ((mock: nock.Interceptor) => void)[]) {
+  for (const answer of answers) answer(nock('https://slack.test').post('/api/auth.test'));
+  const waits: number[] = [];
+  const stop = new AbortController();
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const identity = startIdentityCheck(clients().interactive, {
+    log: (_, message) => (message === 'Slack knows the bot' ? resolve() : undefined),
+    wait: async (ms) => void waits.push(ms),
+    signal: stop.signal,
+  });
+  await done;
+  return { waits, identity };
+}
+
+const works = (mock: nock.Interceptor) =>
+  void mock.reply(200, { ok: true, team_id: 'T1', bot_id: 'B1', user_id: 'U1', enterprise_id: 'E1' });
+const fails = (mock: nock.Interceptor) => void mock.reply(503);
+const limited = (mock: nock.Interceptor) => void mock.reply(429, '', { 'retry-after': '90' });
+
+describe('startIdentityCheck', () => {
+  it('learns who the bot is', async () => {
+    const { waits, identity } = await check([works]);
+    expect(identity.identity()).toEqual({ teamId: 'T1', botId: 'B1', botUserId: 'U1', enterpriseId: 'E1' });
+    expect(identity.health()).toEqual({ status: 'up' });
+    expect(waits).toEqual([]);
+  });
+
+  it('asks again, each time after twice as long', async () => {
+    expect((await check([fails, fails, fails, works])).waits).toEqual([1000, 2000, 4000]);
+  });
+
+  it('waits as long as Slack asks', async () => {
+    expect((await check([limited, works])).waits).toEqual([90_000]);
+  });
+
+  it('never waits longer than a minute by itself', () => {
+    expect(backOffMs(7)).toBe(60_000);
+    expect(backOffMs(5000)).toBe(60_000);
+  });
+});

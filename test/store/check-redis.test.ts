@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkRedis, type Inspectable } from '../../src/store/check-redis.ts';
+import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import { findProgram } from '../support/programs.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: the Redis settings tests, because redis-server is not installed.');
+
+async function findings(client: Inspectable): Promise<string[]> {
+  return (await checkRedis(client)).map(({ kind, message }) => `${kind}: ${message}`);
+}
+
+describe.skipIf(missing)('checkRedis', () => {
+  let server: RedisServer;
+  const connections: RedisConnection[] = [];
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(async () => {
+    for (const connection of connections) connection.close();
+    await server?.stop();
+  });
+  async function open(user = '') {
+    const connection = connectRedis({ url: server.url.replace('//', `//${user}`), log: () => undefined });
+    connections.push(connection);
+    await once(connection.client, 'ready');
+    return connection.client;
+  }
+
+  it('finds nothing wrong with a Redis that evicts nothing and writes before it answers', async () => {
+    expect((await checkRedis(await open())).map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('refuses one that may evict, with the fix', async () => {
+    const client = await open();
+    await client.configSet('maxmemory-policy', 'allkeys-lru');
+    expect((await findings(client))[0]).toMatch(
+      /^refusal: .*allkeys-lru.*Set maxmemory-policy to noeviction/,
+    );
+    await client.configSet('maxmemory-policy', 'noeviction');
+  });
+
+  it('warns of one that may lose what it answered, with the fix', async () => {
+    const client = await open();
+    await client.configSet('appendfsync', 'everysec');
+    expect((await findings(client))[2]).toMatch(/^warning: .*everysec.*Set appendfsync to always/);
+    await client.configSet('appendonly', 'no');
+    expect((await findings(client))[1]).toMatch(/^warning: .*appendonly no.*Set appendonly to yes/);
+    await client.configSet('appendonly', 'yes');
+    await client.configSet('appendfsync', 'always');
+  });
+
+  it('reads INFO where CONFIG is forbidden, and names what it could not check', async () => {
+    const admin = await open();
+    await admin.sendCommand(['ACL', 'SETUSER', 'managed', 'on', '>pw', '~*', '+@all', '-config']);
+    await admin.configSet('maxmemory-policy', 'volatile-ttl');
+    const found = await findings(await open('managed:pw@'));
+    await admin.configSet('maxmemory-policy', 'noeviction');
+    expect(found[0]).toMatch(/^refusal: .*volatile-ttl/);
+    expect(found[1]).toBe('ok: appendonly is yes.');
+    expect(found[2]).toMatch(/^warning: .*appendfsync, so it could not be checked.*always/);
+  });
+
+  it('names everything where INFO is forbidden too', async () => {
+    const admin = await open();
+    await admin.sendCommand(['ACL', 'SETUSER', 'narrow', 'on', '>pw', '~*', '+@all', '-config', '-info']);
+    const found = await findings(await open('narrow:pw@'));
+    expect(found).toHaveLength(3);
+    for (const line of found) expect(line).toMatch(/^warning: .*could not be checked/);
+  });
+
+  it('throws StoreUnavailable when Redis is away', async () => {
+    const client = await open();
+    client.destroy();
+    await expect(checkRedis(client)).rejects.toThrow(StoreUnavailable);
+  });
+});

@@ -1,0 +1,36 @@
+/** A child process of the claim race: creates every key, prints how many were its own. */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { connectRedis } from '../../src/store/redis-client.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const [where = '', count = ''] = process.argv.slice(2);
+
+async function open(): Promise<Store> {
+  if (!where.startsWith('redis:')) return openSqliteStore({ path: where, now: Date.now });
+  const { client } = connectRedis({ url: where, log: () => undefined });
+  await once(client, 'ready');
+  return openRedisStore(client);
+}
+
+/** Whoever is ahead takes a breath after each batch, so that the other catches up and both race for the same keys. */
+async function claimAll(store: Store): Promise<number> {
+  let claimed = 0;
+  for (let first = 0; first < Number(count); first += 50) {
+    const keys = Array.from({ length: 50 }, (_, n) => `key ${first + n}`);
+    const answers = await Promise.all(keys.map((key) => store.create(key, '', { ttlMs: 3_600_000 })));
+    const mine = answers.filter(Boolean).length;
+    claimed += mine;
+    if (mine > 0) await setTimeout(1);
+  }
+  return claimed;
+}
+
+const store = await open();
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
+process.stdout.write(`${await claimAll(store)}\n`);
+await store.close();
+process.exit();

@@ -1,0 +1,338 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Entry, Store } from '../../src/store/store.ts';
+
+export type OpenStore = {
+  store: Store;
+  /** Returns when the store's own clock has moved on by at least this much. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+const shortMs = 30;
+const longMs = 60_000;
+
+/** What every store promises. Short spans pass for real on Redis; whatever must not happen yet is a minute away. */
+export function storeContract(name: string, open: () => Promise<OpenStore>): void {
+  describe(`store contract on ${name}`, () => {
+    let opened: OpenStore;
+    let store: Store;
+    beforeEach(async () => {
+      opened = await open();
+      store = opened.store;
+    });
+    afterEach(() => opened.close());
+
+    async function takeOne(leaseMs = longMs): Promise<Entry> {
+      const [entry] = await store.take(leaseMs);
+      if (entry === undefined) throw new Error('nothing was due');
+      return entry;
+    }
+    async function work(key: string, lane?: string): Promise<void> {
+      expect(await store.create(key, `value of ${key}`, { delayMs: 0, ...(lane && { lane }) })).toBe(true);
+      // The next record is due later on the store's clock, so that "oldest first" is decided.
+      await opened.pass(1);
+    }
+    async function keysTaken(max: number): Promise<string[]> {
+      return (await store.take(longMs, max)).map((entry) => entry.key);
+    }
+
+    describe('create', () => {
+      it('stores once and changes nothing the second time', async () => {
+        expect(await store.create('a', 'first')).toBe(true);
+        expect(await store.create('a', 'second', { delayMs: 0 })).toBe(false);
+        expect(await store.read('a')).toMatchObject({ key: 'a', value: 'first', lane: 'a', attempts: 0 });
+        expect(await store.take(longMs)).toEqual([]);
+      });
+      it('says true to exactly one of many callers at once', async () => {
+        const answers = await Promise.all(Array.from({ length: 50 }, () => store.create('a', '')));
+        expect(answers.filter(Boolean)).toHaveLength(1);
+      });
+      it('forgets memory after its time, and then takes the key anew', async () => {
+        await store.create('a', 'old', { ttlMs: shortMs });
+        await opened.pass(shortMs);
+        expect(await store.read('a')).toBeUndefined();
+        expect(await store.create('a', 'new', { ttlMs: longMs })).toBe(true);
+        expect(await store.read('a')).toMatchObject({ value: 'new' });
+      });
+      it('keeps memory without a time, and memory whose time is not over', async () => {
+        await store.create('for ever', '');
+        await store.create('long', '', { ttlMs: longMs });
+        await opened.pass(shortMs);
+        expect(await store.create('for ever', '')).toBe(false);
+        expect(await store.create('long', '')).toBe(false);
+      });
+      it('refuses a duration that makes no sense, and stores nothing', async () => {
+        for (const delayMs of [-1, Number.NaN, Infinity]) {
+          await expect(store.create('a', '', { delayMs })).rejects.toThrow(RangeError);
+        }
+        await expect(store.create('a', '', { ttlMs: -1 })).rejects.toThrow(RangeError);
+        expect(await store.read('a')).toBeUndefined();
+      });
+    });
+
+    describe('keys and values', () => {
+      const odd = [
+        '',
+        ' ',
+        'a b\tc\n',
+        '{x}:{payops}',
+        'o\'brien"--',
+        'naïve 支付 🧾',
+        '%',
+        'NULL',
+        '__proto__',
+      ];
+      it.each(odd)('keeps the key, lane and value %j as they are', async (text) => {
+        await store.create(text, text, { delayMs: 0, lane: `lane ${text}` });
+        expect(await takeOne()).toMatchObject({ key: text, value: text, lane: `lane ${text}` });
+        expect(await store.read(text)).toMatchObject({ key: text, value: text, attempts: 1 });
+      });
+      it('tells keys apart by every character', async () => {
+        for (const key of ['a', 'A', 'a ', 'á', 'a\u0301']) expect(await store.create(key, '')).toBe(true);
+      });
+      it('keeps a value of a megabyte', async () => {
+        const value = '支付🧾'.repeat(100_000);
+        await store.create('large', value);
+        expect((await store.read('large'))?.value === value).toBe(true);
+      });
+    });
+
+    describe('write', () => {
+      it('changes what was read, once: the second writer of one version loses', async () => {
+        await store.create('a', 'one');
+        const entry = await readThere('a');
+        expect(await store.write(entry, 'two')).toBeDefined();
+        expect(await store.write(entry, 'three')).toBeUndefined();
+        const after = await readThere('a');
+        expect(after.value).toBe('two');
+        expect(after.version).toBeGreaterThan(entry.version);
+      });
+      it('lets exactly one of many writers at once win', async () => {
+        await store.create('a', '');
+        const entry = await readThere('a');
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, n) => store.write(entry, String(n))),
+        );
+        expect(answers.filter(Boolean)).toHaveLength(1);
+      });
+      it('is refused for a key that was forgotten, also when it was created anew since', async () => {
+        const old = await readShortLived();
+        await opened.pass(shortMs);
+        expect(await store.write(old, 'late')).toBeUndefined();
+        await store.create(old.key, 'new');
+        expect(await store.write(old, 'late')).toBeUndefined();
+        expect(await store.read(old.key)).toMatchObject({ value: 'new' });
+      });
+      it('gives the entry back as it stands, to be written again', async () => {
+        await work('a');
+        const written = await store.write(await takeOne(), 'one', { delayMs: 0 });
+        expect(written).toEqual(await readThere('a'));
+        expect(written && (await store.write(written, 'two'))).toMatchObject({ key: 'a', value: 'two' });
+      });
+      it('finishes work: it is not taken again and its key stays claimed for its time', async () => {
+        await work('a');
+        expect(await store.write(await takeOne(), 'done', { ttlMs: shortMs })).toBeDefined();
+        expect(await store.take(longMs)).toEqual([]);
+        expect(await store.create('b', '', { ttlMs: longMs })).toBe(true);
+        await opened.pass(shortMs);
+        expect(await store.read('a')).toBeUndefined();
+      });
+      it('makes memory work, and then its old time to live no longer counts', async () => {
+        let entry = await readShortLived();
+        while (!(await store.write(entry, 'again', { delayMs: 0 }))) entry = await readShortLived();
+        await opened.pass(shortMs);
+        expect(await takeOne()).toMatchObject({ key: entry.key, value: 'again', attempts: 1 });
+      });
+      it('puts work off, and never forgets it meanwhile', async () => {
+        await work('a');
+        await work('b');
+        await store.write(await takeOne(), 'later', { delayMs: shortMs, ttlMs: 1 });
+        await store.write(await takeOne(), 'much later', { delayMs: longMs });
+        await opened.pass(shortMs);
+        expect(await takeOne()).toMatchObject({ key: 'a', value: 'later', attempts: 2 });
+        expect(await store.take(longMs)).toEqual([]);
+        expect(await store.read('b')).toMatchObject({ value: 'much later' });
+      });
+    });
+
+    async function readThere(key: string): Promise<Entry> {
+      const entry = await store.read(key);
+      if (entry === undefined) throw new Error(`${key} is not there`);
+      return entry;
+    }
+    /** A record that will soon be gone, read in time: on a busy machine one may be gone before it was read. */
+    async function readShortLived(): Promise<Entry> {
+      for (let n = 0; n < 50; n += 1) {
+        await store.create(`short ${n}`, 'old', { ttlMs: shortMs });
+        const entry = await store.read(`short ${n}`);
+        if (entry !== undefined) return entry;
+      }
+      throw new Error('50 records were gone at once');
+    }
+
+    describe('take', () => {
+      it('gives nothing when nothing is due', async () => {
+        await store.create('memory', '');
+        await store.create('later', '', { delayMs: longMs });
+        expect(await store.take(longMs)).toEqual([]);
+      });
+      it('gives work once its delay is over', async () => {
+        await store.create('a', 'x', { delayMs: shortMs });
+        await opened.pass(shortMs);
+        expect(await takeOne()).toMatchObject({ key: 'a', value: 'x', lane: 'a', attempts: 1 });
+      });
+      it('gives the lane that has waited longest, and in it the oldest due first', async () => {
+        await work('1', 'x');
+        await work('2', 'y');
+        await work('3', 'x');
+        await work('4', 'y');
+        expect(await keysTaken(10)).toEqual(['1', '3']);
+        expect(await keysTaken(10)).toEqual(['2', '4']);
+        expect(await keysTaken(10)).toEqual([]);
+      });
+      it('gives at most max, and one when not told', async () => {
+        for (const key of ['1', '2', '3']) await work(key, 'x');
+        const batch = await store.take(longMs, 2);
+        expect(batch.map((entry) => entry.key)).toEqual(['1', '2']);
+        for (const entry of batch) await store.write(entry, 'done');
+        expect(await store.take(longMs)).toHaveLength(1);
+      });
+      it('leaves out of the batch what is not due yet', async () => {
+        await work('due', 'x');
+        await store.create('not yet', '', { delayMs: longMs, lane: 'x' });
+        expect(await keysTaken(10)).toEqual(['due']);
+      });
+      it('treats a record without a lane as a lane of its own', async () => {
+        await work('1');
+        await work('2');
+        expect(await keysTaken(10)).toEqual(['1']);
+        expect(await keysTaken(10)).toEqual(['2']);
+      });
+      it('never gives one lane to two takers at once', async () => {
+        for (let n = 0; n < 20; n += 1) await work(String(n), `lane ${n % 5}`);
+        const batches = await Promise.all(Array.from({ length: 10 }, () => store.take(longMs, 2)));
+        const lanes = batches.flatMap((batch) => batch.slice(0, 1)).map((entry) => entry.lane);
+        expect(lanes).toHaveLength(5);
+        expect(new Set(lanes).size).toBe(5);
+      });
+      it('refuses a lease or a batch of nothing', async () => {
+        await expect(store.take(0)).rejects.toThrow(RangeError);
+        await expect(store.take(longMs, 0)).rejects.toThrow(RangeError);
+        await expect(store.take(longMs, 1.5)).rejects.toThrow(RangeError);
+      });
+    });
+
+    describe('a lane', () => {
+      it('is held while any entry of the batch is out, and free when the last is written', async () => {
+        for (const key of ['1', '2', '3']) await work(key, 'x');
+        const [one, two] = await store.take(longMs, 2);
+        if (one === undefined || two === undefined) throw new Error('two were due');
+        await store.write(two, 'done');
+        expect(await keysTaken(1)).toEqual([]);
+        await store.write(one, 'again', { delayMs: 0 });
+        expect(await keysTaken(3)).toEqual(['3', '1']);
+      });
+      it('makes work that is created into it while it is leased wait its turn', async () => {
+        await work('1', 'x');
+        const taken = await takeOne();
+        await work('2', 'x');
+        expect(await store.take(longMs)).toEqual([]);
+        await store.write(taken, 'done');
+        expect(await keysTaken(1)).toEqual(['2']);
+      });
+      it('is not freed by a write to an entry that is not out', async () => {
+        await work('1', 'x');
+        await work('2', 'x');
+        await takeOne();
+        expect(await store.write(await readThere('2'), 'edited', { delayMs: 0 })).toBeDefined();
+        expect(await store.take(longMs)).toEqual([]);
+      });
+      it('is held by a pause, for old and new work alike, and free when it is over', async () => {
+        await work('1', 'long');
+        await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
+        await work('2', 'long');
+        await work('3', 'short');
+        await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: shortMs });
+        await opened.pass(shortMs);
+        expect(await keysTaken(10)).toEqual(['3']);
+        expect(await keysTaken(10)).toEqual([]);
+      });
+      it('keeps its pause when its last work is finished, and a shorter pause cuts no longer one', async () => {
+        await work('1', 'x');
+        await store.write(await takeOne(), 'done', { pauseMs: longMs });
+        await store.write(await readThere('1'), 'done', { pauseMs: 1 });
+        await work('2', 'x');
+        expect(await store.take(longMs)).toEqual([]);
+      });
+      it('is free again when the lease of a dead worker ends, with its work first and attempts counted', async () => {
+        await work('1', 'x');
+        await work('2', 'x');
+        const [dead] = await store.take(shortMs);
+        expect(dead).toMatchObject({ key: '1', attempts: 1 });
+        await opened.pass(shortMs);
+        const batch = await store.take(longMs, 10);
+        expect(batch.map(({ key, attempts }) => [key, attempts])).toEqual([
+          ['1', 2],
+          ['2', 1],
+        ]);
+      });
+      it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
+        await work('1', 'x');
+        const late = await takeOne(shortMs);
+        await opened.pass(shortMs);
+        const mine = await takeOne();
+        expect(await store.write(late, 'late', { pauseMs: longMs })).toBeUndefined();
+        expect(await store.write(mine, 'mine', { delayMs: 0 })).toBeDefined();
+        expect(await takeOne()).toMatchObject({ value: 'mine', attempts: 3 });
+      });
+      it('is renewed by a holder, whose change is seen, and ends later then', async () => {
+        await work('1', 'x');
+        await work('2', 'x');
+        const held = await store.write(await takeOne(shortMs), 'held', { holdMs: longMs });
+        expect(held).toMatchObject({ key: '1', value: 'held', attempts: 1 });
+        await opened.pass(shortMs);
+        expect(await store.take(longMs)).toEqual([]);
+        expect(await readThere('1')).toEqual(held);
+        expect(held && (await store.write(held, 'done'))).toBeDefined();
+        expect(await takeOne()).toMatchObject({ key: '2' });
+      });
+      it('frees a held entry, still due, when its holder dies', async () => {
+        await work('1', 'x');
+        await store.write(await takeOne(longMs), 'held', { holdMs: shortMs });
+        await opened.pass(shortMs);
+        expect(await takeOne()).toMatchObject({ key: '1', value: 'held', attempts: 2 });
+      });
+      it('cannot be renewed once it has ended, nor for what was never taken', async () => {
+        await work('1', 'x');
+        const late = await takeOne(shortMs);
+        await opened.pass(shortMs);
+        expect(await store.write(late, 'late', { holdMs: longMs })).toBeUndefined();
+        await work('2', 'y');
+        expect(await store.write(await readThere('2'), 'mine?', { holdMs: longMs })).toBeUndefined();
+        expect(await readThere('1')).toMatchObject({ value: 'value of 1' });
+      });
+      it('stays with the new holder when a late worker writes an entry nobody has taken since', async () => {
+        await work('1', 'x');
+        await work('2', 'x');
+        const [, second] = await store.take(shortMs, 2);
+        if (second === undefined) throw new Error('two were due');
+        await opened.pass(shortMs);
+        expect(await takeOne()).toMatchObject({ key: '1' });
+        expect(await store.write(second, 'late but first', { delayMs: 0 })).toBeDefined();
+        expect(await store.take(longMs)).toEqual([]);
+      });
+    });
+
+    it('answers a ping', async () => {
+      await expect(store.ping()).resolves.toBeUndefined();
+    });
+    it('throws StoreUnavailable after it was closed, which may happen twice', async () => {
+      const under = store.create('a', '');
+      await store.close();
+      await store.close();
+      expect(await under).toBe(true);
+      await expect(store.create('b', '')).rejects.toMatchObject({ name: 'StoreUnavailable' });
+      await expect(store.read('a')).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    });
+  });
+}

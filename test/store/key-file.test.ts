@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-key-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('readOrMakeKeyFile', () => {
+  it('makes 32 random bytes that only the owner may read, and gives the same ever after', () => {
+    const path = join(folder, 'data', 'one.key');
+    const key = readOrMakeKeyFile(path);
+    expect(key).toHaveLength(32);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
+    expect(readOrMakeKeyFile(path)).toEqual(key);
+    expect(readOrMakeKeyFile(join(folder, 'data', 'two.key'))).not.toEqual(key);
+    expect(readdirSync(join(folder, 'data'))).toEqual(['one.key', 'two.key']);
+  });
+
+  it('gives one key to processes that start at once', async () => {
+    const module = new URL('../../src/store/key-file.ts', import.meta.url).href;
+    const path = join(folder, 'race', 'race.key');
+    const program = `import { readOrMakeKeyFile } from ${JSON.stringify(module)};
+      process.stdout.write('r');
+      process.stdin.once('data', () => {
+        process.stdout.write(readOrMakeKeyFile(${JSON.stringify(path)}).toString('hex'));
+        process.exit();
+      });`;
+    const children = [0, 1, 2].map(() =>
+      spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    );
+    await Promise.all(children.map((child) => once(child.stdout, 'data')));
+    const keys = children.map(async (child) => String((await once(child.stdout, 'data'))[0]));
+    for (const child of children) child.stdin.write('go');
+    const [first, ...others] = await Promise.all(keys);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    for (const other of others) expect(other).toBe(first);
+    expect(readdirSync(join(folder, 'race'))).toEqual(['race.key']);
+  });
+
+  it('refuses a file that others may read, with the command that helps', () => {
+    const path = join(folder, 'open.key');
+    readOrMakeKeyFile(path);
+    chmodSync(path, 0o640);
+    expect(() => readOrMakeKeyFile(path)).toThrow(/mode 0640.*chmod 600/);
+  });
+
+  it('refuses a file that holds no key, and leaves it as it is', () => {
+    const path = join(folder, 'short.key');
+    writeFileSync(path, 'short', { mode: 0o600 });
+    expect(() => readOrMakeKeyFile(path)).toThrow(/5 bytes instead of 32/);
+    expect(statSync(path).size).toBe(5);
+  });
+});

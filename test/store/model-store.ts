@@ -1,0 +1,85 @@
+import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+
+type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number };
+type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
+
+/** The port's docstrings, written down as plainly as possible: what both adapters are compared with. */
+export function openModelStore(now: () => number): Store {
+  let entries: Model[] = [];
+  const lanes = new Map<string, Lane>();
+  let version = 0;
+
+  const laneOf = (name: string): Lane => lanes.get(name) ?? { lease: 0, leaseUntil: 0, pauseUntil: 0 };
+  const isFree = (name: string): boolean =>
+    laneOf(name).leaseUntil <= now() && laneOf(name).pauseUntil <= now();
+
+  function find(key: string): Model | undefined {
+    entries = entries.filter((entry) => entry.expiresAt === undefined || entry.expiresAt > now());
+    return entries.find((entry) => entry.key === key);
+  }
+  function fate(options: WriteOptions): Pick<Model, 'dueAt' | 'expiresAt'> {
+    if (options.delayMs !== undefined) return { dueAt: now() + options.delayMs };
+    return options.ttlMs === undefined ? {} : { expiresAt: now() + options.ttlMs };
+  }
+  function byDue(a: Model, b: Model): number {
+    return (a.dueAt ?? 0) - (b.dueAt ?? 0) || a.order - b.order;
+  }
+
+  return {
+    async create(key, value, options: CreateOptions = {}) {
+      if (find(key) !== undefined) return false;
+      const lane = 'lane' in options ? (options.lane ?? key) : key;
+      version += 1;
+      entries.push({ key, value, version, lane, attempts: 0, order: version, ...fate(options) });
+      return true;
+    },
+    async read(key) {
+      const found = find(key);
+      return found && plain(found);
+    },
+    async write(entry, value, options = {}) {
+      const found = find(entry.key);
+      if (found?.version !== entry.version) return undefined;
+      const { key, lane, attempts, order, lease } = found;
+      const state = laneOf(lane);
+      if (options.holdMs !== undefined) {
+        if (lease === undefined || lease !== state.lease || state.leaseUntil <= now()) return undefined;
+        lanes.set(lane, { ...state, leaseUntil: now() + options.holdMs });
+        version += 1;
+        return plain(Object.assign(found, { value, version }));
+      }
+      version += 1;
+      const next = { key, value, version, lane, attempts, order, ...fate(options) };
+      entries = entries.map((each) => (each === found ? next : each));
+      const { leaseUntil, pauseUntil } = state;
+      const stillOut = entries.some((each) => each.lane === lane && each.lease === state.lease);
+      lanes.set(lane, {
+        ...state,
+        leaseUntil: lease === state.lease && !stillOut ? 0 : leaseUntil,
+        pauseUntil: Math.max(pauseUntil, now() + (options.pauseMs ?? 0)),
+      });
+      return plain(next);
+    },
+    async take(leaseMs, max = 1) {
+      const due = entries.filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
+      const [first] = due
+        .filter((entry) => isFree(entry.lane))
+        .toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.lane < b.lane ? -1 : 1));
+      if (first === undefined) return [];
+      const lease = version + 1;
+      const batch = due.filter((entry) => entry.lane === first.lane).toSorted(byDue);
+      const taken = batch.slice(0, max).map((entry) => {
+        version += 1;
+        return Object.assign(entry, { version, attempts: entry.attempts + 1, lease });
+      });
+      lanes.set(first.lane, { lease, leaseUntil: now() + leaseMs, pauseUntil: 0 });
+      return taken.map(plain);
+    },
+    async ping() {},
+    async close() {},
+  };
+}
+
+function plain({ key, value, version, lane, attempts }: Model): Entry {
+  return { key, value, version, lane, attempts };
+}

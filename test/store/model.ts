@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+import { openModelStore } from './model-store.ts';
+
+export type ModelledStore = {
+  store: Store;
+  setClock: (ms: number) => void;
+  clear: () => Promise<void>;
+};
+
+type Step =
+  | { do: 'create'; key: string; options: CreateOptions }
+  | { do: 'read'; key: string }
+  | { do: 'write'; pick: number; options: WriteOptions }
+  | { do: 'take'; leaseMs: number; max: number }
+  | { do: 'pass'; ms: number };
+
+/**
+ * Carries out random command sequences on the store and on the model and compares every answer; throws the
+ * shortest sequence that tells them apart. Both have a clock that the test moves. `ttl: false` leaves out
+ * expiry, for a store that lets somebody else's clock do it.
+ */
+export async function compareWithModel(
+  subject: ModelledStore,
+  { ttl, runs }: { ttl: boolean; runs: number },
+): Promise<void> {
+  const property = fc.asyncProperty(fc.array(steps(ttl), { maxLength: 80 }), async (script) => {
+    await subject.clear();
+    await carryOut(subject, script);
+  });
+  await fc.assert(property, { numRuns: runs });
+}
+
+// Whole seconds here, one millisecond for each command below: no two records are ever due at the same
+// moment, where the order is nobody's promise.
+const span = fc.constantFrom(0, 1000, 2000, 5000, 20_000);
+
+function steps(ttl: boolean): fc.Arbitrary<Step> {
+  const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+  const lane = fc.constantFrom('x', 'y');
+  const memory = fc.record({ ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
+  const work = fc.record({ delayMs: span, lane }, { requiredKeys: ['delayMs'] });
+  const again = fc.record({ delayMs: span, pauseMs: span }, { requiredKeys: [] });
+  const finished = fc.record({ pauseMs: span, ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
+  const held = fc.record({ holdMs: span });
+  return fc.oneof(
+    { weight: 4, arbitrary: step('create', { key, options: fc.oneof(work, work, memory) }) },
+    { weight: 1, arbitrary: step('read', { key }) },
+    { weight: 4, arbitrary: step('write', { pick: fc.nat(7), options: fc.oneof(again, finished, held) }) },
+    {
+      weight: 4,
+      arbitrary: step('take', { leaseMs: span.map((ms) => ms + 1000), max: fc.integer({ min: 1, max: 3 }) }),
+    },
+    { weight: 3, arbitrary: step('pass', { ms: span }) },
+  );
+}
+
+function step<Do extends Step['do'], T extends object>(
+  name: Do,
+  fields: { [K in keyof T]: fc.Arbitrary<T[K]> },
+): fc.Arbitrary<T & { do: Do }> {
+  return fc.record(fields).map((values) => ({ ...(values as T), do: name }));
+}
+
+async function carryOut({ store, setClock }: ModelledStore, script: readonly Step[]): Promise<void> {
+  let clock = 1_700_000_000_000;
+  setClock(clock);
+  const model = openModelStore(() => clock);
+  /** Entries as both gave them, newest first: writes pick among fresh and stale ones. */
+  const seen: { expected: Entry; actual: Entry }[] = [];
+
+  function compare(expected: readonly Entry[], actual: readonly Entry[]): void {
+    expect(actual.map(withoutVersion)).toEqual(expected.map(withoutVersion));
+    for (const [index, entry] of expected.entries()) {
+      seen.unshift({ expected: entry, actual: actual[index] ?? entry });
+    }
+  }
+  async function createOnBoth(key: string, options: CreateOptions): Promise<void> {
+    expect(await store.create(key, 'new', options)).toBe(await model.create(key, 'new', options));
+  }
+  async function readBoth(key: string): Promise<void> {
+    const [expected, actual] = [await model.read(key), await store.read(key)];
+    compare(expected ? [expected] : [], actual ? [actual] : []);
+  }
+  async function writeBoth(pick: number, options: WriteOptions): Promise<void> {
+    const entry = seen[pick];
+    if (entry === undefined) return;
+    const value = `written at ${clock}`;
+    const expected = await model.write(entry.expected, value, options);
+    const actual = await store.write(entry.actual, value, options);
+    compare(expected ? [expected] : [], actual ? [actual] : []);
+  }
+
+  for (const each of script) {
+    clock += 1;
+    if (each.do === 'pass') clock += each.ms;
+    setClock(clock);
+    if (each.do === 'create') await createOnBoth(each.key, each.options);
+    if (each.do === 'read') await readBoth(each.key);
+    if (each.do === 'write') await writeBoth(each.pick, each.options);
+    if (each.do === 'take') {
+      compare(await model.take(each.leaseMs, each.max), await store.take(each.leaseMs, each.max));
+    }
+  }
+}
+
+function withoutVersion({ key, value, lane, attempts }: Entry): Omit<Entry, 'version'> {
+  return { key, value, lane, attempts };
+}

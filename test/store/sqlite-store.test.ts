@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { claimRace } from './claim-race.ts';
+import { storeContract } from './contract.ts';
+import { compareWithModel } from './model.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-store-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+function newPath(): string {
+  files += 1;
+  return join(folder, `data-${files}`, 'payops.db');
+}
+
+function openAt(path: string, clock = { ms: 1_700_000_000_000 }) {
+  const store = openSqliteStore({ path, now: () => clock.ms });
+  return {
+    store,
+    clock,
+    path,
+    pass: async (ms: number) => void (clock.ms += ms),
+    close: () => store.close(),
+  };
+}
+
+storeContract('SQLite', async () => openAt(newPath()));
+
+describe('openSqliteStore', () => {
+  it('answers as the model does, whatever the order of commands', async () => {
+    const path = newPath();
+    const { store, clock, close } = openAt(path);
+    const raw = new DatabaseSync(path);
+    const subject = {
+      store,
+      setClock: (ms: number) => void (clock.ms = ms),
+      clear: async () => raw.exec('delete from entries; delete from lanes'),
+    };
+    await expect(compareWithModel(subject, { ttl: true, runs: 200 })).resolves.toBeUndefined();
+    raw.close();
+    await close();
+  });
+
+  it('has everything again after it was closed and opened', async () => {
+    const first = openAt(newPath());
+    await first.store.create('memory', 'm', { ttlMs: 1000 });
+    await first.store.create('work', 'w', { delayMs: 0, lane: 'x' });
+    await first.store.create('next', 'n', { delayMs: 0, lane: 'x' });
+    await first.store.take(500);
+    await first.close();
+    const second = openAt(first.path, first.clock);
+    expect(await second.store.read('memory')).toMatchObject({ value: 'm' });
+    expect(await second.store.take(500)).toEqual([]);
+    await second.pass(500);
+    expect(await second.store.take(500, 5)).toMatchObject([
+      { key: 'work', attempts: 2 },
+      { key: 'next', attempts: 1 },
+    ]);
+    await second.close();
+  });
+
+  it('has what it answered even if its process is killed the moment after', async () => {
+    const path = newPath();
+    const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
+    const program = `import { openSqliteStore } from ${JSON.stringify(module)};
+      const store = openSqliteStore({ path: ${JSON.stringify(path)}, now: Date.now });
+      await store.create('a', 'kept', { delayMs: 0 });
+      process.kill(process.pid, 'SIGKILL');`;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+    expect(child.signal).toBe('SIGKILL');
+    expect(child.stderr).toBe('');
+    const { store, close } = openAt(path, { ms: Date.now() + 1000 });
+    expect(await store.take(1000)).toMatchObject([{ key: 'a', value: 'kept' }]);
+    await close();
+  });
+
+  it('gives no key to two of two processes that claim 20,000 at once', async () => {
+    const [one = 0, two = 0] = await claimRace(newPath(), 20_000);
+    expect(one + two).toBe(20_000);
+    expect(Math.min(one, two)).toBeGreaterThan(0);
+  });
+
+  it('keeps its folder and files from other users', async () => {
+    const { store, path, close } = openAt(newPath());
+    await store.create('a', '');
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    for (const suffix of ['', '-wal', '-shm']) expect(statSync(path + suffix).mode & 0o077).toBe(0);
+    await close();
+  });
+
+  it('gives the room of expired memory back as calls go by, a little at a time', async () => {
+    const { store, path, clock, close } = openAt(newPath());
+    const raw = new DatabaseSync(path);
+    const count = () => Number(raw.prepare('select count(*) n from entries').get()?.['n']);
+    await Promise.all(Array.from({ length: 100 }, (_, n) => store.create(`old ${n}`, '', { ttlMs: 10 })));
+    await store.create('work', '', { delayMs: 1_000_000 });
+    clock.ms += 10;
+    await store.take(1000);
+    expect(count()).toBeLessThan(101);
+    expect(count()).toBeGreaterThan(90);
+    for (let n = 0; n < 30; n += 1) await store.take(1000);
+    expect(count()).toBe(1);
+    raw.close();
+    await close();
+  });
+
+  it('rejects with StoreUnavailable when the file cannot be written, and is whole when it can again', async () => {
+    const { store, path, close } = openAt(newPath());
+    await store.create('before', '', { delayMs: 0 });
+    const raw = new DatabaseSync(path);
+    raw.exec(
+      `create trigger refuse before insert on entries when new.key = 'b' begin select raise(abort, 'disk'); end`,
+    );
+    const calls = await Promise.allSettled([store.create('a', ''), store.create('b', '')]);
+    expect(calls.map((call) => call.status)).toEqual(['rejected', 'rejected']);
+    expect(calls[0]).toMatchObject({ reason: { name: 'StoreUnavailable' } });
+    expect(await store.read('a')).toBeUndefined();
+    raw.exec('drop trigger refuse');
+    expect(await store.create('a', '')).toBe(true);
+    expect(await store.take(1000)).toHaveLength(1);
+    raw.close();
+    await close();
+  });
+
+  it('says why it cannot open a file', async () => {
+    const notOurs = newPath();
+    expect(() => openSqliteStore({ path: join(folder, '\0'), now: Date.now })).toThrow(/cannot be opened/);
+    await openAt(notOurs).close();
+    const raw = new DatabaseSync(notOurs);
+    raw.exec('pragma user_version = 99');
+    raw.close();
+    expect(() => openAt(notOurs)).toThrow(/newer Payops \(schema 99; this one knows 1\)/);
+    const text = join(folder, 'text.db');
+    writeFileSync(text, 'this is a text file and no database at all'.repeat(50));
+    expect(() => openAt(text)).toThrow(/not a database/);
+    expect(readFileSync(text, 'utf8')).toMatch(/^this is a text file/);
+  });
+});

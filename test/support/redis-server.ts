@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from './programs.ts';
+
+export type RedisServer = {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it and removes its folder. May be called in any state, also twice. */
+  stop(): Promise<void>;
+  /** The crash: no goodbye, no last write. Its files stay for restart(). */
+  kill9(): Promise<void>;
+  /** Hangs it: connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  /** Runs it again on the same port and files; ends it first if it runs. */
+  restart(): Promise<void>;
+};
+
+/**
+ * A Redis of the test's own on a free loopback port and in a folder of its own, set up as the store wants
+ * it: appendonly, appendfsync always, noeviction. `args` come last and so win.
+ */
+export async function startRedis({ args = [] }: { args?: readonly string[] } = {}): Promise<RedisServer> {
+  const program = findProgram('redis-server');
+  if (program === undefined) throw new Error('redis-server is not installed.');
+  const folder = mkdtempSync(join(tmpdir(), 'payops-redis-'));
+  const port = await freePort();
+  const settings = `--bind 127.0.0.1 --port ${port} --appendonly yes --appendfsync always --maxmemory-policy noeviction --daemonize no`;
+  const all = [...settings.split(' '), '--save', '', '--dir', folder, ...args];
+  let child = await launch(program, all);
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    async stop() {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+    kill9: () => end(child),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async restart() {
+      await end(child);
+      child = await launch(program, all);
+    },
+  };
+}
+
+async function launch(program: string, args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    output += String(chunk);
+    if (output.includes('Ready to accept connections')) {
+      child.stdout.resume();
+      return child;
+    }
+  }
+  throw new Error(`redis-server did not start:\n${output}`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+import nock from 'nock';
+import { createCommandSet } from '../../src/commands/command-set.ts';
+import { createVerbs, type VerbDeps } from '../../src/commands/registry.ts';
+import { createLog } from '../../src/log.ts';
+import { createSlack, type Slack, type SlackDeps } from '../../src/slack/bolt.ts';
+import type { Command, MayRun } from '../../src/slack/command.ts';
+import { createClients } from '../../src/slack/workspace.ts';
+import {
+  botToken,
+  pressBody,
+  signingSecret,
+  signSlack,
+  slashBody,
+  teamId,
+  type Pressed,
+  type SignedRequest,
+  type Typed,
+} from './slack-requests.ts';
+
+/** Without the slash at its end, as a person would set it. */
+export const slackApiUrl = 'https://slack.test/api';
+
+/** What the bot sent to a response_url. */
+export type Told = { text: string; replace_original: boolean; response_type: string; blocks: unknown[] };
+
+export type RunningBot = {
+  slack: Slack;
+  /** Types a slash command, waits for all it set off, and gives the status of the acknowledgement. */
+  type(words: string, more?: Partial<Typed>): Promise<number>;
+  /** The same for a press on a button. */
+  press(pressed: Pressed): Promise<number>;
+  /** Sends and gives the status as soon as it is there, waiting for nothing else. */
+  send(request: SignedRequest): Promise<number>;
+  /** A slash command ready to be sent. */
+  typed(words: string): SignedRequest;
+  /** What was told through response_urls, oldest first. */
+  told: Told[];
+  /** All of it as one text. */
+  toldText(): string;
+  logged: string[];
+  /** Resolves at the next thing that is told or logged. */
+  next(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type BotOptions = Partial<VerbDeps> &
+  Partial<Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'patienceMs' | 'wait'>> & {
+    more?: Command[];
+    /** Answers `auth.test` unless false. */
+    slackIsUp?: boolean;
+  };
+
+export const allowAll: MayRun = async () => ({ kind: 'allowed' });
+
+/** The real Slack side of the bot behind a bare server on loopback; Slack's API and the payments service are mocked. */
+export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
+  const logged: string[] = [];
+  const told: Told[] = [];
+  let wake: (() => void)[] = [];
+  function happened(): void {
+    for (const go of wake) go();
+    wake = [];
+  }
+  const slack = createBot(options, (line) => {
+    logged.push(line);
+    happened();
+  });
+  if (options.slackIsUp !== false) answerAuthTest();
+  slack.start();
+  const bot = await listen((request, response) => slack.httpListener?.(request, response));
+  async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    told.push(JSON.parse(await text(request)));
+    response.end('ok');
+    happened();
+  }
+  const responseUrl = await listen((request, response) => void hear(request, response));
+
+  async function send(request: SignedRequest): Promise<number> {
+    const response = await fetch(`${bot.url}/slack/events`, { method: 'POST', ...request });
+    await response.text();
+    return response.status;
+  }
+  async function sendAndWait(body: string): Promise<number> {
+    const status = await send(signSlack(body));
+    await slack.drained();
+    return status;
+  }
+  return {
+    slack,
+    send,
+    typed: (words) => signSlack(slashBody({ text: words, responseUrl: responseUrl.url })),
+    type: (words, more) => sendAndWait(slashBody({ text: words, responseUrl: responseUrl.url, ...more })),
+    press: (pressed) => sendAndWait(pressBody({ responseUrl: responseUrl.url, ...pressed })),
+    told,
+    toldText: () => JSON.stringify(told),
+    logged,
+    next: () => new Promise((resolve) => wake.push(resolve)),
+    async stop() {
+      await slack.stop();
+      await Promise.all([bot.close(), responseUrl.close()]);
+    },
+  };
+}
+
+function createBot(options: BotOptions, write: (line: string) => void): Slack {
+  const log = createLog({ level: 'debug', secrets: [], write, now: () => new Date(0) });
+  const mayRun = options.mayRun ?? allowAll;
+  const verbs = createVerbs({
+    findTransaction: options.findTransaction ?? (async () => undefined),
+    environment: 'sandbox',
+    account: 'Main shop',
+    now: () => 1_700_000_000_000,
+  });
+  return createSlack(
+    { mode: 'http', signingSecret, botToken, slackApiUrl },
+    {
+      log,
+      now: () => 0,
+      clients: createClients({ botToken, slackApiUrl }, log),
+      mayRun,
+      claimOnce: options.claimOnce ?? (async () => true),
+      commands: createCommandSet([...verbs, ...(options.more ?? [])], mayRun),
+      patienceMs: options.patienceMs ?? 60_000,
+      ...(options.wait ? { wait: options.wait } : {}),
+    },
+  );
+}
+
+async function listen(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function answerAuthTest(): void {
+  nock('https://slack.test')
+    .post('/api/auth.test')
+    .optionally()
+    .reply(200, { ok: true, team_id: teamId, user_id: 'U0BOT', bot_id: 'B0BOT' });
+}
