@@ -12,6 +12,9 @@ export type ConfigResult =
   | { kind: 'read'; config: Config; warnings: string[] }
   | { kind: 'refused'; problems: string[] };
 
+/** What a part of the program finds wrong with its own settings, beyond what each says by itself. */
+export type SettingsCheck = (settings: Environment) => string[];
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Prefixes that are ours alone, so that an unknown name under one of them is a mistake worth naming. */
@@ -21,7 +24,7 @@ const ownPrefixes = ['SLACK_', 'PAYMENTS_', 'WEBHOOK_', 'PAYOPS_', 'REDIS_', 'SE
  * Reads the environment and the policy file. Either the whole configuration, or every problem at once,
  * each naming the setting and what to write; no message repeats a secret. Reads files, opens nothing else.
  */
-export function readConfig(variables: Variables): ConfigResult {
+export function readConfig(variables: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
   const problems: string[] = [];
   const warnings: string[] = [];
   const entries = Object.entries<Setting>(settings).map(([key, setting]) => {
@@ -30,10 +33,18 @@ export function readConfig(variables: Variables): ConfigResult {
   // Each value came out of its own setting's reader, so the whole has the table's types.
   const environment = Object.fromEntries(entries) as Environment;
   nameMisspelt(variables, problems, warnings);
+  problems.push(...checks.flatMap((check) => check(environment)));
   if (problems.length === 0) problems.push(...findContradictions(environment));
   const policy = readPolicy(environment.payopsFile ?? 'payops.yml', problems);
   if (problems.length > 0 || !policy) return { kind: 'refused', problems };
   return { kind: 'read', config: Object.freeze({ ...environment, policy }), warnings };
+}
+
+/** Every secret's text, for the log to strike out wherever it turns up. */
+export function secretsOf(config: Config): string[] {
+  const names = Object.entries<Setting>(settings).filter(([, setting]) => setting.secret);
+  const values = new Map<string, unknown>(Object.entries(config));
+  return names.flatMap(([name]) => values.get(name) ?? []).filter((value) => typeof value === 'string');
 }
 
 function readSetting(name: string, setting: Setting, variables: Variables, problems: string[]): unknown {

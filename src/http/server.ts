@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newErrorId, type Log } from '../log.ts';
+
+/**
+ * One method on one path. `handle` gets request and response untouched, body unread, and may throw or
+ * reject at any time: a listener of another library (Bolt's) fits as it is.
+ */
+export type Route = {
+  method: string;
+  path: string;
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+};
+
+export type HttpServerDeps = {
+  routes: readonly Route[];
+  log: Log;
+  onError?: (error: unknown, errorId: string) => void;
+};
+
+export type HttpServer = {
+  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot. */
+  listen: (port: number, host: string) => Promise<number>;
+  /**
+   * Accepts nobody new, lets the requests under way end within the deadline (default 10 s), then cuts off
+   * what is left. Resolves when the port is free.
+   */
+  close: (deadlineMs?: number) => Promise<void>;
+};
+
+/**
+ * The process's one HTTP server. A handler's throw or rejection ends as a 500 that says nothing but an
+ * error id, which is in the log with the cause; no request ends the process. Slow clients are closed:
+ * headers within 5 s, the whole request within 10 s.
+ */
+export function createHttpServer(deps: HttpServerDeps): HttpServer {
+  const underWay = new Set<ServerResponse>();
+  let closing = false;
+  const server = createServer(
+    {
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      // Both limits above are looked at this often and no oftener; the default is half a minute.
+      connectionsCheckingInterval: 1_000,
+      // Longer than the usual 60 s of a load balancer, so that it never sends into a closing connection.
+      keepAliveTimeout: 65_000,
+    },
+    (request, response) => {
+      underWay.add(response);
+      if (closing) response.setHeader('connection', 'close');
+      response.once('close', () => {
+        underWay.delete(response);
+        if (closing) server.closeIdleConnections();
+      });
+      void carry(deps, request, response);
+    },
+  );
+  // After it listens, an error of the server itself (no file handles left, say) must not end the process.
+  server.on('error', (error) => {
+    if (server.listening) deps.log('error', 'The HTTP server reported an error', {}, error);
+  });
+
+  async function listen(port: number, host: string): Promise<number> {
+    try {
+      server.listen(port, host);
+      await once(server, 'listening');
+    } catch (error) {
+      throw new Error(listenProblem(error, port, host), { cause: error });
+    }
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function close(deadlineMs = 10_000): Promise<void> {
+    if (!server.listening) return;
+    closing = true;
+    for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
+    const closed = once(server, 'close');
+    server.close();
+    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  return { listen, close };
+}
+
+async function carry(
+  deps: HttpServerDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').split('?', 1)[0];
+  const onPath = deps.routes.filter((route) => route.path === path);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const route =
+    onPath.find((route) => route.method === request.method) ??
+    onPath.find((route) => route.method === method);
+  if (!route) {
+    if (onPath.length === 0) return sendJson(response, 404, { error: 'not found' });
+    response.setHeader('allow', onPath.map((route) => route.method).join(', '));
+    return sendJson(response, 405, { error: 'method not allowed' });
+  }
+  try {
+    await route.handle(request, response);
+  } catch (error) {
+    const errorId = newErrorId();
+    const fields = { errorId, method: route.method, path: route.path, httpStatus: 500 };
+    deps.log('error', 'A request handler failed', fields, error);
+    deps.onError?.(error, errorId);
+    if (response.headersSent) response.destroy();
+    else sendJson(response, 500, { error: 'internal error', errorId });
+  }
+}
+
+/** Ends the response with a JSON body that nobody may cache. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}
+
+function listenProblem(error: unknown, port: number, host: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken by another program (or another Payops). Stop it, or set PORT to a free port.`;
+    case 'EACCES':
+      return `Listening on port ${port} is not permitted to this user. Set PORT to 1024 or more, and let a proxy hold the lower port.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine. Set HOST to 0.0.0.0 for every address, or 127.0.0.1 for this machine only.`;
+    case 'ERR_SOCKET_BAD_PORT':
+      return `${port} is no port. Set PORT to a number from 1 to 65535.`;
+    default:
+      return `Cannot listen on ${host}, port ${port}${code === '' ? '' : ` (${code})`}. Check HOST and PORT.`;
+  }
+}

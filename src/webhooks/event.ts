@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { holdsCardNumber } from '../domain/card-number.ts';
+import { minorFromWire } from '../domain/money.ts';
+import { parseOrderReference } from '../domain/order-reference.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
+import type { SavedCard } from '../domain/saved-card.ts';
+import { isJsonPointer, readJson, valueAt, valueAtLoosely } from './json.ts';
+import type { Coverage } from './signature-template.ts';
+
+/** Where each part of an event may stand: JSON pointers, the first that holds something wins. */
+export type EventPointers = Readonly<Record<keyof typeof defaultEventPointers, readonly string[]>>;
+
+/**
+ * The spec's paths, and for what the spec does not show a few places where senders commonly put it;
+ * settings put their own in front.
+ *
+ * Spec: Events (known payload fields). Shown: the kinds' names, orderReference, orderId, customerId,
+ * isTokenizedCardPayment and tokenizedCardData. Not shown: all the others.
+ */
+export const defaultEventPointers = {
+  kind: ['/event_type', '/event', '/eventType', '/type'],
+  eventId: ['/requestId', '/eventId', '/event_id', '/id'],
+  orderReference: ['/data/order/orderReference'],
+  orderId: ['/data/order/orderId'],
+  transactionId: ['/data/transaction/transactionId', '/data/transaction/id', '/data/transactionId'],
+  customerId: ['/data/order/customerId'],
+  customerEmail: ['/data/order/customerEmail', '/data/customer/email'],
+  amount: ['/data/order/amount', '/data/transaction/amount', '/data/amount'],
+  currency: ['/data/order/currency', '/data/transaction/currency', '/data/currency'],
+  reason: ['/data/transaction/gatewayMessage', '/data/message', '/data/reason'],
+  isSavedCardCharge: ['/data/order/isTokenizedCardPayment'],
+  savedCard: ['/tokenizedCardData', '/data/tokenizedCardData'],
+} as const satisfies Record<string, readonly string[]>;
+
+/**
+ * What a validly signed body turned out to be. `fingerprint` tells a repeat of an event from one with the
+ * same key that says another amount or outcome. `unknown_kind` and `unreadable` are to be kept and
+ * reported: they were signed, so they meant something.
+ */
+export type ParsedEvent =
+  | { kind: 'event'; event: PaymentEvent; fingerprint: string }
+  | { kind: 'unknown_kind'; eventKind: string; key: string }
+  | { kind: 'unreadable'; why: string; key: string };
+
+/**
+ * Puts a person's pointers in front of the built-in ones: an object of field name to a pointer or a list
+ * of them. Unknown fields and texts that are no pointer are problems.
+ */
+export function readEventPointers(settings: Readonly<Record<string, unknown>>): Parsed<EventPointers> {
+  const pointers: Record<string, readonly string[]> = { ...defaultEventPointers };
+  for (const [field, given] of Object.entries(settings)) {
+    const builtIn = Object.hasOwn(pointers, field) ? pointers[field] : undefined;
+    if (!builtIn)
+      return problem(`“${field}” is no field of an event: use ${Object.keys(pointers).join(', ')}.`);
+    const added: unknown[] = Array.isArray(given) ? given : [given];
+    const own = added.filter(
+      (pointer) => typeof pointer === 'string' && pointer !== '' && isJsonPointer(pointer),
+    );
+    if (own.length !== added.length) {
+      return problem(`“${field}” needs JSON pointers, like /data/order/amount.`);
+    }
+    pointers[field] = [...(own as string[]), ...builtIn];
+  }
+  return parsed(pointers as EventPointers);
+}
+
+/**
+ * Reads a signed body, loosely; never throws. Where the signature covers fields only, nothing else is
+ * read, and neither is anything else part of the key: an unsigned reference could claim a real event's
+ * place before it comes. The key is made of kind and order reference, else kind and transaction, else the
+ * sender's event id, else the body; so a re-sent event with a new id is still the same one.
+ *
+ * Spec: Events; Events, rule 1.
+ */
+export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Coverage): ParsedEvent {
+  const bodyKey = `body/${hash(body)}`;
+  const document = readJson(body);
+  if (!document.ok) return { kind: 'unreadable', why: document.problem, key: bodyKey };
+  const read = createReader(document.value.value, pointers, coverage);
+  const eventKind = read.text('kind');
+  if (eventKind === undefined) return { kind: 'unreadable', why: noKind, key: bodyKey };
+  const kind = knownKind(eventKind);
+  const eventId = read.text('eventId');
+  const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
+  const signedBodyKey = coverage.covers === 'body' ? bodyKey : undefined;
+  if (!kind) {
+    const key = idKey ?? signedBodyKey ?? `fields/${hash(read.signedTexts())}`;
+    return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
+  }
+  const fields = readFields(read);
+  const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey;
+  if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey };
+  const fingerprint = fingerprintOf(kind, fields, read);
+  return { kind: 'event', event: present<PaymentEvent>({ kind, key, ...fields }), fingerprint };
+}
+
+const noKind = 'no event kind stands where it is looked for, or it is not signed';
+const nothingDistinct = 'nothing that is signed tells this event from another';
+
+/** An amount that cannot be read still differs from another one. */
+function fingerprintOf(kind: PaymentEventKind, fields: EventFields, read: Reader): string {
+  const amount = fields.amountMinor ?? read.text('amount');
+  return hash(JSON.stringify([kind, amount ?? null, fields.currency ?? null, fields.reason ?? null]));
+}
+
+type EventField = keyof EventPointers;
+
+type Reader = {
+  value: (field: EventField) => unknown;
+  /** Text, or a number or boolean as text; the empty text and "null" are nothing. */
+  text: (field: EventField) => string | undefined;
+  signedTexts: () => string;
+};
+
+function createReader(document: unknown, pointers: EventPointers, coverage: Coverage): Reader {
+  const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
+  // Signing read these pointers to the letter. Reading them loosely could find what was signed as missing.
+  const at = signed ? valueAt : valueAtLoosely;
+  function candidates(field: EventField): unknown[] {
+    const readable = signed ? pointers[field].filter((pointer) => signed.has(pointer)) : pointers[field];
+    return readable.map((pointer) => at(document, pointer));
+  }
+  return {
+    value: (field) => candidates(field).find((value) => value !== undefined && value !== null),
+    text: (field) =>
+      candidates(field)
+        .map(textOf)
+        .find((text) => text !== undefined),
+    signedTexts: () =>
+      JSON.stringify([...(signed ?? [])].map((pointer) => [pointer, textOf(at(document, pointer))])),
+  };
+}
+
+/** Numbers are texts already, as they were written. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value !== '' && value !== 'null' ? value : undefined;
+}
+
+type EventFields = Loose<Omit<PaymentEvent, 'kind' | 'key'>>;
+
+function readFields(read: Reader): EventFields {
+  const currency = read.text('currency');
+  const reason = read.text('reason');
+  const isSavedCardCharge = read.text('isSavedCardCharge')?.toLowerCase();
+  return {
+    orderReference: read.text('orderReference'),
+    orderId: read.text('orderId'),
+    transactionId: read.text('transactionId'),
+    customerId: read.text('customerId'),
+    customerEmail: read.text('customerEmail'),
+    amountMinor: minorFromWire(read.text('amount')),
+    currency: currency && /^[A-Za-z]{3}$/.test(currency) ? currency.toUpperCase() : undefined,
+    reason: reason && holdsCardNumber(reason) ? undefined : reason,
+    isSavedCardCharge:
+      isSavedCardCharge === 'true' ? true : isSavedCardCharge === 'false' ? false : undefined,
+    savedCard: readSavedCard(read.value('savedCard')),
+  };
+}
+
+function readSavedCard(value: unknown): SavedCard | undefined {
+  function field(name: string): string | undefined {
+    return textOf(valueAtLoosely(value, `/${name}`));
+  }
+  const tokenKey = field('tokenKey');
+  if (tokenKey === undefined) return undefined;
+  const cardPan = field('cardPan');
+  return present<SavedCard>({
+    tokenKey,
+    cardType: field('cardType'),
+    tokenExpiryDate: field('tokenExpiryDate'),
+    // The spec promises a masked number; a whole one goes no further than here.
+    cardPan: cardPan && holdsCardNumber(cardPan) ? cardPan.slice(-4) : cardPan,
+    customerEmail: field('customerEmail'),
+  });
+}
+
+function knownKind(text: string): PaymentEventKind | undefined {
+  const kind = text.trim().toLowerCase();
+  return kind === 'payment_success' || kind === 'payment_failed' ? kind : undefined;
+}
+
+/**
+ * A transaction id opens the OTP step, so it stands in a key as its hash alone; so does a reference that is
+ * none, because outside text of any length and shape must not shape a key.
+ */
+function businessKey(kind: PaymentEventKind, fields: EventFields): string | undefined {
+  const { orderReference, transactionId } = fields;
+  if (orderReference !== undefined) {
+    const reading = parseOrderReference(orderReference);
+    const isPlain = reading.ok && reading.value === orderReference && orderReference.isWellFormed();
+    return isPlain ? `${kind}/order/${orderReference}` : `${kind}/order-hash/${hash(orderReference)}`;
+  }
+  return transactionId === undefined ? undefined : `${kind}/transaction/${hash(transactionId)}`;
+}
+
+type Loose<T> = { [Key in keyof T]: T[Key] | undefined };
+
+function present<T extends object>(fields: Loose<T>): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+function hash(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 40);
+}

@@ -1,0 +1,226 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { Log, LogFields, LogLevel } from '../log.ts';
+import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
+import { readBody } from './read-body.ts';
+import { verifySignature, type SignatureScheme } from './signature.ts';
+
+/** What became of one delivery; what is counted. */
+export const webhookResults = [
+  'new',
+  'duplicate',
+  'differs',
+  'unknown',
+  'unavailable',
+  'bad_signature',
+  'bad_method',
+  'bad_type',
+  'too_large',
+  'too_slow',
+  'aborted',
+] as const;
+
+export type WebhookResult = (typeof webhookResults)[number];
+
+export type WebhookDeps = {
+  /** Undefined: every delivery is refused. */
+  scheme: SignatureScheme | undefined;
+  secrets: readonly string[];
+  pointers: EventPointers;
+  /** Keeps the event for good before it answers; a throw means it is not safe, and the sender is asked to come again. */
+  receive: (event: PaymentEvent, fingerprint: string) => Promise<'new' | 'duplicate' | 'differs'>;
+  /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
+  keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
+  count: (result: WebhookResult) => void;
+  log: Log;
+  now: () => number;
+  limits?: Partial<typeof webhookLimits>;
+};
+
+export const webhookLimits = {
+  bodyBytes: 256 * 1024,
+  /** For the whole body, from the end of the headers. */
+  bodyTimeoutMs: 5_000,
+  /** For `receive` and `keepUnknown`. */
+  keepTimeoutMs: 2_000,
+  /** How long an unread body is still drained after a refusal. */
+  lingerMs: 1_000,
+};
+
+const retryAfterSeconds = '5';
+
+type Answer = {
+  status: number;
+  result: WebhookResult;
+  body: Record<string, string | null>;
+  headers?: Record<string, string>;
+  log: { level: LogLevel; message: string; fields?: LogFields; error?: unknown };
+};
+
+/**
+ * The door for the service's events. A 2xx is given only for what is safely kept: a first event, a repeat,
+ * or a signed body of unknown shape. A delivery whose signature does not hold gets 401 and no reason (the
+ * log has it); one that could not be kept in time gets 503, so that the sender comes again. It never
+ * hangs, and what it answers never depends on anything unsigned but the request's own form.
+ *
+ * Spec: Events, rules 1 and 2.
+ */
+export function createWebhookHandler(
+  deps: WebhookDeps,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const limits = { ...webhookLimits, ...deps.limits };
+  return async function handleWebhook(request, response) {
+    const startedAtMs = deps.now();
+    const answer = refuseByForm(request, limits.bodyBytes) ?? (await answerBody(deps, limits, request));
+    deps.count(answer.result);
+    const { level, message, fields, error } = answer.log;
+    const durationMs = deps.now() - startedAtMs;
+    deps.log(
+      level,
+      message,
+      { ...fields, result: answer.result, httpStatus: answer.status, durationMs },
+      error,
+    );
+    send(request, response, { ...answer, lingerMs: limits.lingerMs });
+  };
+}
+
+function refuseByForm(request: IncomingMessage, bodyBytes: number): Answer | undefined {
+  if (request.method !== 'POST') {
+    return { ...refusal(405, 'bad_method', 'only POST is answered here'), headers: { allow: 'POST' } };
+  }
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type) || encoding.toLowerCase() !== 'identity') {
+    return refusal(415, 'bad_type', 'send application/json, not compressed');
+  }
+  return Number(request.headers['content-length'] ?? 0) > bodyBytes ? tooLarge(bodyBytes) : undefined;
+}
+
+async function answerBody(
+  deps: WebhookDeps,
+  limits: typeof webhookLimits,
+  request: IncomingMessage,
+): Promise<Answer> {
+  const reading = await readBody(request, limits);
+  switch (reading.kind) {
+    case 'too_large':
+      return tooLarge(limits.bodyBytes);
+    case 'too_slow':
+      return refusal(408, 'too_slow', 'the body did not arrive in time');
+    case 'aborted':
+      return refusal(400, 'aborted', 'the body broke off');
+    case 'body':
+      return answerDelivery(deps, limits, { headers: request.headersDistinct, body: reading.body });
+  }
+}
+
+async function answerDelivery(
+  deps: WebhookDeps,
+  limits: typeof webhookLimits,
+  delivery: { headers: NodeJS.Dict<string[]>; body: Buffer },
+): Promise<Answer> {
+  const verdict = verifySignature(deps.scheme, deps.secrets, delivery, deps.now());
+  if (verdict.kind === 'invalid') {
+    return {
+      ...refusal(401, 'bad_signature', 'unauthorized'),
+      log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
+    };
+  }
+  const found = parseEvent(delivery.body, deps.pointers, verdict);
+  const fields = logFieldsOf(found);
+  try {
+    const result = await withDeadline(() => keep(deps, found, delivery.body), limits.keepTimeoutMs);
+    const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };
+    const level = result === 'new' || result === 'duplicate' ? 'info' : 'warn';
+    const why = found.kind === 'unreadable' ? `: ${found.why}` : '';
+    return { status: 200, result, body, log: { level, message: `Webhook kept${why}`, fields } };
+  } catch (error) {
+    return {
+      ...refusal(503, 'unavailable', 'not kept, send it again'),
+      headers: { 'retry-after': retryAfterSeconds },
+      log: {
+        level: 'error',
+        message: 'Webhook could not be kept; the sender was asked to send it again',
+        fields,
+        error,
+      },
+    };
+  }
+}
+
+async function keep(deps: WebhookDeps, found: ParsedEvent, body: Buffer) {
+  if (found.kind === 'event') return await deps.receive(found.event, found.fingerprint);
+  const eventKind = found.kind === 'unknown_kind' ? found.eventKind : 'unreadable';
+  await deps.keepUnknown({ eventKind, key: found.key, body });
+  return 'unknown';
+}
+
+function logFieldsOf(found: ParsedEvent) {
+  if (found.kind !== 'event') {
+    return { eventKind: found.kind === 'unknown_kind' ? found.eventKind : 'unreadable', eventKey: found.key };
+  }
+  const { kind: eventKind, key: eventKey, orderReference } = found.event;
+  return orderReference === undefined ? { eventKind, eventKey } : { eventKind, eventKey, orderReference };
+}
+
+function tooLarge(bodyBytes: number): Answer {
+  return refusal(413, 'too_large', `the body may have ${bodyBytes} bytes`);
+}
+
+function refusal(status: number, result: WebhookResult, words: string): Answer {
+  return {
+    status,
+    result,
+    body: { error: words },
+    log: { level: 'info', message: `Webhook refused: ${words}` },
+  };
+}
+
+class DeadlinePassed extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms; it may still have been kept`);
+    this.name = 'DeadlinePassed';
+  }
+}
+
+async function withDeadline<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(new DeadlinePassed(timeoutMs)), timeoutMs);
+  try {
+    return await Promise.race([work(), deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Where body is left unread the connection is not used again, and is closed only after some of the rest
+ * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way.
+ */
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer & { lingerMs: number },
+): void {
+  if (response.destroyed) return;
+  const body = JSON.stringify(answer.body);
+  const isRead = request.complete;
+  response.writeHead(answer.status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(isRead ? {} : { connection: 'close' }),
+    ...answer.headers,
+  });
+  if (isRead) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  const timer = setTimeout(() => response.end(), answer.lingerMs);
+  request.once('close', () => {
+    clearTimeout(timer);
+    response.end();
+  });
+  request.resume();
+}

@@ -1,0 +1,72 @@
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { isJsonPointer } from './json.ts';
+
+/** A place in a delivery where a piece of text stands; `pair` is an element of a `k=v,k=v` signature header. */
+export type TextSource =
+  | { kind: 'header'; name: string }
+  | { kind: 'pair'; key: string }
+  | { kind: 'json'; pointer: string };
+
+/** What is signed, in order. Header names are in lower case. */
+export type SignatureTemplate = readonly TemplatePart[];
+
+export type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
+
+/** What a valid signature vouches for: the whole body, or nothing but the values at these JSON pointers. */
+export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[] };
+
+/** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between them. */
+export function parseSignatureTemplate(words: string): Parsed<SignatureTemplate> {
+  const template: TemplatePart[] = [];
+  for (const piece of words.split(/(\{[^{}]*\})/).filter((piece) => piece !== '')) {
+    const part = /[{}]/.test(piece) ? parsePlaceholder(piece) : { kind: 'text' as const, text: piece };
+    if (!part) {
+      return problem(
+        `“${piece}” is not known: write {body}, {header:NAME}, {pair:KEY} or {json:/pointer} where a brace stands.`,
+      );
+    }
+    template.push(part);
+  }
+  return parsed(template);
+}
+
+function parsePlaceholder(piece: string): TemplatePart | undefined {
+  if (piece === '{body}') return { kind: 'body' };
+  return /^\{.+\}$/.test(piece) ? parseTextSource(piece.slice(1, -1)) : undefined;
+}
+
+/** Reads `header:NAME`, `pair:K` or `json:/pointer`. */
+export function parseTextSource(words: string): TextSource | undefined {
+  const [, kind, value = ''] = /^(header|pair|json):(.+)$/.exec(words) ?? [];
+  if (kind === 'header') return /^[\w-]+$/.test(value) ? { kind, name: value.toLowerCase() } : undefined;
+  if (kind === 'pair') return /^[^=,\s]+$/.test(value) ? { kind, key: value } : undefined;
+  return kind === 'json' && isJsonPointer(value) ? { kind, pointer: value } : undefined;
+}
+
+export function coverageOf(template: SignatureTemplate): Coverage {
+  if (template.some((part) => part.kind === 'body')) return { covers: 'body' };
+  return {
+    covers: 'fields',
+    pointers: template.flatMap((part) => (part.kind === 'json' ? [part.pointer] : [])),
+  };
+}
+
+/** Whether a piece of text is part of what the template signs. */
+export function isSigned(source: TextSource, template: SignatureTemplate): boolean {
+  const name = nameOfSource(source);
+  return template.some((part) =>
+    part.kind === 'body' ? source.kind === 'json' : part.kind !== 'text' && nameOfSource(part) === name,
+  );
+}
+
+/** For the log: where it stands, never what it holds. */
+export function nameOfSource(source: TextSource): string {
+  switch (source.kind) {
+    case 'header':
+      return `header ${source.name}`;
+    case 'pair':
+      return `pair ${source.key}`;
+    case 'json':
+      return `field ${source.pointer}`;
+  }
+}

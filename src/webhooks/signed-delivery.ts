@@ -1,0 +1,184 @@
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { readJson, valueAt, type JsonReading } from './json.ts';
+import { coverageOf, nameOfSource, type SignatureTemplate, type TextSource } from './signature-template.ts';
+
+/** Header names in lower case. Give arrays (`headersDistinct`): node:http joins a header sent twice otherwise. */
+export type SignedRequest = {
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: Buffer;
+};
+
+/** Where in its header a signature stands: all of it, each pair of a key, or each `version,signature` of a spaced list. */
+export type SignaturePlace =
+  | { kind: 'whole' }
+  | { kind: 'pair'; key: string }
+  | { kind: 'list'; version: string };
+
+/** When it was signed. `iso` needs its zone; `s` and `ms` count from 1970. */
+export type SignedTime = { source: TextSource; unit: 'iso' | 's' | 'ms'; toleranceSeconds: number };
+
+export type DeliveryParts = SignedRequest & {
+  pairs: ReadonlyMap<string, readonly string[]>;
+  /** Absent when the scheme reads no field. */
+  document?: Parsed<JsonReading>;
+};
+
+/** A time with an optional zone. */
+const isoTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+
+/** Finds the signatures a delivery carries, and reads what its scheme needs of it. */
+export function readDelivery(
+  scheme: {
+    headers: readonly string[];
+    place: SignaturePlace;
+    template: SignatureTemplate;
+    timestamp?: SignedTime;
+  },
+  request: SignedRequest,
+): Parsed<DeliveryParts & { signatures: readonly string[] }> {
+  const name = scheme.headers.find((name) => ownHeader(request.headers, name) !== undefined);
+  if (name === undefined) return problem(`no signature header (${scheme.headers.join(', ')})`);
+  const carrier = onlyText(request.headers[name], `header ${name}`);
+  if (!carrier.ok) return carrier;
+  const pairs = readPairs(carrier.value);
+  const signatures = signaturesIn(scheme.place, carrier.value, pairs);
+  if (signatures.length === 0) return problem(`header ${name} carries no signature where the scheme has it`);
+  const readsFields = [...scheme.template, scheme.timestamp?.source].some((part) => part?.kind === 'json');
+  return parsed({
+    ...request,
+    pairs,
+    signatures,
+    ...(readsFields ? { document: readJson(request.body) } : {}),
+  });
+}
+
+function readPairs(carrier: string): Map<string, string[]> {
+  const pairs = new Map<string, string[]>();
+  for (const element of carrier.split(',')) {
+    const [, key, value] = /^([^=\s]+)=(.*)$/.exec(element.trim()) ?? [];
+    if (key === undefined || value === undefined) continue;
+    const known = pairs.get(key);
+    if (known) known.push(value);
+    else pairs.set(key, [value]);
+  }
+  return pairs;
+}
+
+function signaturesIn(
+  place: SignaturePlace,
+  carrier: string,
+  pairs: DeliveryParts['pairs'],
+): readonly string[] {
+  if (place.kind === 'whole') return [carrier];
+  if (place.kind === 'pair') return pairs.get(place.key) ?? [];
+  const lead = `${place.version},`;
+  return carrier.split(' ').flatMap((item) => (item.startsWith(lead) ? [item.slice(lead.length)] : []));
+}
+
+/**
+ * The signed bytes, or why they cannot be known.
+ *
+ * A template without `{body}` signs joined texts, and a man in the middle must not be able to give the
+ * same joined text another meaning. So there a JSON key standing twice is refused, and so is a value that
+ * holds the separator after it; a time may, as its shape tells where it ends.
+ */
+export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
+  const isJoined = coverageOf(template).covers === 'fields';
+  if (isJoined && delivery.document?.ok && delivery.document.value.hasDuplicateKeys) {
+    return problem('a key stands twice in the JSON, and only fields of it are signed');
+  }
+  const signed: Buffer[] = [];
+  for (const [index, part] of template.entries()) {
+    if (part.kind === 'body') signed.push(delivery.body);
+    else if (part.kind === 'text') signed.push(Buffer.from(part.text));
+    else {
+      const next = template[index + 1];
+      const separator = isJoined && next?.kind === 'text' ? next.text : undefined;
+      const bytes = textBytes(part, delivery, separator);
+      if (!bytes.ok) return bytes;
+      signed.push(bytes.value);
+    }
+  }
+  return parsed(signed);
+}
+
+function textBytes(
+  source: TextSource,
+  delivery: DeliveryParts,
+  separator: string | undefined,
+): Parsed<Buffer> {
+  const text = readText(source, delivery);
+  if (!text.ok) return text;
+  if (separator !== undefined && canBeSplit(text.value, separator)) {
+    return problem(`${nameOfSource(source)} holds the separator that follows it`);
+  }
+  // node:http gives the bytes of a header as latin1.
+  return parsed(Buffer.from(text.value, source.kind === 'json' ? 'utf8' : 'latin1'));
+}
+
+function canBeSplit(value: string, separator: string): boolean {
+  return `${value}${separator}`.indexOf(separator) !== value.length && !isoTime.test(value);
+}
+
+function readText(source: TextSource, delivery: DeliveryParts): Parsed<string> {
+  switch (source.kind) {
+    case 'header':
+      return onlyText(ownHeader(delivery.headers, source.name), nameOfSource(source));
+    case 'pair':
+      return onlyText(delivery.pairs.get(source.key), nameOfSource(source));
+    case 'json':
+      return readField(source, delivery.document);
+  }
+}
+
+/** Missing, null and "null" are the empty text, as senders of concatenated fields have it. */
+function readField(
+  source: TextSource & { kind: 'json' },
+  document: DeliveryParts['document'],
+): Parsed<string> {
+  if (!document?.ok) return document ?? problem('the body was not read');
+  const value = valueAt(document.value.value, source.pointer) ?? '';
+  if (value === 'null') return parsed('');
+  if (typeof value === 'boolean') return parsed(String(value));
+  // Half characters all become the same bytes: two different texts would be signed alike.
+  return typeof value === 'string' && value.isWellFormed()
+    ? parsed(value)
+    : problem(`${nameOfSource(source)} is no plain text`);
+}
+
+/** The header, unless the name is one that every object has. */
+function ownHeader(headers: DeliveryParts['headers'], name: string): string | readonly string[] | undefined {
+  return Object.hasOwn(headers, name) ? headers[name] : undefined;
+}
+
+/** The one text; none, an empty one and several are problems. */
+function onlyText(found: string | readonly string[] | undefined, name: string): Parsed<string> {
+  const [value, second] = typeof found === 'string' ? [found] : (found ?? []);
+  if (second !== undefined) return problem(`${name} is there more than once`);
+  return value === undefined || value === '' ? problem(`${name} is missing`) : parsed(value);
+}
+
+/** Why the delivery's time is not within the tolerance of now; undefined when it is. */
+export function timeProblem(
+  timestamp: SignedTime,
+  delivery: DeliveryParts,
+  nowMs: number,
+): string | undefined {
+  const written = readText(timestamp.source, delivery);
+  if (!written.ok) return written.problem;
+  const aheadMs = readTime(timestamp.unit, written.value) - nowMs;
+  if (Number.isNaN(aheadMs)) return `the timestamp (${nameOfSource(timestamp.source)}) is not readable`;
+  if (Math.abs(aheadMs) <= timestamp.toleranceSeconds * 1000) return undefined;
+  return aheadMs < 0 ? 'the timestamp is too old' : 'the timestamp is too far ahead';
+}
+
+function readTime(unit: SignedTime['unit'], written: string): number {
+  if (unit === 'iso') return isoTime.exec(written)?.[1] === undefined ? Number.NaN : Date.parse(written);
+  if (!/^\d{1,15}$/.test(written)) return Number.NaN;
+  return unit === 's' ? Number(written) * 1000 : Number(written);
+}
+
+export function writeTime(unit: SignedTime['unit'], nowMs: number): string {
+  if (unit === 'iso') return new Date(nowMs).toISOString();
+  return String(unit === 's' ? Math.floor(nowMs / 1000) : nowMs);
+}

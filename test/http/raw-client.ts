@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A bare connection to a server on loopback, for requests no HTTP client would send. */
+export type RawClient = {
+  socket: Socket;
+  write: (text: string | Buffer) => void;
+  /** Everything received once it holds the text, or once the connection ended. */
+  receive: (until: string | RegExp) => Promise<string>;
+  /** Everything received until the server closed the connection. */
+  receiveAll: () => Promise<string>;
+};
+
+export async function connectRaw(port: number): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+  });
+  // A reset is what some of these tests provoke; what had arrived by then is what they judge.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+
+  async function receive(until: string | RegExp): Promise<string> {
+    function isThere(): boolean {
+      return typeof until === 'string' ? received.includes(until) : until.test(received);
+    }
+    while (!isThere() && !socket.destroyed) await Promise.race([once(socket, 'data'), closed]);
+    return received;
+  }
+
+  async function receiveAll(): Promise<string> {
+    await closed;
+    return received;
+  }
+
+  return { socket, write: (text) => void socket.write(text), receive, receiveAll };
+}

@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HTTPReceiver, LogLevel } from '@slack/bolt';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpServer, sendJson, type HttpServer, type Route } from '../../src/http/server.ts';
+import type { LogFields } from '../../src/log.ts';
+import { connectRaw } from './raw-client.ts';
+
+const open: HttpServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close(0);
+});
+
+type Line = { level: string; message: string; fields?: LogFields | undefined; error?: unknown };
+
+function build(routes: readonly Route[]) {
+  const lines: Line[] = [];
+  const errors: { error: unknown; errorId: string }[] = [];
+  const server = createHttpServer({
+    routes,
+    log: (level, message, fields, error) => void lines.push({ level, message, fields, error }),
+    onError: (error, errorId) => void errors.push({ error, errorId }),
+  });
+  open.push(server);
+  return { server, lines, errors };
+}
+
+async function start(routes: readonly Route[]) {
+  const built = build(routes);
+  return { ...built, port: await built.server.listen(0, '127.0.0.1') };
+}
+
+function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
+}
+
+const fine = get('/fine', (_request, response) => sendJson(response, 200, { fine: true }));
+
+async function ask(port: number, path: string, init: RequestInit = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? '' : JSON.parse(text) };
+}
+
+describe('createHttpServer', () => {
+  it('routes by exact path and method, whatever the query', async () => {
+    const { port } = await start([fine]);
+    expect(await ask(port, '/fine?x=/other')).toMatchObject({ status: 200, body: { fine: true } });
+    expect(await ask(port, '/fine', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    for (const path of ['/', '/fine/', '/FINE', '/fine/..', '/%66ine', '//fine']) {
+      expect(await ask(port, path)).toMatchObject({ status: 404, body: { error: 'not found' } });
+    }
+  });
+
+  it('names the methods a path knows', async () => {
+    const { port } = await start([fine, { ...fine, method: 'POST' }]);
+    const reply = await ask(port, '/fine', { method: 'DELETE' });
+    expect(reply).toMatchObject({ status: 405, body: { error: 'method not allowed' } });
+    expect(reply.headers.get('allow')).toBe('GET, POST');
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('canary');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('canary'))],
+  ])('answers 500 with an error id alone when a handler %s', async (_name, handle) => {
+    const { port, lines, errors } = await start([get('/bad', handle), fine]);
+    const reply = await ask(port, '/bad');
+    expect(reply).toMatchObject({
+      status: 500,
+      body: { error: 'internal error', errorId: expect.stringMatching(/^[0-9A-F]{8}$/) },
+    });
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'A request handler failed',
+        fields: { errorId: reply.body.errorId, method: 'GET', path: '/bad', httpStatus: 500 },
+        error: expect.objectContaining({ message: 'canary' }),
+      },
+    ]);
+    expect(errors).toEqual([{ error: expect.any(Error), errorId: reply.body.errorId }]);
+    expect((await ask(port, '/fine')).status).toBe(200);
+  });
+
+  it('cuts the connection when a handler fails after its answer began', async () => {
+    const half = get('/half', (_request, response) => {
+      response.writeHead(200, { 'content-length': '10' });
+      response.write('12345');
+      throw new Error('half way');
+    });
+    const { port } = await start([half, fine]);
+    await expect(ask(port, '/half')).rejects.toThrow(/terminated|fetch failed/);
+    expect((await ask(port, '/fine')).status).toBe(200);
+  });
+
+  it('carries requests to Bolt’s own listener untouched, and survives its throws', async () => {
+    const receiver = new HTTPReceiver({
+      signingSecret: 'secret',
+      endpoints: '/slack/events',
+      logLevel: LogLevel.ERROR,
+    });
+    const handle = (request: IncomingMessage, response: ServerResponse) =>
+      receiver.requestListener(request, response);
+    const { port, lines } = await start([
+      { method: 'POST', path: '/slack/events', handle },
+      // Bolt throws on a path it does not know: the mistake this boundary is for.
+      { method: 'POST', path: '/elsewhere', handle },
+      fine,
+    ]);
+    const body = 'type=url_verification';
+    expect(
+      (await ask(port, '/slack/events', { method: 'POST', body }).catch(() => ({ status: 401 }))).status,
+    ).toBe(401);
+    expect((await ask(port, '/elsewhere', { method: 'POST', body })).status).toBe(500);
+    expect(lines).toMatchObject([{ fields: { path: '/elsewhere' } }]);
+    expect((await ask(port, '/fine')).status).toBe(200);
+  });
+
+  it.each([
+    ['text that is no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400'],
+    ['no host', 'GET /fine HTTP/1.1\r\n\r\n', 'HTTP/1.1 400'],
+    ['a broken header', 'GET /fine HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 'HTTP/1.1 400'],
+    [
+      'two lengths',
+      'POST /fine HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      'HTTP/1.1 400',
+    ],
+    [
+      'length and chunks at once',
+      'POST /fine HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      'HTTP/1.1 400',
+    ],
+    ['headers of 20 kB', `GET /fine HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 'HTTP/1.1 431'],
+    ['a whole URL', 'GET http://x/fine HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 'HTTP/1.1 404'],
+    ['an asterisk', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 'HTTP/1.1 404'],
+    ['a broken escape', 'GET /%zz%00 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 'HTTP/1.1 404'],
+    [
+      'an upgrade',
+      'GET /fine HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n',
+      'HTTP/1.1 200',
+    ],
+    ['CONNECT', 'CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n', ''],
+  ])('survives %s', async (_name, text, expected) => {
+    const { port } = await start([fine]);
+    const client = await connectRaw(port);
+    client.write(text);
+    expect((await client.receiveAll()).slice(0, 12)).toBe(expected);
+    expect((await ask(port, '/fine')).status).toBe(200);
+  });
+
+  it('closes clients that send their headers slowly, within its own limits', async () => {
+    const { port } = await start([fine]);
+    const client = await connectRaw(port);
+    const startedAt = performance.now();
+    client.write('GET /fine HTTP/1.1\r\nhost: x\r\n');
+    expect(await client.receiveAll()).toContain('HTTP/1.1 408');
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect((await ask(port, '/fine')).status).toBe(200);
+  });
+
+  it('answers a request behind another on one connection', async () => {
+    const { port } = await start([fine]);
+    const client = await connectRaw(port);
+    client.write(
+      'POST /none HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nabcde'.concat(
+        'GET /fine HTTP/1.1\r\nhost: x\r\n\r\n',
+      ),
+    );
+    const received = await client.receive('"fine"');
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+    client.socket.destroy();
+  });
+});
+
+describe('listen', () => {
+  it('says what to do when the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const { server } = build([]);
+    await expect(server.listen(port, '127.0.0.1')).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken by another program (or another Payops). Stop it, or set PORT to a free port.`,
+    );
+    other.close();
+    await once(other, 'close');
+    expect(await server.listen(port, '127.0.0.1')).toBe(port);
+  });
+
+  it.each([
+    [0, '203.0.113.1', '203.0.113.1 is no address of this machine. Set HOST'],
+    [70_000, '127.0.0.1', '70000 is no port. Set PORT'],
+  ])('says what to do about port %d on %s', async (port, host, words) => {
+    await expect(build([]).server.listen(port, host)).rejects.toThrow(words);
+  });
+});
+
+describe('close', () => {
+  it('lets a request under way end, refuses new ones, and closes idle connections', async () => {
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const slow = get('/slow', async (_request, response) => {
+      begun.resolve();
+      await goOn.promise;
+      sendJson(response, 200, { slow: true });
+    });
+    const { server, port } = await start([slow, fine]);
+    const idle = await connectRaw(port);
+    idle.write('GET /fine HTTP/1.1\r\nhost: x\r\n\r\n');
+    await idle.receive('"fine"');
+    const busy = await connectRaw(port);
+    busy.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await begun.promise;
+    const closed = server.close();
+    await idle.receiveAll();
+    await expect(connectRaw(port)).rejects.toThrow('ECONNREFUSED');
+    goOn.resolve();
+    expect(await busy.receiveAll()).toMatch(/connection: close.*"slow"/is);
+    await closed;
+  });
+
+  it('closes the connection of an answer that had begun before, once it is ended', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const slow = get('/slow', (_request, response) => {
+      response.writeHead(200, { 'content-length': '4' });
+      response.write('12');
+      begun.resolve(response);
+    });
+    const { server, port } = await start([slow]);
+    const client = await connectRaw(port);
+    client.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    const response = await begun.promise;
+    const closed = server.close(60_000);
+    response.end('34');
+    await closed;
+    expect(await client.receiveAll()).toMatch(/keep-alive.*1234$/is);
+  });
+
+  it('cuts off what is still under way at the deadline', async () => {
+    const begun = Promise.withResolvers<void>();
+    const hang = get('/hang', () => {
+      begun.resolve();
+      return new Promise<void>(() => {});
+    });
+    const { server, port } = await start([hang]);
+    const client = await connectRaw(port);
+    client.write('GET /hang HTTP/1.1\r\nhost: x\r\n\r\n');
+    await begun.promise;
+    await server.close(20);
+    expect(await client.receiveAll()).toBe('');
+  });
+
+  it('does nothing to a server that does not listen', async () => {
+    const { server } = build([]);
+    await expect(server.close()).resolves.toBeUndefined();
+  });
+});

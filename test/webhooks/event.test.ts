@@ -1,0 +1,312 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  defaultEventPointers,
+  parseEvent,
+  readEventPointers,
+  type EventPointers,
+} from '../../src/webhooks/event.ts';
+import type { Coverage } from '../../src/webhooks/signature-template.ts';
+
+const wholeBody: Coverage = { covers: 'body' };
+
+function parse(body: unknown, coverage = wholeBody, pointers: EventPointers = defaultEventPointers) {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return parseEvent(bytes, pointers, coverage);
+}
+
+function keyOf(body: unknown, coverage = wholeBody): string {
+  const found = parse(body, coverage);
+  return found.kind === 'event' ? found.event.key : found.key;
+}
+
+function fingerprintOf(body: unknown): string {
+  const found = parse(body);
+  if (found.kind !== 'event') throw new Error(found.kind);
+  return found.fingerprint;
+}
+
+function eventOf(body: unknown, coverage = wholeBody) {
+  const found = parse(body, coverage);
+  if (found.kind !== 'event') throw new Error(found.kind);
+  return found.event;
+}
+
+const failed = {
+  event_type: 'payment_failed',
+  requestId: 'req-1',
+  data: {
+    order: {
+      orderReference: 'ref-1',
+      orderId: 'ord-1',
+      customerId: 'cus-1',
+      customerEmail: 'jane@example.com',
+      amount: '5000.00',
+      currency: 'NGN',
+      isTokenizedCardPayment: 'true',
+    },
+    transaction: { transactionId: 'tx-secret' },
+    message: 'Insufficient funds',
+  },
+};
+
+describe('parseEvent', () => {
+  it('reads the spec’s fields and the usual places of the others', () => {
+    expect(eventOf(failed)).toEqual({
+      kind: 'payment_failed',
+      key: 'payment_failed/order/ref-1',
+      orderReference: 'ref-1',
+      orderId: 'ord-1',
+      transactionId: 'tx-secret',
+      customerId: 'cus-1',
+      customerEmail: 'jane@example.com',
+      amountMinor: 500_000,
+      currency: 'NGN',
+      reason: 'Insufficient funds',
+      isSavedCardCharge: true,
+    });
+  });
+
+  it.each(['/event_type', '/event', '/eventType', '/type'])('finds the kind at %s', (pointer) => {
+    expect(eventOf({ [pointer.slice(1)]: 'payment_success', data: failed.data }).kind).toBe(
+      'payment_success',
+    );
+  });
+
+  it.each([
+    ['at the top level', { event_type: 'payment_success', tokenizedCardData: { tokenKey: 'tok' } }],
+    ['under data', { event_type: 'payment_success', data: { tokenizedCardData: { tokenKey: 'tok' } } }],
+    [
+      'in an array of one',
+      { event_type: 'payment_success', data: [{ tokenizedCardData: [{ tokenKey: 'tok' }] }] },
+    ],
+  ])('finds the saved card %s', (_where, body) => {
+    expect(eventOf(body).savedCard).toEqual({ tokenKey: 'tok' });
+  });
+
+  it('reads a saved card whole, and lets no whole card number through', () => {
+    const tokenizedCardData = {
+      tokenKey: 'tok',
+      cardType: 'Visa',
+      tokenExpiryDate: '12/30',
+      cardPan: '4111111111111111',
+      customerEmail: 'jane@example.com',
+    };
+    const event = eventOf({
+      ...failed,
+      tokenizedCardData,
+      data: { message: 'card 4111 1111 1111 1111 refused' },
+    });
+    expect(event.savedCard).toEqual({ ...tokenizedCardData, cardPan: '1111' });
+    expect(event.reason).toBeUndefined();
+    expect(JSON.stringify(parse({ ...failed, tokenizedCardData }))).not.toContain('4111111111111111');
+  });
+
+  it('takes a card without a token for no card, as in the sandbox', () => {
+    expect(eventOf({ ...failed, tokenizedCardData: { cardType: 'Visa' } })).not.toHaveProperty('savedCard');
+    expect(eventOf({ ...failed, tokenizedCardData: null })).not.toHaveProperty('savedCard');
+  });
+
+  it.each([
+    ['"true"', true],
+    ['true', true],
+    ['"False"', false],
+    ['"yes"', undefined],
+    ['null', undefined],
+  ])('reads isTokenizedCardPayment %s', (written, expected) => {
+    const body = `{"event":"payment_success","data":{"order":{"orderReference":"r","isTokenizedCardPayment":${written}}}}`;
+    expect(eventOf(body).isSavedCardCharge).toBe(expected);
+  });
+
+  it.each([
+    ['"5000.00"', 500_000],
+    ['"5000.0"', 500_000],
+    ['5000', 500_000],
+    ['5000.5', 500_050],
+    ['"five"', undefined],
+    ['1e3', undefined],
+    ['-5', undefined],
+  ])('reads an amount of %s', (written, expected) => {
+    expect(
+      eventOf(`{"event":"payment_failed","data":{"order":{"orderReference":"r","amount":${written}}}}`)
+        .amountMinor,
+    ).toBe(expected);
+  });
+
+  it('reads numbers where texts are told, to the last digit', () => {
+    const event = eventOf(
+      '{"type":"payment_failed","data":{"order":{"orderReference":12345678901234567890,"orderId":7}}}',
+    );
+    expect(event).toMatchObject({ orderReference: '12345678901234567890', orderId: '7' });
+  });
+
+  it('takes the first pointer that holds something', () => {
+    const pointers = { ...defaultEventPointers, orderReference: ['/a', '/b', '/c'] };
+    const found = parse({ event: 'payment_failed', a: '', b: 'null', c: 'ref' }, wholeBody, pointers);
+    expect(found).toMatchObject({ event: { orderReference: 'ref' } });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['not JSON', 'payment_failed'],
+    ['an array', '[]'],
+    ['a text', '"payment_failed"'],
+    ['null', 'null'],
+    ['without a kind', '{"data":{}}'],
+    ['with an object for a kind', '{"event":{"type":"x"}}'],
+  ])('keeps a body that is %s as unreadable, under the hash of its bytes', (_name, body) => {
+    expect(parse(body)).toMatchObject({
+      kind: 'unreadable',
+      key: expect.stringMatching(/^body\/[0-9a-f]{40}$/),
+    });
+    expect(keyOf(body)).not.toBe(keyOf(`${body} `));
+  });
+
+  it('keeps another kind as unknown, under the sender’s id, else the hash of the body', () => {
+    expect(parse({ event: 'payment_reversed', id: 'e1' })).toEqual({
+      kind: 'unknown_kind',
+      eventKind: 'payment_reversed',
+      key: keyOf({ event: 'other', id: 'e1' }),
+    });
+    expect(keyOf({ event: 'payment_reversed', n: 1 })).not.toBe(keyOf({ event: 'payment_reversed', n: 2 }));
+  });
+
+  it('never throws, and always makes a key', () => {
+    const body = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc
+        .record({ event: fc.constant('payment_failed'), data: fc.jsonValue() })
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(body, (text) => {
+        expect(keyOf(text)).toMatch(/^[a-z_]+\/./);
+      }),
+    );
+  });
+});
+
+describe('the key of an event', () => {
+  it('is the same whatever id the sender gives the repeat', () => {
+    expect(keyOf({ ...failed, requestId: 'req-2' })).toBe(keyOf(failed));
+  });
+
+  it('differs between failure and success of one reference', () => {
+    expect(keyOf({ ...failed, event_type: 'payment_success' })).not.toBe(keyOf(failed));
+  });
+
+  it('falls back from reference to transaction, to the sender’s id, to the body', () => {
+    const withoutReference = { event: 'payment_failed', id: 'e1', data: { transactionId: 'tx-secret' } };
+    expect(keyOf(withoutReference)).toMatch(/^payment_failed\/transaction\/[0-9a-f]{40}$/);
+    expect(keyOf({ ...withoutReference, id: 'e2' })).toBe(keyOf(withoutReference));
+    expect(keyOf({ event: 'payment_failed', id: 'e1' })).toMatch(/^id\/[0-9a-f]{40}$/);
+    expect(keyOf({ event: 'payment_failed' })).toMatch(/^body\/[0-9a-f]{40}$/);
+  });
+
+  it('never holds a transaction id, nor text of any shape', () => {
+    expect(keyOf({ event: 'payment_failed', data: { transactionId: 'tx-secret' } })).not.toContain(
+      'tx-secret',
+    );
+    const long = 'x'.repeat(60);
+    const key = keyOf({ event: 'payment_failed', data: { order: { orderReference: long } } });
+    expect(key).toMatch(/^payment_failed\/order-hash\/[0-9a-f]{40}$/);
+  });
+});
+
+describe('the fingerprint of an event', () => {
+  it('is the same for a repeat, however the amount is written and whatever id it has', () => {
+    const again = {
+      ...failed,
+      requestId: 'other',
+      data: { ...failed.data, order: { ...failed.data.order, amount: 5000 } },
+    };
+    expect(fingerprintOf(again)).toBe(fingerprintOf(failed));
+  });
+
+  it.each([
+    ['amount', { ...failed.data, order: { ...failed.data.order, amount: '5000.01' } }],
+    ['unreadable amount', { ...failed.data, order: { ...failed.data.order, amount: 'much' } }],
+    ['currency', { ...failed.data, order: { ...failed.data.order, currency: 'USD' } }],
+    ['reason', { ...failed.data, message: 'Expired card' }],
+  ])('differs with the %s', (_name, data) => {
+    expect(keyOf({ ...failed, data })).toBe(keyOf(failed));
+    expect(fingerprintOf({ ...failed, data })).not.toBe(fingerprintOf(failed));
+  });
+});
+
+describe('parseEvent where fields alone are signed', () => {
+  const signed: Coverage = {
+    covers: 'fields',
+    pointers: ['/event_type', '/data/order/orderId', '/requestId'],
+  };
+  const withReference: Coverage = {
+    covers: 'fields',
+    pointers: ['/event_type', '/data/order/orderReference'],
+  };
+
+  it('uses nothing that is not signed', () => {
+    expect(eventOf(failed, withReference)).toEqual({
+      kind: 'payment_failed',
+      key: 'payment_failed/order/ref-1',
+      orderReference: 'ref-1',
+    });
+  });
+
+  it('makes no key of an unsigned reference, so that nobody claims a real event’s place', () => {
+    const event = eventOf(failed, signed);
+    expect(event).toEqual({ kind: 'payment_failed', key: expect.stringMatching(/^id\//), orderId: 'ord-1' });
+    const forged = {
+      ...failed,
+      data: { ...failed.data, order: { ...failed.data.order, orderReference: 'victim' } },
+    };
+    expect(keyOf(forged, signed)).toBe(event.key);
+  });
+
+  it('does not find in an array what was signed as missing', () => {
+    const emptied = { event_type: 'payment_failed', data: [{ order: { orderReference: 'victim' } }] };
+    expect(parse(emptied, withReference)).toMatchObject({ kind: 'unreadable' });
+    expect(eventOf(emptied).orderReference).toBe('victim');
+  });
+
+  it('does not take the kind from an unsigned place', () => {
+    expect(parse({ event: 'payment_success' }, withReference)).toMatchObject({ kind: 'unreadable' });
+  });
+
+  it('keeps an event that nothing signed tells apart as unreadable instead of losing its sisters', () => {
+    const kindOnly: Coverage = { covers: 'fields', pointers: ['/event_type'] };
+    expect(parse(failed, kindOnly)).toMatchObject({
+      kind: 'unreadable',
+      why: 'nothing that is signed tells this event from another',
+    });
+    const sister = { ...failed, data: { order: { orderReference: 'ref-2' } } };
+    expect(keyOf(failed, kindOnly)).not.toBe(keyOf(sister, kindOnly));
+  });
+
+  it('keeps an unknown kind under what is signed, so that the unsigned rest cannot multiply it', () => {
+    const other = { ...failed, event_type: 'payment_reversed' };
+    expect(keyOf({ ...other, padding: 1 }, withReference)).toBe(keyOf(other, withReference));
+    expect(keyOf(other, withReference)).toMatch(/^fields\//);
+  });
+});
+
+describe('readEventPointers', () => {
+  it('puts a person’s pointers before the built-in ones', () => {
+    const pointers = readEventPointers({ amount: '/payload/total', reason: ['/why', '/data/why'] });
+    if (!pointers.ok) throw new Error(pointers.problem);
+    expect(pointers.value.amount).toEqual(['/payload/total', ...defaultEventPointers.amount]);
+    expect(pointers.value.reason.slice(0, 2)).toEqual(['/why', '/data/why']);
+    expect(pointers.value.kind).toEqual(defaultEventPointers.kind);
+  });
+
+  it.each([
+    [{ amonut: '/x' }, '“amonut” is no field'],
+    [{ constructor: '/x' }, '“constructor” is no field'],
+    [{ amount: 'data.amount' }, '“amount” needs JSON pointers'],
+    [{ amount: [''] }, '“amount” needs JSON pointers'],
+    [{ amount: { at: '/x' } }, '“amount” needs JSON pointers'],
+  ])('names what is wrong with %o', (settings, words) => {
+    const pointers = readEventPointers(settings);
+    expect(pointers.ok ? '' : pointers.problem).toContain(words);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonPointer, readJson, valueAt, valueAtLoosely } from '../../src/webhooks/json.ts';
+
+function read(text: string): unknown {
+  const reading = readJson(Buffer.from(text));
+  return reading.ok ? reading.value.value : reading.problem;
+}
+
+function hasDuplicateKeys(text: string): boolean | undefined {
+  const reading = readJson(Buffer.from(text));
+  return reading.ok ? reading.value.hasDuplicateKeys : undefined;
+}
+
+describe('readJson', () => {
+  it('keeps every number as it was written', () => {
+    expect(read('{"id":12345678901234567890,"amount":5000.00,"n":[1e2,-0]}')).toEqual({
+      id: '12345678901234567890',
+      amount: '5000.00',
+      n: ['1e2', '-0'],
+    });
+  });
+
+  it.each([
+    ['not JSON', Buffer.from('{"a":')],
+    ['empty', Buffer.alloc(0)],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['nested a hundred thousand deep', Buffer.from('['.repeat(100_000) + ']'.repeat(100_000))],
+  ])('answers with a problem and never throws when the body is %s', (_name, body) => {
+    expect(readJson(body)).toEqual({ ok: false, problem: 'the body is not JSON in UTF-8' });
+  });
+
+  it.each([
+    ['{"a":1,"a":2}', true],
+    ['{"a":{"b":1,"b":1}}', true],
+    ['{"a":{"b":1},"a":{"c":1}}', true],
+    [String.raw`{"a":1,"\u0061":2}`, true],
+    ['[{"a":1},{"a":1}]', false],
+    [String.raw`{"a":"\":","b":"x : y\\","c":{"a":null}}`, false],
+    ['{"__proto__":1,"constructor":2}', false],
+    ['{"__proto__":1,"__proto__":2}', true],
+    ['"text"', false],
+  ])('tells whether a key stands twice: %s', (text, expected) => {
+    expect(hasDuplicateKeys(text)).toBe(expected);
+  });
+
+  it('makes own keys of names that objects inherit', () => {
+    expect(valueAt(read('{"__proto__":{"kind":"x"}}'), '/__proto__/kind')).toBe('x');
+    expect(valueAt(read('{}'), '/__proto__')).toBeUndefined();
+    expect(valueAt(read('{}'), '/constructor/name')).toBeUndefined();
+  });
+});
+
+describe('valueAt', () => {
+  // The examples of RFC 6901, section 5; numbers are texts, as `readJson` gives them.
+  const document = read(
+    String.raw`{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}`,
+  );
+
+  it.each([
+    ['', document],
+    ['/foo', ['bar', 'baz']],
+    ['/foo/0', 'bar'],
+    ['/', '0'],
+    ['/a~1b', '1'],
+    ['/c%d', '2'],
+    ['/e^f', '3'],
+    ['/g|h', '4'],
+    [String.raw`/i\j`, '5'],
+    ['/k"l', '6'],
+    ['/ ', '7'],
+    ['/m~0n', '8'],
+  ])('reads the RFC’s example %s', (pointer, expected) => {
+    expect(valueAt(document, pointer)).toEqual(expected);
+  });
+
+  it.each(['/foo/2', '/foo/-', '/foo/01', '/foo/length', '/foo/0/bar', '/none/deeper', 'foo', '/m~2n'])(
+    'finds nothing at %s',
+    (pointer) => {
+      expect(valueAt(document, pointer)).toBeUndefined();
+    },
+  );
+
+  it('reads ~01 as ~1, not as a slash', () => {
+    expect(valueAt({ '~1': 'x' }, '/~01')).toBe('x');
+  });
+});
+
+describe('isJsonPointer', () => {
+  it('knows a pointer from other text', () => {
+    expect(['', '/', '/a/b', '/a~0~1'].every(isJsonPointer)).toBe(true);
+    expect(['a', 'a/b', '/a~', '/a~2'].some(isJsonPointer)).toBe(false);
+  });
+});
+
+describe('valueAtLoosely', () => {
+  it('takes an array of one for its element, on the way and at the end', () => {
+    expect(valueAtLoosely({ data: [{ order: [{ id: ['x'] }] }] }, '/data/order/id')).toBe('x');
+    expect(valueAtLoosely({ data: [{ id: 'x' }] }, '/data/0/id')).toBe('x');
+  });
+
+  it('does not choose among several', () => {
+    expect(valueAtLoosely({ data: [{ id: 'x' }, { id: 'y' }] }, '/data/id')).toBeUndefined();
+  });
+});

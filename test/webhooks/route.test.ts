@@ -1,0 +1,373 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LogFields } from '../../src/log.ts';
+import { defaultEventPointers } from '../../src/webhooks/event.ts';
+import { createWebhookHandler, type WebhookDeps, type WebhookResult } from '../../src/webhooks/route.ts';
+import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
+import { connectRaw } from '../http/raw-client.ts';
+
+const nowMs = Date.UTC(2026, 8, 29);
+const secret = 'webhook secret canary';
+const scheme = signaturePresets['timestamped-pairs'];
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Line = { level: string; message: string; fields?: LogFields | undefined; error?: unknown };
+
+async function start(overrides: Partial<WebhookDeps> = {}) {
+  const received: { key: string; fingerprint: string }[] = [];
+  const unknown: { eventKind: string; key: string; body: Buffer }[] = [];
+  const counts: WebhookResult[] = [];
+  const lines: Line[] = [];
+  const counted = Promise.withResolvers<void>();
+  const handle = createWebhookHandler({
+    scheme,
+    secrets: [secret],
+    pointers: defaultEventPointers,
+    receive: async (event, fingerprint) => {
+      const isKnown = received.some(({ key }) => key === event.key);
+      received.push({ key: event.key, fingerprint });
+      return isKnown ? 'duplicate' : 'new';
+    },
+    keepUnknown: async (delivery) => void unknown.push(delivery),
+    count: (result) => {
+      counts.push(result);
+      counted.resolve();
+    },
+    log: (level, message, fields, error) => void lines.push({ level, message, fields, error }),
+    now: () => nowMs,
+    ...overrides,
+  });
+  const failures: unknown[] = [];
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => failures.push(error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    expect(failures).toEqual([]);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, received, unknown, counts, lines, counted: counted.promise };
+}
+
+type Reply = { status: number; headers: IncomingHttpHeaders; body: unknown };
+
+async function post(
+  port: number,
+  body: Buffer,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Reply> {
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: text === '' ? '' : JSON.parse(text),
+  };
+}
+
+function signed(body: Buffer): Record<string, string> {
+  return signDelivery(scheme, secret, body, nowMs);
+}
+
+function eventBody(fields: Record<string, unknown> = {}): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      event_type: 'payment_failed',
+      data: { order: { orderReference: 'ref-1', amount: '5000.00', ...fields }, transactionId: 'tx-canary' },
+    }),
+  );
+}
+
+function rawRequest(body: Buffer, headers: Record<string, string>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [
+    'POST / HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    ...lines,
+    '',
+    body.toString('latin1'),
+  ].join('\r\n');
+}
+
+describe('the webhook route', () => {
+  it('answers a first event and its repeat with a receipt each', async () => {
+    const { port, counts, received } = await start();
+    const body = eventBody();
+    const first = await post(port, body, signed(body));
+    expect(first).toMatchObject({
+      status: 200,
+      body: { eventType: 'payment_failed', orderReference: 'ref-1', result: 'new' },
+    });
+    const again = await post(port, body, signed(body));
+    expect(again).toMatchObject({ status: 200, body: { result: 'duplicate' } });
+    expect(counts).toEqual(['new', 'duplicate']);
+    expect(received[0]).toEqual(received[1]);
+  });
+
+  it('answers 200 to a repeat that differs, and logs it loudly', async () => {
+    const { port, lines } = await start({ receive: async () => 'differs' });
+    const body = eventBody();
+    expect(await post(port, body, signed(body))).toMatchObject({ status: 200, body: { result: 'differs' } });
+    expect(lines).toMatchObject([{ level: 'warn', fields: { result: 'differs', orderReference: 'ref-1' } }]);
+  });
+
+  it.each([
+    ['of another kind', Buffer.from('{"event":"payment_reversed","id":"1"}'), 'payment_reversed'],
+    ['that is empty', Buffer.alloc(0), 'unreadable'],
+    ['that is not JSON', Buffer.from('hello'), 'unreadable'],
+  ])('keeps a signed body %s', async (_name, body, eventKind) => {
+    const { port, unknown, received } = await start();
+    const reply = await post(port, body, signed(body));
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { eventType: eventKind, orderReference: null, result: 'unknown' },
+    });
+    expect(unknown).toEqual([{ eventKind, key: expect.any(String), body }]);
+    expect(received).toEqual([]);
+  });
+
+  it('refuses a bad signature with nothing for an attacker to learn', async () => {
+    const { port, lines, received, unknown } = await start();
+    const body = eventBody();
+    const replies = [
+      await post(port, body),
+      await post(port, body, { 'x-webhook-signature': 't=1,v1=00' }),
+      await post(port, eventBody({ amount: '1.00' }), signed(body)),
+      await post(port, body, signDelivery(scheme, 'another', body, nowMs)),
+      await post(port, body, signDelivery(scheme, secret, body, nowMs - 600_000)),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    expect(new Set(replies.map(({ body }) => JSON.stringify(body)))).toEqual(
+      new Set(['{"error":"unauthorized"}']),
+    );
+    expect(lines.map(({ message }) => message)).toEqual([
+      'Webhook refused: no signature header (x-webhook-signature, x-signature)',
+      'Webhook refused: the timestamp is too old',
+      'Webhook refused: the signature is not one of ours',
+      'Webhook refused: the signature is not one of ours',
+      'Webhook refused: the timestamp is too old',
+    ]);
+    expect([received, unknown]).toEqual([[], []]);
+  });
+
+  it('refuses a signature header sent twice, though node:http would join it', async () => {
+    const { port, lines } = await start();
+    const client = await connectRaw(port);
+    const body = eventBody();
+    const value = signed(body)['x-webhook-signature'];
+    const twice = `${value}\r\nx-webhook-signature: ${value}`;
+    client.write(rawRequest(body, { 'content-length': String(body.length), 'x-webhook-signature': twice }));
+    expect(await client.receive('unauthorized')).toContain('HTTP/1.1 401');
+    client.socket.destroy();
+    expect(lines[0]?.message).toBe('Webhook refused: header x-webhook-signature is there more than once');
+  });
+
+  it.each([
+    ['no scheme', { scheme: undefined }],
+    ['no secret', { secrets: [] }],
+  ])('refuses every delivery with %s', async (_name, overrides) => {
+    const { port } = await start(overrides);
+    const body = eventBody();
+    expect((await post(port, body, signed(body))).status).toBe(401);
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
+    'refuses %s and names the method it takes',
+    async (method) => {
+      const { port, counts } = await start();
+      const reply = await post(port, Buffer.alloc(0), {}, method);
+      expect(reply).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+      expect(counts).toEqual(['bad_method']);
+    },
+  );
+
+  it.each([
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/jsonp' },
+    { 'content-type': '' },
+    { 'content-encoding': 'gzip' },
+  ])('refuses %o', async (headers) => {
+    const { port, counts } = await start();
+    const body = eventBody();
+    expect((await post(port, body, { ...signed(body), ...headers })).status).toBe(415);
+    expect(counts).toEqual(['bad_type']);
+  });
+
+  it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/cloudevents+json'])(
+    'takes %s for JSON',
+    async (type) => {
+      const { port } = await start();
+      const body = eventBody();
+      expect((await post(port, body, { ...signed(body), 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  it('takes a body of exactly the limit', async () => {
+    const { port } = await start();
+    const bare = eventBody({ padding: '' });
+    const body = eventBody({ padding: 'x'.repeat(256 * 1024 - bare.length) });
+    expect(body.length).toBe(256 * 1024);
+    expect((await post(port, body, signed(body))).status).toBe(200);
+  });
+
+  it('refuses a body too large by its header before reading it', async () => {
+    const { port, counts } = await start();
+    const client = await connectRaw(port);
+    client.write(rawRequest(Buffer.alloc(0), { 'content-length': String(256 * 1024 + 1) }));
+    const answer = await client.receive('262144 bytes');
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*connection: close/is);
+    client.socket.destroy();
+    expect(counts).toEqual(['too_large']);
+  });
+
+  it('refuses a body that grows too large while it is read, and the sender gets to know', async () => {
+    const { port, counts } = await start();
+    const body = eventBody({ padding: 'x'.repeat(2_000_000) });
+    const reply = await post(port, body, { ...signed(body), 'transfer-encoding': 'chunked' });
+    expect(reply).toMatchObject({ status: 413, headers: { connection: 'close' } });
+    expect(counts).toEqual(['too_large']);
+  });
+
+  it('closes the connection after 413 and takes no request behind it for good', async () => {
+    const { port, counts } = await start({ limits: { bodyBytes: 100 } });
+    const client = await connectRaw(port);
+    const large = Buffer.from(`{"x":"${'y'.repeat(200)}"}`);
+    const refused = rawRequest(large, { 'content-length': String(large.length) });
+    client.write(refused);
+    const received = await client.receiveAll();
+    expect(received).toContain('HTTP/1.1 413');
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(counts).toEqual(['too_large']);
+
+    const pipelined = await connectRaw(port);
+    pipelined.write(refused.repeat(3));
+    expect((await pipelined.receiveAll()).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413']);
+
+    const body = Buffer.from('{"event":"x"}');
+    expect((await post(port, body, signed(body))).status).toBe(200);
+  });
+
+  it('lets go of a sender that never ends an oversized body', async () => {
+    const { port } = await start({ limits: { bodyBytes: 10, lingerMs: 50 } });
+    const client = await connectRaw(port);
+    client.write(rawRequest(Buffer.alloc(20), { 'content-length': '1000000' }));
+    expect(await client.receiveAll()).toContain('HTTP/1.1 413');
+  });
+
+  it('answers 408 to a body that does not come in time', async () => {
+    const { port, counts } = await start({ limits: { bodyTimeoutMs: 50, lingerMs: 50 } });
+    const client = await connectRaw(port);
+    client.write(rawRequest(Buffer.from('{"a"'), { 'content-length': '100' }));
+    expect(await client.receiveAll()).toContain('HTTP/1.1 408');
+    expect(counts).toEqual(['too_slow']);
+  });
+
+  it('survives a sender that breaks off, and receives nothing of it', async () => {
+    const { port, counts, counted, received } = await start();
+    const body = eventBody();
+    const client = await connectRaw(port);
+    client.write(
+      rawRequest(body.subarray(0, 10), { ...signed(body), 'content-length': String(body.length) }),
+    );
+    client.socket.destroy();
+    await counted;
+    expect(counts).toEqual(['aborted']);
+    expect((await post(port, body, signed(body))).status).toBe(200);
+    expect(received).toHaveLength(1);
+  });
+
+  it.each([
+    ['rejects', () => Promise.reject(new Error('store away'))],
+    [
+      'throws',
+      () => {
+        throw new Error('store away');
+      },
+    ],
+    ['never answers', () => new Promise<never>(() => {})],
+  ])('asks the sender to come again when what keeps the event %s', async (_name, fail) => {
+    const { port, counts, lines } = await start({
+      receive: fail,
+      keepUnknown: fail,
+      limits: { keepTimeoutMs: 50 },
+    });
+    for (const body of [eventBody(), Buffer.from('{"event":"other"}')]) {
+      expect(await post(port, body, signed(body))).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': '5' },
+        body: { error: 'not kept, send it again' },
+      });
+    }
+    expect(counts).toEqual(['unavailable', 'unavailable']);
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'error']);
+    expect(lines[0]?.error).toBeInstanceOf(Error);
+  });
+
+  it('survives an answer that comes after the deadline and is a failure', async () => {
+    const late = Promise.withResolvers<never>();
+    const { port } = await start({ receive: () => late.promise, limits: { keepTimeoutMs: 20 } });
+    const body = eventBody();
+    expect((await post(port, body, signed(body))).status).toBe(503);
+    late.reject(new Error('too late'));
+    expect((await post(port, Buffer.from('{}'), signed(Buffer.from('{}')))).status).toBe(200);
+  });
+
+  it('logs no secret, no body and no transaction id', async () => {
+    const { port, lines } = await start();
+    const body = eventBody({ customerEmail: 'jane@example.com' });
+    await post(port, body, signed(body));
+    await post(port, body, { 'x-webhook-signature': 't=1,v1=canary-signature' });
+    expect(lines).toHaveLength(2);
+    const text = JSON.stringify(lines);
+    for (const canary of ['canary', 'jane@example.com', '5000.00', signed(body)['x-webhook-signature']]) {
+      expect(text).not.toContain(canary);
+    }
+    expect(lines[0]?.fields).toEqual({
+      eventKind: 'payment_failed',
+      eventKey: 'payment_failed/order/ref-1',
+      orderReference: 'ref-1',
+      result: 'new',
+      httpStatus: 200,
+      durationMs: 0,
+    });
+  });
+
+  it('keeps the connection for the next event', async () => {
+    const { port, counts } = await start();
+    const client = await connectRaw(port);
+    const body = eventBody();
+    const request = rawRequest(body, { ...signed(body), 'content-length': String(body.length) });
+    client.write(request + request);
+    await client.receive(/"new".*"duplicate"/s);
+    client.socket.destroy();
+    expect(counts).toEqual(['new', 'duplicate']);
+  });
+});
