@@ -227,7 +227,7 @@ export const settings = {
   webhookTimestampUnit: setting(webhook, 'How that time is written.', oneOf(['iso', 's', 'ms'])),
   webhookToleranceSeconds: setting(
     webhook,
-    'How far that time may be from now, either way.',
+    'How far that time may be from now, either way. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(

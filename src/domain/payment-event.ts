@@ -14,6 +14,11 @@ export type PaymentEvent = {
   /** The dedupe key, the same for every repeat of the event, whatever its sender's id. */
   key: string;
   orderReference?: string;
+  /**
+   * The reference where the signature does not cover it: good for asking the service and for nothing else.
+   * What the service answers counts only when its record has the signed transaction id.
+   */
+  referenceHint?: string;
   orderId?: string;
   transactionId?: string;
   customerId?: string;

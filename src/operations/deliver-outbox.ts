@@ -114,7 +114,16 @@ async function preparePost(
     receivedAtMs: record.receivedAtMs,
     mayBeRepeat,
   };
-  return { kind: 'alert', alert: { ...alert, event: { ...event, key: entry.key } } };
+  return {
+    kind: 'alert',
+    alert: { ...alert, event: { ...provenReference(lookup), ...event, key: entry.key } },
+  };
+}
+
+/** The service's own record names the order, also where the event could not. */
+function provenReference(lookup: Lookup): { orderReference?: string } {
+  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  return found === undefined ? {} : { orderReference: found };
 }
 
 async function concludePost(

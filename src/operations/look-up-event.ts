@@ -14,15 +14,21 @@ export type FindTransaction = (reference: OrderReference) => Promise<Transaction
  * Spec: Transactions; Events.
  */
 export async function lookUpEvent(findTransaction: FindTransaction, event: PaymentEvent): Promise<Lookup> {
-  const reference = parseOrderReference(event.orderReference ?? '');
+  const reference = parseOrderReference(event.orderReference ?? event.referenceHint ?? '');
   if (!reference.ok) return { kind: 'no_reference' };
   try {
     const transaction = await findTransaction(reference.value);
+    if (event.orderReference === undefined && !isOfEvent(transaction, event)) return { kind: 'no_reference' };
     return confirm({ reference: reference.value, ...expectedAmount(event) }, transaction);
   } catch (error) {
     if (error instanceof ServiceFailure) return { kind: 'unchecked', failure: error.kind };
     throw error;
   }
+}
+
+/** An unsigned reference may name any order; only the signed transaction id ties its record to the event. */
+function isOfEvent(transaction: Transaction | undefined, event: PaymentEvent): boolean {
+  return event.transactionId !== undefined && transaction?.id === event.transactionId;
 }
 
 function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0], 'amount'> {

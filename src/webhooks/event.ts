@@ -110,6 +110,8 @@ type Reader = {
   value: (field: EventField) => unknown;
   /** Text, or a number or boolean as text; the empty text and "null" are nothing. */
   text: (field: EventField) => string | undefined;
+  /** What stands there unsigned; undefined where the signature covers it. */
+  hint: (field: EventField) => string | undefined;
   signedTexts: () => string;
 };
 
@@ -127,6 +129,10 @@ function createReader(document: unknown, pointers: EventPointers, coverage: Cove
       candidates(field)
         .map(textOf)
         .find((text) => text !== undefined),
+    hint: (field) => {
+      const unsigned = signed ? pointers[field].filter((pointer) => !signed.has(pointer)) : [];
+      return unsigned.map((pointer) => textOf(valueAt(document, pointer))).find((text) => text !== undefined);
+    },
     signedTexts: () =>
       JSON.stringify([...(signed ?? [])].map((pointer) => [pointer, textOf(at(document, pointer))])),
   };
@@ -146,6 +152,7 @@ function readFields(read: Reader): EventFields {
   const isSavedCardCharge = read.text('isSavedCardCharge')?.toLowerCase();
   return {
     orderReference: read.text('orderReference'),
+    referenceHint: read.text('orderReference') === undefined ? read.hint('orderReference') : undefined,
     orderId: read.text('orderId'),
     transactionId: read.text('transactionId'),
     customerId: read.text('customerId'),

@@ -255,7 +255,12 @@ describe('parseEvent where fields alone are signed', () => {
 
   it('makes no key of an unsigned reference, so that nobody claims a real event’s place', () => {
     const event = eventOf(failed, signed);
-    expect(event).toEqual({ kind: 'payment_failed', key: expect.stringMatching(/^id\//), orderId: 'ord-1' });
+    expect(event).toEqual({
+      kind: 'payment_failed',
+      key: expect.stringMatching(/^id\//),
+      orderId: 'ord-1',
+      referenceHint: failed.data.order.orderReference,
+    });
     const forged = {
       ...failed,
       data: { ...failed.data, order: { ...failed.data.order, orderReference: 'victim' } },

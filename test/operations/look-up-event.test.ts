@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { lookUpEvent } from '../../src/operations/look-up-event.ts';
+
+const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1' };
+const record: Transaction = {
+  id: 'T-1',
+  status: 'SUCCESS',
+  orderReference: 'SUB-1',
+  amountMinor: 500,
+  currency: 'NGN',
+  orderAmountMinor: 500,
+  orderCurrency: 'NGN',
+};
+const found = () => Promise.resolve(record);
+
+describe('lookUpEvent', () => {
+  it('holds the event’s amount against the one taken', async () => {
+    expect(await lookUpEvent(found, { ...event, amountMinor: 500, currency: 'NGN' })).toMatchObject({
+      kind: 'confirmed',
+    });
+    expect(await lookUpEvent(found, { ...event, amountMinor: 400 })).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: { amount: { statement: 'Amount NGN 5.00 differs from the event’s amount, NGN 4.00' } },
+    });
+  });
+
+  it('claims nothing when the service cannot be asked', async () => {
+    const away = () => Promise.reject(new ServiceFailure('network', 'away'));
+    expect(await lookUpEvent(away, event)).toEqual({ kind: 'unchecked', failure: 'network' });
+  });
+
+  it('lets a bug through', async () => {
+    await expect(lookUpEvent(() => Promise.reject(new TypeError('bug')), event)).rejects.toThrow('bug');
+  });
+
+  it.each([undefined, '', 'x'.repeat(51)])(
+    'looks nothing up for the reference %j',
+    async (orderReference) => {
+      const { orderReference: _replaced, ...rest } = event;
+      const without = orderReference === undefined ? rest : { ...rest, orderReference };
+      const never = () => Promise.reject(new Error('asked'));
+      expect(await lookUpEvent(never, without)).toEqual({ kind: 'no_reference' });
+    },
+  );
+
+  it('trusts an unsigned reference only as far as the record has the signed transaction id', async () => {
+    const unsigned: PaymentEvent = { kind: 'payment_failed', key: 'k', referenceHint: 'SUB-1' };
+    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-1' })).toMatchObject({
+      kind: 'confirmed',
+    });
+    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual({ kind: 'no_reference' });
+    expect(await lookUpEvent(found, unsigned)).toEqual({ kind: 'no_reference' });
+    const none = () => Promise.resolve(undefined);
+    expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual({ kind: 'no_reference' });
+  });
+});
