@@ -15,6 +15,9 @@ const record: Transaction = {
   orderCurrency: 'NGN',
 };
 const found = () => Promise.resolve(record);
+const none = () => Promise.resolve(undefined);
+const away = () => Promise.reject(new ServiceFailure('network', 'away'));
+const never = () => Promise.reject(new Error('asked'));
 
 describe('lookUpEvent', () => {
   it('holds the event’s amount against the one taken', async () => {
@@ -28,7 +31,6 @@ describe('lookUpEvent', () => {
   });
 
   it('claims nothing when the service cannot be asked', async () => {
-    const away = () => Promise.reject(new ServiceFailure('network', 'away'));
     expect(await lookUpEvent(away, event)).toEqual({ kind: 'unchecked', failure: 'network' });
   });
 
@@ -41,7 +43,6 @@ describe('lookUpEvent', () => {
     async (orderReference) => {
       const { orderReference: _replaced, ...rest } = event;
       const without = orderReference === undefined ? rest : { ...rest, orderReference };
-      const never = () => Promise.reject(new Error('asked'));
       expect(await lookUpEvent(never, without)).toEqual({ kind: 'no_reference' });
     },
   );
@@ -53,7 +54,6 @@ describe('lookUpEvent', () => {
     });
     expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual({ kind: 'no_reference' });
     expect(await lookUpEvent(found, unsigned)).toEqual({ kind: 'no_reference' });
-    const none = () => Promise.resolve(undefined);
     expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual({ kind: 'no_reference' });
   });
 });

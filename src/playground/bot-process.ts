@@ -1,0 +1,115 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { ActResult, BotState } from './protocol.ts';
+
+export type BotProcess = {
+  state: () => BotState & { lastLines: string[] };
+  /** What it wrote, newest last. */
+  log: () => string;
+  /** Starts it unless it runs; resolves when the process exists, not when it is ready. */
+  start: () => Promise<ActResult>;
+  /** Ends it as a power cut would; resolves when the process is gone. */
+  kill: () => Promise<ActResult>;
+  /** Ends it in good order, and after five seconds by force. */
+  stop: () => Promise<void>;
+};
+
+export type BotProcessOptions = {
+  /** The program and its arguments. */
+  command: readonly [string, ...string[]];
+  env: Record<string, string>;
+  url: string;
+  changed: () => void;
+};
+
+const keptLines = 1000;
+const shownLines = 12;
+const stopDeadlineMs = 5_000;
+/** Often while people wait for it, seldom afterwards. */
+const askEveryMs = { starting: 60, ready: 1_000, down: 1_000 };
+
+/** The bot as a child process that runs unchanged: it is given an environment, watched at /readyz, and ended by its own id. */
+export function createBotProcess(options: BotProcessOptions): BotProcess {
+  const { command, env, url, changed } = options;
+  const lines: string[] = [];
+  let child: ChildProcess | undefined;
+  let status: BotState['status'] = 'down';
+  let starts = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function become(next: BotState['status']): void {
+    if (status === next) return;
+    status = next;
+    changed();
+  }
+
+  function write(line: string): void {
+    lines.push(line);
+    if (lines.length > keptLines) lines.splice(0, lines.length - keptLines);
+  }
+
+  async function ask(asked: ChildProcess): Promise<void> {
+    const ready = await answersReady(url);
+    if (child !== asked) return;
+    become(ready ? 'ready' : 'starting');
+    timer = setTimeout(() => void ask(asked), askEveryMs[status]);
+  }
+
+  function start(): Promise<ActResult> {
+    if (child) return Promise.resolve({ ok: false, problem: 'The bot is running already.' });
+    const [program, ...args] = command;
+    const begun = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = begun;
+    starts += 1;
+    status = 'starting';
+    for (const stream of [begun.stdout, begun.stderr]) createInterface({ input: stream }).on('line', write);
+    begun.once('error', (error) => write(`The bot could not be started: ${error.message}`));
+    // 'close' comes after the last line was read, so that its last words are complete.
+    begun.once('close', (code, signal) => {
+      write(`--- ended ${signal === null ? `with code ${code ?? 'unknown'}` : `by ${signal}`} ---`);
+      child = undefined;
+      clearTimeout(timer);
+      become('down');
+    });
+    changed();
+    void ask(begun);
+    return Promise.resolve({ ok: true });
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ending = child;
+    if (!ending) return;
+    const gone = once(ending, 'close');
+    ending.kill(signal);
+    await gone;
+  }
+
+  return {
+    state: () => ({ status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] }),
+    log: () => lines.join('\n'),
+    start,
+    async kill() {
+      if (!child) return { ok: false, problem: 'The bot is down already.' };
+      await end('SIGKILL');
+      return { ok: true };
+    },
+    async stop() {
+      const ending = child;
+      const force = setTimeout(() => ending?.kill('SIGKILL'), stopDeadlineMs);
+      await end('SIGTERM');
+      clearTimeout(force);
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function answersReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+
+export type BotSurroundings = {
+  port: number;
+  dataDir: string;
+  payopsFile: string;
+  slack: { apiUrl: string; botToken: string; signingSecret: string };
+  payments: {
+    url: string;
+    accountId: string;
+    clientId: string;
+    clientSecret: string;
+    webhookSecret: string;
+  };
+  redisUrl: string | undefined;
+};
+
+/**
+ * The whole environment of the bot in the playground: what an operator would set, with the simulators'
+ * addresses. Nothing is inherited, so that a real token exported in the terminal cannot get in.
+ */
+export function botSettings(around: BotSurroundings): Record<string, string> {
+  const { slack, payments, redisUrl } = around;
+  return {
+    HOST: '127.0.0.1',
+    PORT: String(around.port),
+    LOG_LEVEL: 'info',
+    DATA_DIR: around.dataDir,
+    PAYOPS_FILE: around.payopsFile,
+    SLACK_MODE: 'http',
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_API_URL: slack.apiUrl,
+    PAYMENTS_ENVIRONMENT: 'live',
+    PAYMENTS_BASE_URL: payments.url,
+    PAYMENTS_SANDBOX_URL: payments.url,
+    PAYMENTS_ACCOUNT_ID: payments.accountId,
+    PAYMENTS_ACCOUNT_NAME: 'Lagos store',
+    PAYMENTS_CLIENT_ID: payments.clientId,
+    PAYMENTS_CLIENT_SECRET: payments.clientSecret,
+    PAYMENTS_TOKEN_ISSUE_BODY: '{"clientId":"{{CLIENT_ID}}","clientSecret":"{{CLIENT_SECRET}}"}',
+    WEBHOOK_SIGNATURE_PRESET: 'raw-body',
+    WEBHOOK_SIGNATURE_HEADER: 'x-payments-signature',
+    WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
+    WEBHOOK_SECRETS: payments.webhookSecret,
+    ...(redisUrl === undefined ? {} : redisSettings(redisUrl)),
+  };
+}
+
+/** Keys under a prefix of this start alone: an earlier playground's events would make this one's known already. */
+function redisSettings(url: string): Record<string, string> {
+  return {
+    REDIS_URL: url,
+    REDIS_PREFIX: `playground-${randomBytes(4).toString('hex')}`,
+    SEALING_KEYS: `playground:${randomBytes(32).toString('base64')}`,
+  };
+}
+
+type PolicyPlaces = {
+  channels: { alerts: string; ops: string };
+  users: { agent: string; lead: string; onCall: string };
+};
+
+/** The bot's policy file; the outsider is in no role on purpose. */
+export function payopsFile({ channels, users }: PolicyPlaces): string {
+  return `# Written by the playground at every start.
+channels:
+  alerts: ${channels.alerts}
+  ops: ${channels.ops}
+roles:
+  support-agent:
+    users: [${users.agent}]
+    may: [help, lookup]
+  lead:
+    users: [${users.lead}]
+    may: [help, lookup]
+  on-call:
+    users: [${users.onCall}]
+    may: [help, lookup]
+`;
+}

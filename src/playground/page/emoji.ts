@@ -1,0 +1,66 @@
+const characters: Record<string, string> = {
+  '+1': '👍',
+  alarm_clock: '⏰',
+  arrow_right: '➡️',
+  arrows_counterclockwise: '🔄',
+  ballot_box_with_check: '☑️',
+  bell: '🔔',
+  black_circle: '⚫',
+  bust_in_silhouette: '👤',
+  calendar: '📆',
+  clipboard: '📋',
+  clock1: '🕐',
+  credit_card: '💳',
+  email: '✉️',
+  exclamation: '❗',
+  eyes: '👀',
+  grey_question: '❔',
+  hammer_and_wrench: '🛠️',
+  heavy_check_mark: '✔️',
+  heavy_minus_sign: '➖',
+  heavy_multiplication_x: '✖️',
+  hourglass: '⌛',
+  hourglass_flowing_sand: '⏳',
+  information_source: 'ℹ️',
+  key: '🔑',
+  large_blue_circle: '🔵',
+  large_green_circle: '🟢',
+  large_orange_circle: '🟠',
+  large_yellow_circle: '🟡',
+  link: '🔗',
+  lock: '🔒',
+  mag: '🔍',
+  memo: '📝',
+  moneybag: '💰',
+  mute: '🔇',
+  no_bell: '🔕',
+  no_entry: '⛔',
+  no_entry_sign: '🚫',
+  question: '❓',
+  receipt: '🧾',
+  red_circle: '🔴',
+  repeat: '🔁',
+  rotating_light: '🚨',
+  speech_balloon: '💬',
+  sunny: '☀️',
+  tada: '🎉',
+  wave: '👋',
+  test_tube: '🧪',
+  thumbsup: '👍',
+  warning: '⚠️',
+  wave_hand: '👋',
+  white_check_mark: '✅',
+  white_circle: '⚪',
+  x: '❌',
+  zap: '⚡',
+};
+
+/** The character of a `:name:` that Slack would draw, or undefined for a name this page does not know. */
+export function emojiCharacter(name: string): string | undefined {
+  return Object.hasOwn(characters, name) ? characters[name] : undefined;
+}
+
+/** Plain text with its `:names:` drawn; unknown names stay as they are typed. */
+export function withEmoji(text: string): string {
+  return text.replaceAll(/:([a-z0-9_+-]+):/g, (whole, name: string) => emojiCharacter(name) ?? whole);
+}

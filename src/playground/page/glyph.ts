@@ -1,0 +1,83 @@
+import { html, svg, type SVGTemplateResult, type TemplateResult } from 'lit/html.js';
+import { withEmoji } from './emoji.ts';
+
+function disc(color: string, mark: SVGTemplateResult): SVGTemplateResult {
+  return svg`<circle cx="10" cy="10" r="9" fill=${color} /><g fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round">${mark}</g>`;
+}
+
+function tile(color: string, mark: SVGTemplateResult): SVGTemplateResult {
+  return svg`<rect x="1" y="1" width="18" height="18" rx="4" fill=${color} /><g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${mark}</g>`;
+}
+
+function line(mark: SVGTemplateResult): SVGTemplateResult {
+  return svg`<g fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round">${mark}</g>`;
+}
+
+const tick = svg`<path d="m5.5 10.5 3 3 6-7" />`;
+const cross = svg`<path d="m6 6 8 8M14 6l-8 8" />`;
+const question = svg`<path d="M7.4 7.6c.2-3.3 5.4-3 5.2.2-.1 1.9-2.5 2-2.6 4M10 14.8v.1" />`;
+const warning = svg`<path d="M10 1.8 19 18H1z" fill="#e8a317" stroke="#e8a317" stroke-width="1.6" stroke-linejoin="round" /><path d="M10 7v5M10 14.8v.2" stroke="#4a3200" stroke-width="2" stroke-linecap="round" />`;
+const hourglass = svg`<path d="M5 2h10M5 18h10M6 2c0 5 3 5.5 3.4 8C9 12.500 6 13 6 18M14 2c0 5-3 5.500-3.400 8 .4 2.500 3.400 3 3.400 8" fill="none" stroke="#a66a1f" stroke-width="1.8" stroke-linecap="round" /><path d="M7.600 17.500c.6-2.500 4.200-2.500 4.800 0z" fill="#e8a317" />`;
+
+/** The symbols a payments message lives by, drawn here so that they look alike on a machine without an emoji font. */
+const glyphs: Record<string, SVGTemplateResult> = {
+  '✅': tile('#1a8a5a', tick),
+  '☑': tile('#2f6f8f', tick),
+  '❌': line(svg`<path d="m4 4 12 12M16 4 4 16" stroke="#c92a3f" stroke-width="3.2" />`),
+  '✖': line(cross),
+  '✔': line(tick),
+  '✓': line(tick),
+  '✗': line(cross),
+  '✕': line(cross),
+  '❓': disc('#5b6472', question),
+  '❔': disc('#8a93a0', question),
+  '❗': disc('#c92a3f', svg`<path d="M10 5v6M10 14.500v.1" />`),
+  '⛔': disc('#c92a3f', svg`<path d="M5.500 10h9" />`),
+  '🚫': disc('#c92a3f', svg`<path d="m4.500 4.500 11 11" />`),
+  '⚠': warning,
+  '⌛': hourglass,
+  '⏳': hourglass,
+  ℹ: disc('#2563a8', svg`<path d="M10 9v5.500M10 5.500v.1" />`),
+  '🔴': svg`<circle cx="10" cy="10" r="8" fill="#d0364b" />`,
+  '🟢': svg`<circle cx="10" cy="10" r="8" fill="#1f9d62" />`,
+  '🟡': svg`<circle cx="10" cy="10" r="8" fill="#e3b21c" />`,
+  '🟠': svg`<circle cx="10" cy="10" r="8" fill="#e07b1f" />`,
+  '🔵': svg`<circle cx="10" cy="10" r="8" fill="#2f74c0" />`,
+  '⚪': svg`<circle cx="10" cy="10" r="7.500" fill="#e6e8ec" stroke="#9aa0aa" />`,
+  '⚫': svg`<circle cx="10" cy="10" r="8" fill="#3b3f46" />`,
+  '🚨': svg`<path d="M4.500 15v-4a5.500 5.500 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.500 1.500M17 4l-1.500 1.500" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
+  '🔔': svg`<path d="M4 14.500c1.500-1.500 1-6 2-8a4.500 4.500 0 0 1 8 0c1 2 .5 6.500 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
+  '🔍': line(svg`<circle cx="8.500" cy="8.500" r="5.500" /><path d="m13 13 5 5" />`),
+  '🔒': svg`<rect x="4" y="9" width="12" height="9" rx="2" fill="#e3b21c" /><path d="M6.500 9V6.500a3.500 3.500 0 0 1 7 0V9" fill="none" stroke="#7a818c" stroke-width="2" />`,
+  '💳': svg`<rect x="1" y="4" width="18" height="12.500" rx="2" fill="#2f74c0" /><path d="M1 8h18" stroke="#123" stroke-width="3" /><path d="M4 13h5" stroke="#fff" stroke-width="1.6" />`,
+  '🧪': svg`<path d="M7.500 2h5M8.500 2v12.500a2.500 2.500 0 0 0 5 0V2" transform="translate(-1 0)" fill="none" stroke="#7a818c" stroke-width="1.600" stroke-linecap="round" /><path d="M7.600 9h4.800v5.500a2.400 2.400 0 0 1-4.800 0z" fill="#1f9d62" />`,
+  '👋': disc('#e3a62c', svg`<path d="M7 12V7.500M10 11V5.500M13 12V7.500" />`),
+  '🔄': line(svg`<path d="M16 8a6.500 6.500 0 0 0-12-1M4 3v4h4M4 12a6.500 6.500 0 0 0 12 1M16 17v-4h-4" />`),
+  '🔁': line(svg`<path d="M16 8a6.500 6.500 0 0 0-12-1M4 3v4h4M4 12a6.500 6.500 0 0 0 12 1M16 17v-4h-4" />`),
+  '⚡': svg`<path d="M11.500 1 3.500 11.500H9L8 19l8.500-10.500H11z" fill="#e3b21c" />`,
+  '👀': svg`<ellipse cx="6" cy="10" rx="4" ry="6" fill="#fff" stroke="#5b6472" /><ellipse cx="14" cy="10" rx="4" ry="6" fill="#fff" stroke="#5b6472" /><circle cx="7" cy="11" r="2" /><circle cx="15" cy="11" r="2" />`,
+};
+
+const pattern = new RegExp(`(${Object.keys(glyphs).join('|')})\\uFE0F?`, 'gu');
+
+/** The symbol as a drawing; the character itself stays for screen readers, copying and search. */
+function glyph(character: string): TemplateResult {
+  return html`<span class="emoji"
+    ><span class="visually-hidden">${character}</span
+    ><svg viewBox="0 0 20 20" width="17" height="17" aria-hidden="true">${glyphs[character]}</svg></span
+  >`;
+}
+
+/** Text as text, with its `:names:` and symbols drawn. Whatever it holds, it can never become markup. */
+export function drawText(text: string): (string | TemplateResult)[] {
+  const pieces: (string | TemplateResult)[] = [];
+  const whole = withEmoji(text);
+  let at = 0;
+  for (const match of whole.matchAll(pattern)) {
+    if (match.index > at) pieces.push(whole.slice(at, match.index));
+    pieces.push(glyph(match[1] ?? ''));
+    at = match.index + match[0].length;
+  }
+  if (at < whole.length) pieces.push(whole.slice(at));
+  return pieces;
+}

@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ActRequest } from './act-request.ts';
+import { createBotProcess, type BotProcess } from './bot-process.ts';
+import { botSettings, payopsFile } from './bot-settings.ts';
+import { createExchangeLog } from './exchange-log.ts';
+import { startPaymentsService, type PaymentsService } from './payments/service.ts';
+import type { ActResult } from './protocol.ts';
+import { startPageServer } from './server.ts';
+import { startWorkspace, type Workspace } from './workspace/workspace.ts';
+
+export type PlaygroundOptions = {
+  /** The page's port, or the next free one after it; 0, the default, takes any. */
+  port?: number;
+  /** The bot keeps its store there instead of in a folder of its own. */
+  redisUrl?: string;
+  /** More of the bot's environment, or other than the playground gives it. */
+  botEnv?: Record<string, string>;
+};
+
+export type Playground = {
+  /** The page. */
+  url: string;
+  workspace: Workspace;
+  payments: PaymentsService;
+  bot: BotProcess;
+  /** Ends the bot and the simulators and removes what they kept. */
+  close: () => Promise<void>;
+};
+
+const keptExchanges = 300;
+const botProgram = fileURLToPath(new URL('../main.ts', import.meta.url));
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
+
+/**
+ * A local Slack workspace, a simulated payments service, the bot between them, and the page that shows all
+ * three. Resolves when the page answers; the bot may still be starting then. Everything listens on 127.0.0.1
+ * and is kept in memory or in a folder that `close` removes.
+ */
+export async function startPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
+  const undo: (() => Promise<void>)[] = [];
+  async function close(): Promise<void> {
+    for (const step of undo.splice(0).toReversed()) await step();
+  }
+  try {
+    return { ...(await startParts(options, undo)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Starts everything; `undo` is given, in order, what ends each part. */
+async function startParts(
+  options: PlaygroundOptions,
+  undo: (() => Promise<void>)[],
+): Promise<Omit<Playground, 'close'>> {
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const log = createExchangeLog(keptExchanges, changed);
+  const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  const workspace = await startWorkspace({ manifestPath, onExchange: log.recorder() });
+  undo.push(() => workspace.close());
+  const payments = await startPaymentsService({ onExchange: log.recorder() });
+  undo.push(() => payments.close());
+  workspace.onChange(changed);
+  payments.onChange(changed);
+  const bot = await prepareBot({ folder, workspace, payments, options, changed });
+  undo.push(() => bot.stop());
+  const page = await startPageServer(
+    {
+      firstUser: workspace.ids.users.agent,
+      state: (userId) => ({
+        ...workspace.state(userId),
+        payments: payments.state(),
+        bot: bot.state(),
+        log: log.list(),
+      }),
+      act: (request) => carryOut(request, { workspace, payments, bot }),
+      exchange: log.find,
+      botLog: bot.log,
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+    options.port ?? 0,
+  );
+  undo.push(() => page.close());
+  workspace.connect(`${bot.state().url}/slack/events`);
+  payments.sendWebhooksTo(`${bot.state().url}/webhooks/payments`);
+  await bot.start();
+  return { url: page.url, workspace, payments, bot };
+}
+
+type BotParts = {
+  folder: string;
+  workspace: Workspace;
+  payments: PaymentsService;
+  options: PlaygroundOptions;
+  changed: () => void;
+};
+
+async function prepareBot(parts: BotParts): Promise<BotProcess> {
+  const { folder, workspace, payments, options } = parts;
+  const port = await freePort();
+  const { channels, users } = workspace.ids;
+  const policy = join(folder, 'payops.yml');
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir, { mode: 0o700 });
+  await writeFile(
+    policy,
+    payopsFile({ channels: { alerts: channels.payAlerts, ops: channels.payOps }, users }),
+  );
+  const settings = botSettings({
+    port,
+    dataDir,
+    payopsFile: policy,
+    slack: { apiUrl: workspace.apiUrl, ...workspace.credentials },
+    payments: { url: payments.url, ...payments.credentials },
+    redisUrl: options.redisUrl,
+  });
+  return createBotProcess({
+    command: [process.execPath, botProgram],
+    env: { ...settings, ...options.botEnv },
+    url: `http://127.0.0.1:${port}`,
+    changed: parts.changed,
+  });
+}
+
+async function carryOut(
+  { user, action }: ActRequest,
+  { workspace, payments, bot }: Pick<Playground, 'workspace' | 'payments' | 'bot'>,
+): Promise<ActResult> {
+  switch (action.to) {
+    case 'workspace':
+      return workspace.act(user, action.action);
+    case 'payments':
+      return payments.act(action.action);
+    case 'bot':
+      return action.action.kind === 'bot_kill' ? bot.kill() : bot.start();
+  }
+}
+
+/** A port the bot can have at every start. It is given back before the bot takes it, so a rare clash is possible and is shown. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { startPlayground } from './playground.ts';
+
+const usage = `npm run playground [-- --port 4400] [-- --redis-url redis://127.0.0.1:6379]`;
+
+function readOptions(): { port: number; redisUrl?: string } | undefined {
+  try {
+    const { values } = parseArgs({ options: { port: { type: 'string' }, 'redis-url': { type: 'string' } } });
+    const port = Number(values.port ?? 4400);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
+    const redisUrl = values['redis-url'];
+    return redisUrl === undefined ? { port } : { port, redisUrl };
+  } catch {
+    return undefined;
+  }
+}
+
+// The page's types are stripped by Node as it is served; that this is new in Node is no news to a newcomer.
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') console.error(`${warning.name}: ${warning.message}`);
+});
+
+const options = readOptions();
+if (!options) {
+  console.error(`Usage: ${usage}`);
+  process.exit(2);
+}
+
+const playground = await startPlayground(options).catch((error: unknown) => {
+  console.error(
+    `The playground could not start: ${error instanceof Error ? error.message : 'unknown error'}`,
+  );
+  process.exit(1);
+});
+console.log(`
+  Payops playground: ${playground.url}
+
+  Open it, type /pay ORDER-1001 and press Enter.
+  Ctrl+C ends it; nothing is kept.
+`);
+
+let stopping = false;
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await playground.close();
+  process.exit(0);
+}
+process.on('SIGINT', () => void stop());
+process.on('SIGTERM', () => void stop());

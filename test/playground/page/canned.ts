@@ -1,0 +1,313 @@
+import type { ActRequest } from '../../../src/playground/act-request.ts';
+import type { ServedState } from '../../../src/playground/page/served.ts';
+import type { ActResult, PageBlock, PageMessage, PageView } from '../../../src/playground/protocol.ts';
+import { startPageServer, type PageServer } from '../../../src/playground/server.ts';
+
+export const users = [
+  { id: 'U1', name: 'ada', realName: 'Ada', role: 'Support agent', avatarColor: '#2f6f8f' },
+  { id: 'U2', name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
+];
+
+export function message(ts: string, change: Partial<PageMessage> = {}): PageMessage {
+  return {
+    ts,
+    channel: 'C1',
+    authorId: 'B1',
+    authorName: 'Pay',
+    authorIsBot: true,
+    text: '',
+    blocks: [],
+    attachments: [],
+    ephemeral: false,
+    edited: false,
+    replyCount: 0,
+    reactions: [],
+    ...change,
+  };
+}
+
+export function view(blocks: PageBlock[], change: Partial<PageView> = {}): PageView {
+  return {
+    id: 'V1',
+    type: 'modal',
+    title: 'Charge a saved card',
+    submit: 'Charge',
+    close: 'Cancel',
+    blocks,
+    errors: {},
+    busy: false,
+    ...change,
+  };
+}
+
+/** A page state as the server would send it, with nothing in its conversations. */
+export function emptyState(userId = 'U1'): ServedState {
+  const user = users.find(({ id }) => id === userId);
+  if (!user) throw new Error(`Nobody is ${userId}.`);
+  return {
+    user,
+    users,
+    channels: [
+      { id: 'C1', name: 'pay-desk', kind: 'channel', topic: 'Support', botIsMember: true },
+      { id: 'C2', name: 'pay-alerts', kind: 'channel', topic: 'Alerts', botIsMember: true },
+      { id: `D-${userId}`, name: 'Pay', kind: 'dm', topic: '', botIsMember: true },
+    ],
+    messages: { C1: [], C2: [], [`D-${userId}`]: [] },
+    views: [],
+    slashCommands: [
+      { command: '/pay', description: 'Payments', usageHint: '<reference> | help' },
+      { command: '/payroll', description: 'Another app’s', usageHint: '[month]' },
+    ],
+    globalShortcuts: [{ callbackId: 'charge', name: 'Charge a saved card' }],
+    messageShortcuts: [{ callbackId: 'lookup_here', name: 'Look up the reference here' }],
+    payments: {
+      weather: 'normal',
+      orders: [
+        {
+          orderReference: 'ORDER-1002',
+          orderId: 'o2',
+          amount: '8400.00',
+          currency: 'NGN',
+          customerEmail: 'bola@example.com',
+          state: 'created',
+          isSavedCardCharge: false,
+          checkoutLink: 'http://127.0.0.1:9/checkout/o2',
+          at: 1_700_000_000_000,
+        },
+      ],
+      deliveries: [
+        {
+          id: 7,
+          event: 'payment_failed',
+          orderReference: 'SUB-1',
+          attempts: 1,
+          lastStatus: 200,
+          state: 'delivered',
+        },
+      ],
+      cards: [
+        { label: 'Ada Obi', customerEmail: 'ada@example.com', cardPan: '5399**4081', cardType: 'Visa' },
+      ],
+      declineReasons: ['Insufficient funds', 'Do not honour'],
+    },
+    bot: { status: 'ready', url: 'http://127.0.0.1:9', starts: 1, lastLines: [] },
+    log: [],
+  };
+}
+
+const plain = (text: string): { type: 'plain_text'; text: string } => ({ type: 'plain_text', text });
+const option = (text: string): { text: { type: 'plain_text'; text: string }; value: string } => ({
+  text: plain(text),
+  value: text,
+});
+
+/** One of every block a message may hold, with `text` in every place where text can stand. */
+export function everyMessageBlock(text: string): PageBlock[] {
+  const richText = {
+    type: 'rich_text',
+    elements: [
+      {
+        type: 'rich_text_section',
+        elements: [
+          { type: 'text', text, style: { bold: true } },
+          { type: 'link', url: 'javascript:window.pwned=1', text },
+          { type: 'user', user_id: text },
+          { type: 'emoji', name: 'tada' },
+        ],
+      },
+      {
+        type: 'rich_text_list',
+        style: 'bullet',
+        elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
+      },
+      { type: 'rich_text_quote', elements: [{ type: 'text', text }] },
+      { type: 'rich_text_preformatted', elements: [{ type: 'text', text }] },
+    ],
+  };
+  return [
+    { type: 'header', block_id: 'header', text: plain(text) },
+    {
+      type: 'section',
+      block_id: 'section',
+      text: { type: 'mrkdwn', text },
+      fields: [{ type: 'mrkdwn', text }, plain(text)],
+      accessory: {
+        type: 'button',
+        action_id: 'accessory',
+        text: plain(text),
+        url: 'javascript:window.pwned=1',
+      },
+    },
+    { type: 'divider', block_id: 'divider' },
+    {
+      type: 'context',
+      block_id: 'context',
+      elements: [
+        { type: 'mrkdwn', text },
+        { type: 'image', image_url: 'https://example.com/i.png', alt_text: text },
+      ],
+    },
+    {
+      type: 'actions',
+      block_id: 'actions',
+      elements: [
+        { type: 'button', action_id: 'plain', text: plain(text), value: 'v' },
+        {
+          type: 'button',
+          action_id: 'refund',
+          text: plain('Refund NGN 5.00'),
+          style: 'danger',
+          value: 'r1',
+          confirm: {
+            title: plain('Refund NGN 5.00?'),
+            text: { type: 'mrkdwn', text: `*Sure* ${text}` },
+            confirm: plain('Refund it'),
+            deny: plain('Keep it'),
+            style: 'danger',
+          },
+        },
+        { type: 'overflow', action_id: 'over', options: [option('Mute'), option(text)] },
+        {
+          type: 'static_select',
+          action_id: 'static',
+          placeholder: plain(text),
+          options: [option('one'), option('two')],
+        },
+        { type: 'users_select', action_id: 'users', placeholder: plain('Who') },
+        { type: 'channels_select', action_id: 'channels', placeholder: plain('Where') },
+        {
+          type: 'external_select',
+          action_id: 'external',
+          placeholder: plain('Terminal'),
+          min_query_length: 1,
+        },
+      ],
+    },
+    { ...richText, block_id: 'rich' },
+    {
+      type: 'image',
+      block_id: 'image',
+      image_url: 'https://example.com/i.png',
+      alt_text: text,
+      title: plain(text),
+    },
+    {
+      type: 'table',
+      block_id: 'table',
+      rows: [
+        [
+          { type: 'raw_text', text },
+          { type: 'raw_text', text: 'Amount' },
+        ],
+        [richText, { type: 'raw_text', text }],
+      ],
+      column_settings: [{}, { align: 'right' }],
+    },
+    {
+      type: 'card',
+      block_id: 'card',
+      title: { type: 'mrkdwn', text },
+      subtitle: { type: 'mrkdwn', text },
+      body: { type: 'mrkdwn', text },
+      actions: [{ type: 'button', action_id: 'card-button', text: plain(text) }],
+    },
+    {
+      type: 'markdown',
+      block_id: 'markdown',
+      text: `# ${text}\n- ${text}\n[${text}](javascript:window.pwned=1)`,
+    },
+  ];
+}
+
+/** Inputs of every kind, some with values to begin with. */
+export function everyInput(text: string): PageBlock[] {
+  const input = (blockId: string, element: Record<string, unknown>, more: object = {}): PageBlock => ({
+    type: 'input',
+    block_id: blockId,
+    label: plain(`${blockId} ${text}`),
+    hint: plain(text),
+    element: { action_id: 'a', ...element },
+    ...more,
+  });
+  return [
+    { type: 'alert', block_id: 'alert', level: 'warning', text: plain(text) },
+    input('amount', { type: 'plain_text_input', initial_value: '12,500.00' }),
+    input('otp', { type: 'plain_text_input', min_length: 4, max_length: 6, placeholder: plain('Code') }),
+    input('note', { type: 'plain_text_input', multiline: true }, { optional: true }),
+    input('email', { type: 'email_text_input' }),
+    input('count', { type: 'number_input', is_decimal_allowed: false, initial_value: '3' }),
+    input('date', { type: 'datepicker', initial_date: '2026-11-20' }),
+    input('card', {
+      type: 'static_select',
+      options: [option('Visa'), option('Verve')],
+      initial_option: option('Verve'),
+    }),
+    input('who', { type: 'users_select', initial_user: 'U2' }),
+    input('checks', {
+      type: 'checkboxes',
+      options: [option('read'), option('agree')],
+      initial_options: [option('read')],
+    }),
+    input('radio', {
+      type: 'radio_buttons',
+      options: [option('now'), option('later')],
+      initial_option: option('now'),
+    }),
+    input('several', {
+      type: 'multi_static_select',
+      options: [option('a'), option('b')],
+      initial_options: [option('b')],
+    }),
+  ];
+}
+
+export type CannedPlayground = PageServer & {
+  /** What the page asked to be done, oldest first. */
+  acts: ActRequest[];
+  /** Changes what one person sees and tells the page. */
+  show: (change: (state: ServedState) => ServedState) => void;
+  answer: (result: ActResult) => void;
+};
+
+/** The page's real server in front of canned states: what the page asks for is only written down. */
+export async function startCanned(
+  stateOf: (userId: string) => ServedState,
+  port = 0,
+): Promise<CannedPlayground> {
+  const acts: ActRequest[] = [];
+  const listeners = new Set<() => void>();
+  let read = stateOf;
+  let result: ActResult = { ok: true };
+  const server = await startPageServer(
+    {
+      firstUser: 'U1',
+      state: (userId) => read(userId),
+      act(request) {
+        acts.push(request);
+        return Promise.resolve(result);
+      },
+      exchange: (id) => {
+        const found = read('U1').log.find((exchange) => exchange.id === id);
+        return found && { ...found, request: 'the request body', response: 'the response body' };
+      },
+      botLog: () => 'one line',
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+    port,
+  );
+  return {
+    ...server,
+    acts,
+    show(change) {
+      const before = read;
+      read = (userId) => change(before(userId));
+      for (const listener of listeners) listener();
+    },
+    answer(next) {
+      result = next;
+    },
+  };
+}

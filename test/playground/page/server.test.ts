@@ -1,0 +1,96 @@
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyState, startCanned, type CannedPlayground } from './canned.ts';
+
+type Answer = { status: number; body: string; headers: Record<string, unknown> };
+
+/** A bare request: unlike fetch it may lie about its Host and leave its path as it is. */
+function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const asking = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }),
+      );
+    });
+    asking.on('error', reject);
+    asking.end(body);
+  });
+}
+
+const act = JSON.stringify({ user: 'U1', action: { kind: 'bot_kill' } });
+const json = { 'content-type': 'application/json' };
+
+describe('the page’s server', () => {
+  let canned: CannedPlayground;
+  beforeEach(async () => {
+    canned = await startCanned(emptyState);
+  });
+  afterEach(() => canned.close());
+
+  it('answers only requests that name its own address', async () => {
+    const rebound = await ask(canned.port, '/state', { host: 'evil.example' });
+    expect(rebound.status).toBe(421);
+    expect(rebound.body).not.toContain('ORDER');
+    expect((await ask(canned.port, '/state', { host: `localhost:${canned.port}` })).status).toBe(200);
+  });
+
+  it('takes actions only from its own page', async () => {
+    const foreign = await ask(canned.port, '/act', { ...json, origin: 'https://evil.example' }, act);
+    expect(foreign.status).toBe(403);
+    const opaque = await ask(canned.port, '/act', { ...json, origin: 'null' }, act);
+    expect(opaque.status).toBe(403);
+    const form = await ask(canned.port, '/act', { 'content-type': 'text/plain' }, act);
+    expect(form.status).toBe(415);
+    expect(canned.acts).toEqual([]);
+    expect((await ask(canned.port, '/act', { ...json, origin: canned.url }, act)).status).toBe(200);
+    expect(canned.acts).toHaveLength(1);
+  });
+
+  it('refuses an action it does not know, and one that is too large', async () => {
+    const unknown = await ask(canned.port, '/act', json, '{"user":"U1","action":{"kind":"rm"}}');
+    expect(unknown).toMatchObject({ status: 400 });
+    expect((await ask(canned.port, '/act', json, 'not json')).status).toBe(400);
+    expect((await ask(canned.port, '/act', json, `"${'x'.repeat(300_000)}"`)).status).toBe(413);
+    expect(canned.acts).toEqual([]);
+  });
+
+  it.each([
+    '/page/../server.ts',
+    '/page/%2e%2e/server.ts',
+    '/modules/lit/../../package.json',
+    '/page/tsconfig.json',
+    '/server.ts',
+  ])('gives nothing outside its folders: %s', async (path) => {
+    expect((await ask(canned.port, path)).status).toBe(404);
+  });
+
+  it('serves the page’s TypeScript without its types, under a policy that allows nothing from elsewhere', async () => {
+    const script = await ask(canned.port, '/page/main.ts');
+    expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(script.body).not.toContain(': Model');
+    const policy = String((await ask(canned.port, '/')).headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  it('knows nobody who is not in the workspace', async () => {
+    expect((await ask(canned.port, '/state?user=U9')).status).toBe(404);
+    expect((await ask(canned.port, '/events?user=U9')).status).toBe(404);
+  });
+
+  it('takes the next free port when the wanted one is taken', async () => {
+    const second = await startCanned(emptyState, canned.port);
+    expect(second.port).toBeGreaterThan(canned.port);
+    expect((await ask(second.port, '/')).status).toBe(200);
+    await second.close();
+  });
+});
