@@ -1,18 +1,28 @@
 import { enableCompileCache } from 'node:module';
+import type { App } from './app.ts';
 
 enableCompileCache();
 
 // Loaded after the cache is on, so that it covers everything else.
-const [{ createApp }, { webhookProblems }, { readConfig, secretsOf }, { createLog }] = await Promise.all([
+const [
+  { createApp },
+  { webhookChecks },
+  { permissions },
+  { permissionCheck },
+  { readConfig, secretsOf },
+  { createLog },
+] = await Promise.all([
   import('./app.ts'),
   import('./app/webhook-settings.ts'),
+  import('./commands/registry.ts'),
+  import('./config/permission-check.ts'),
   import('./config/read-config.ts'),
   import('./log.ts'),
 ]);
 
-const result = readConfig(process.env, [webhookProblems]);
+const result = readConfig(process.env, [...webhookChecks, permissionCheck(permissions)]);
 if (result.kind === 'refused') {
-  const problems = result.problems.map((problem) => `  - ${problem}`).join('\n');
+  const problems = [...result.problems, ...result.warnings].map((problem) => `  - ${problem}`).join('\n');
   process.stderr.write(
     `Payops cannot start. Its settings have problems:\n${problems}\ndocs/settings.md explains each setting.\n`,
   );
@@ -33,17 +43,26 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const app = createApp({ config, log, now: () => Date.now() });
-try {
-  await app.start();
-} catch (error) {
-  process.stderr.write(`Payops cannot start. ${error instanceof Error ? error.message : 'Unknown error'}\n`);
-  process.exit(1);
+/** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */
+async function start(): Promise<App> {
+  try {
+    const created = createApp({ config, log, now: () => Date.now() });
+    await created.start();
+    return created;
+  } catch (error) {
+    log('debug', 'The start failed', {}, error);
+    process.stderr.write(
+      `Payops cannot start. ${error instanceof Error ? error.message : 'Unknown error'}\n`,
+    );
+    process.exit(1);
+  }
 }
+const app = await start();
 
 let stopping = false;
 async function stop(): Promise<void> {
-  if (stopping) return;
+  // Whoever asks twice does not want to wait; what is under way is taken up again at the next start.
+  if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');
   await app.stop();

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sealer } from '../operations/outbox.ts';
+import { withinDeadline } from '../store/deadline.ts';
 import { readOrMakeKeyFile } from '../store/key-file.ts';
 import { connectRedis, type RedisConnection } from '../store/redis-client.ts';
 import { openRedisStore } from '../store/redis-store.ts';
@@ -14,15 +15,17 @@ export type Kept = {
   store: Store;
   sealer: Sealer;
   redis: RedisConnection | undefined;
-  /** Why the store must not be trusted; undefined when it may be, or cannot be asked yet. */
-  refusal: () => Promise<string | undefined>;
+  /** Resolves when the store has been asked whether it may be trusted, or is away for now. */
+  checked: () => Promise<void>;
+  /** Why it must not be trusted; undefined while nothing speaks against it. */
+  refusal: () => string | undefined;
   close: () => Promise<void>;
 };
 
 /** What survives a crash: the embedded store with its own key file, or Redis with the keys that replicas share. */
 export function openKept({ config, log, now }: Outside): Kept {
   if (config.redisUrl === undefined) {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    makeDataFolder(config.dataDir);
     const keys = config.sealingKeys ?? [
       { id: 'file', key: readOrMakeKeyFile(join(config.dataDir, 'sealing.key')) },
     ];
@@ -31,7 +34,8 @@ export function openKept({ config, log, now }: Outside): Kept {
       store,
       sealer: createSealer(keys),
       redis: undefined,
-      refusal: noRefusal,
+      checked: nothingToCheck,
+      refusal: () => undefined,
       close: () => store.close(),
     };
   }
@@ -42,7 +46,12 @@ export function openKept({ config, log, now }: Outside): Kept {
     store,
     sealer: createSealer(config.sealingKeys ?? []),
     redis,
-    refusal: watch.firstRefusal,
+    refusal: watch.refusal,
+    async checked() {
+      // Asked any sooner, a Redis that is there would be taken for one that is away, and not be judged.
+      await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
+      await watch.firstCheck();
+    },
     async close() {
       watch.stop();
       await store.close();
@@ -51,6 +60,20 @@ export function openKept({ config, log, now }: Outside): Kept {
   };
 }
 
-function noRefusal(): Promise<undefined> {
-  return Promise.resolve(undefined);
+/** A Redis that hangs must not keep the process from serving. */
+const firstAttemptMs = 2_000;
+
+function makeDataFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    const fix = 'Set DATA_DIR to a folder that this user may write to';
+    throw new Error(`The data folder ${path} cannot be written to (${code}). ${fix}.`, { cause });
+  }
+}
+
+function nothingToCheck(): Promise<void> {
+  return Promise.resolve();
 }

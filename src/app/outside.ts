@@ -1,4 +1,4 @@
-import type { Config } from '../config/read-config.ts';
+import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
 
 /** What every part of the app is made from. */

@@ -1,6 +1,7 @@
-import type { Config } from '../config/read-config.ts';
-import type { Environment as Settings } from '../config/settings.ts';
+import { settingsCheck, type Config, type SettingsCheck } from '../config/config.ts';
+import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
+import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { readEventPointers, type EventPointers } from '../webhooks/event.ts';
 import { readSignatureScheme } from '../webhooks/scheme-settings.ts';
 import { signatureProblem, type SignatureScheme } from '../webhooks/signature.ts';
@@ -15,25 +16,61 @@ export type Webhooks = {
 export function readWebhooks(config: Config): Webhooks {
   const scheme = readScheme(config);
   const pointers = readEventPointers(config.webhookEventPointers ?? {});
-  // Both were found readable before the start, by webhookProblems.
+  // Both were found readable before the start, by webhookChecks.
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
   const problem = signatureProblem(scheme.value, config.webhookSecrets ?? []);
   return { scheme: scheme.value, pointers: pointers.value, problem };
 }
 
+const recipe = [
+  'webhookSignatureHeader',
+  'webhookSignaturePlace',
+  'webhookSignatureAlgorithm',
+  'webhookSignatureEncoding',
+  'webhookSecretEncoding',
+  'webhookSignedTemplate',
+  'webhookTimestampSource',
+  'webhookTimestampUnit',
+  'webhookToleranceSeconds',
+] as const satisfies (keyof Settings)[];
+
+type Recipe = Pick<Settings, 'webhookSignaturePreset' | (typeof recipe)[number]>;
+
 /** What is wrong with the webhook settings, for the one message about the configuration. */
-export function webhookProblems(settings: Settings): string[] {
-  const results: [string, Parsed<unknown>][] = [
-    ['WEBHOOK_SIGNED_TEMPLATE or WEBHOOK_TIMESTAMP_SOURCE', readScheme(settings)],
-    ['WEBHOOK_EVENT_POINTERS', readEventPointers(settings.webhookEventPointers ?? {})],
+export const webhookChecks: readonly SettingsCheck[] = [
+  settingsCheck(['webhookSignaturePreset', ...recipe], (settings) => {
+    if (settings.webhookSignaturePreset === undefined) return withoutPreset(settings);
+    const scheme = readScheme(settings);
+    return scheme.ok ? [] : [`WEBHOOK_SIGNED_TEMPLATE or WEBHOOK_TIMESTAMP_SOURCE: ${scheme.problem}`];
+  }),
+  settingsCheck(['webhookSignaturePreset', 'webhookSecrets', ...recipe], (settings) => {
+    const scheme = readScheme(settings);
+    if (!scheme.ok || !scheme.value || !settings.webhookSecrets?.length) return [];
+    const unusable = signatureProblem(scheme.value, settings.webhookSecrets);
+    return unusable === undefined
+      ? []
+      : [`With these WEBHOOK_ settings every delivery would be refused: ${unusable}.`];
+  }),
+  settingsCheck(['webhookEventPointers'], ({ webhookEventPointers }) => {
+    const pointers = readEventPointers(webhookEventPointers ?? {});
+    return pointers.ok ? [] : [`WEBHOOK_EVENT_POINTERS: ${pointers.problem}`];
+  }),
+];
+
+/** Parts of a recipe that would go unused, which who set them cannot have meant. */
+function withoutPreset(settings: Recipe): string[] {
+  const unused = recipe.filter((key) => settings[key] !== undefined).map(variableName);
+  if (unused.length === 0) return [];
+  return [
+    `WEBHOOK_SIGNATURE_PRESET is missing: ${unused.join(', ')} ${unused.length === 1 ? 'changes' : 'change'} a recipe, and none is chosen (${signaturePresetNames.join(', ')}).`,
   ];
-  return results.flatMap(([name, result]) => (result.ok ? [] : [`${name}: ${result.problem}`]));
 }
 
-function readScheme(settings: Settings): Parsed<SignatureScheme | undefined> {
+function readScheme(settings: Recipe): Parsed<SignatureScheme | undefined> {
   if (settings.webhookSignaturePreset === undefined) return parsed(undefined);
   return readSignatureScheme(settings.webhookSignaturePreset, {
     headers: settings.webhookSignatureHeader,
+    place: settings.webhookSignaturePlace,
     algorithm: settings.webhookSignatureAlgorithm,
     encoding: settings.webhookSignatureEncoding,
     secretEncoding: settings.webhookSecretEncoding,

@@ -45,7 +45,7 @@ function understand(text: string, verbs: readonly Command[], menu: Command): Und
     verbs.map((command) => command.verb),
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
-  return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(first, nearest);
+  return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
 }
 
 function endsInAmount(rest: readonly string[]): boolean {
@@ -53,10 +53,24 @@ function endsInAmount(rest: readonly string[]): boolean {
   return amount === undefined || (more.length === 0 && parseAmount(amount).ok);
 }
 
-/** With a button for the case that it was a reference after all. */
-function unclear(typed: string, nearest: string | undefined): Understood {
+/** With a button for what was probably meant: the misspelt look-up, or a reference after all. */
+function unclear(
+  [typed = '', ...rest]: readonly string[],
+  nearest: string | undefined,
+  bare: Command | undefined,
+): Understood {
+  if (nearest !== undefined && nearest === bare?.verb && rest.length > 0) return slip(typed, nearest, rest);
   const { text, blocks } = unknownVerbMessage(typed, nearest);
-  const button = lookUpButton(`Look up the reference ${typed}`, typed);
+  const button = lookUpButton(`Look up the reference “${typed}”`, typed);
+  return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
+}
+
+function slip(typed: string, nearest: string, rest: readonly string[]): Understood {
+  const [reference = '', second = ''] = rest;
+  const amount = parseAmount(second);
+  const meant = [nearest, ...rest.map((word) => (word.includes(' ') ? `"${word}"` : word))].join(' ');
+  const { text, blocks } = unknownVerbMessage(typed, meant);
+  const button = lookUpButton(`Look up ${reference}`, reference, amount.ok ? amount.value : undefined);
   return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
 }
 

@@ -1,7 +1,7 @@
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
-import { richText, words as say } from '../slack/blocks.ts';
 import { anyone, defineCommand, type Caller, type Command, type MayRun } from '../slack/command.ts';
+import { refusalMessage } from '../slack/error-message.ts';
 import { helpMessage } from '../slack/help-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
 
@@ -45,11 +45,9 @@ export async function menuFor(
     ),
   );
   const allowed = verbs.filter((_, index) => permits[index]?.kind === 'allowed');
-  const { text, blocks } = helpMessage(allowed);
   const refused = permits.find((permit) => permit.kind === 'refused');
-  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return { text, blocks };
-  const nothing = say(`You may do nothing else yet. ${refused.rule}. Who can: ${refused.whoCan}.`);
-  return { text, blocks: [...blocks, richText([nothing])] };
+  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return helpMessage(allowed);
+  return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
 }
 
 function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {

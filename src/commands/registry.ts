@@ -1,4 +1,4 @@
-import type { Command } from '../slack/command.ts';
+import type { Command, Permission } from '../slack/command.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 
 export type VerbDeps = LookupDeps;
@@ -7,3 +7,6 @@ export type VerbDeps = LookupDeps;
 export function createVerbs(deps: VerbDeps): Command[] {
   return [lookupCommand(deps)];
 }
+
+/** What a role may be given besides `*`: the permissions that the verbs above ask for. */
+export const permissions: readonly Permission[] = ['lookup'];

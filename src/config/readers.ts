@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SealingKey } from '../domain/sealing-key.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
@@ -83,8 +84,6 @@ function parseJsonObject(value: string): JsonObject | undefined {
   }
 }
 
-export type SealingKey = { id: string; key: Buffer };
-
 /** `id:base64` pairs, newest first: the first seals, all of them open. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   return list().transform((items, context): SealingKey[] => {
@@ -102,4 +101,9 @@ export function sealingKeys(): z.ZodType<SealingKey[], string> {
 function parseSealingKey(item: string): SealingKey | undefined {
   const match = /^([a-z0-9-]{1,16}):([A-Za-z0-9+/]{43}=)$/.exec(item);
   return match?.[1] && match[2] ? { id: match[1], key: Buffer.from(match[2], 'base64') } : undefined;
+}
+
+/** Why a file could not be read, as Node says it: ENOENT, EACCES. */
+export function fileErrorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { logLevels } from '../log.ts';
 import {
   httpUrl,
@@ -22,7 +23,6 @@ export type Setting<T = unknown> = {
   fallback?: string;
   /** Never shown in a message; also read from the file that NAME_FILE names. */
   secret?: true;
-  example?: string;
 };
 
 type Required<T> = Setting<T> & { fallback: string };
@@ -43,14 +43,6 @@ const payments = 'Payments service';
 const token = 'Access token of the payments service';
 const webhook = 'Webhook';
 const store = 'Store';
-
-export const signaturePresetNames = [
-  'raw-body',
-  'static-token',
-  'timestamped-pairs',
-  'standard-webhooks',
-  'field-concatenation',
-] as const;
 
 /**
  * Every setting, in the order of `docs/settings.md`, which is made from this table. The variable's name is
@@ -94,6 +86,12 @@ export const settings = {
     'Base URL of the Slack API: change it for a proxy, GovSlack or a simulator.',
     httpUrl(),
     'https://slack.com/api',
+  ),
+  slackTimeoutSeconds: setting(
+    slack,
+    'Deadline of one post of an alert, or of one read of a channel’s history.',
+    wholeNumber(1, 30),
+    '10',
   ),
 
   paymentsBaseUrl: setting(
@@ -186,7 +184,7 @@ export const settings = {
 
   webhookSignaturePreset: setting(
     webhook,
-    'The signature recipe to start from. Without one every delivery is refused. Spec: not shown.',
+    `The signature recipe to start from: ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Without one every delivery is refused. Spec: not shown.`,
     oneOf(signaturePresetNames),
   ),
   webhookSecrets: secret(
@@ -198,6 +196,11 @@ export const settings = {
     webhook,
     'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
     list(),
+  ),
+  webhookSignaturePlace: setting(
+    webhook,
+    'Where in its header the signature stands, in place of the preset’s: `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
+    text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
   webhookSignatureAlgorithm: setting(
     webhook,
@@ -261,7 +264,7 @@ export const settings = {
   ),
   workLeaseSeconds: setting(
     store,
-    'How long a replica may hold one piece of work before another takes it over after a crash.',
+    'How long a replica may hold one piece of work before another takes it over after a crash. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',
     wholeNumber(5, 600),
     '45',
   ),

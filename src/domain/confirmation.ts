@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.ts';
 /** Who says what the amount should be: the person, the bot's own charge, the signed event, or the order itself. */
 export type AmountSource = 'person' | 'charge' | 'event' | 'order';
 
-/** What the charge should have been. Without an amount the order's own amount, as the service tells it, is held against the one taken. */
+/** What the charge should have been. With or without an amount, the order's own, as the service tells it, is held against the one taken. */
 export type ExpectedCharge = {
   reference: OrderReference;
   amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
@@ -27,7 +27,8 @@ export type Confirmation =
 
 /**
  * Says "paid" only when all three hold: status is SUCCESS, the reference is the charged one, the amount
- * (and the currency, where both are known) is the charged one. Anything missing or unreadable does not hold.
+ * (and the currency, where both are known) is the charged one and the order's. Anything missing or
+ * unreadable does not hold, and neither does an amount of zero.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -74,35 +75,41 @@ const sourceWords: Record<AmountSource, string> = {
   order: 'the order’s amount',
 };
 
+type Wanted = { minor: number; currency?: string | undefined; source: AmountSource };
+
+/**
+ * The order's own amount is always held against the one taken, whoever else names one: an event may name
+ * what was taken, and a person what the record just showed them.
+ */
 function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
   if (!money) return amountCheck(false, 'The record’s amount or currency is missing or unreadable');
   const found = formatMoney(money);
-  const wanted = expected.amount ?? orderAmount(transaction);
-  if (!wanted) {
+  if (money.minor === 0) return amountCheck(false, `Amount ${found}: nothing was taken`);
+  const { orderAmountMinor, orderCurrency } = transaction;
+  if (orderCurrency !== undefined && orderCurrency !== money.currency) {
+    return amountCheck(false, `Amount ${found} is not in the order’s currency, ${orderCurrency}`);
+  }
+  const wanted: Wanted[] = expected.amount ? [expected.amount] : [];
+  if (orderAmountMinor !== undefined) wanted.push({ minor: orderAmountMinor, source: 'order' });
+  if (wanted.length === 0) {
     return amountCheck(
       false,
       `${found} was taken; give the amount to check it: the record has no order amount`,
     );
   }
-  const currency = wanted.currency ?? money.currency;
-  const words = sourceWords[wanted.source];
-  if (wanted.minor === money.minor && currency === money.currency) {
-    return amountCheck(true, `Amount ${found} equals ${words}`);
-  }
-  return amountCheck(
-    false,
-    `Amount ${found} differs from ${words}, ${formatMoney({ minor: wanted.minor, currency })}`,
+  const differing = wanted.filter(
+    ({ minor, currency = money.currency }) => minor !== money.minor || currency !== money.currency,
   );
+  if (differing.length === 0) {
+    const words = wanted.map(({ source }) => sourceWords[source]);
+    return amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);
+  }
+  const words = differing.map(({ minor, currency = money.currency, source }) => {
+    return `${sourceWords[source]}, ${formatMoney({ minor, currency })}`;
+  });
+  return amountCheck(false, `Amount ${found} differs from ${words.join(', and from ')}`);
 }
 
 function amountCheck(holds: boolean, statement: string): Check {
   return { part: 'amount', holds, statement };
-}
-
-function orderAmount(
-  transaction: Transaction,
-): { minor: number; currency?: string; source: 'order' } | undefined {
-  const { orderAmountMinor: minor, orderCurrency: currency } = transaction;
-  if (minor === undefined) return undefined;
-  return currency === undefined ? { minor, source: 'order' } : { minor, currency, source: 'order' };
 }

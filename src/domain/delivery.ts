@@ -6,15 +6,18 @@ export type PostOutcome =
   | { kind: 'posted'; ts: string }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }
-  /** Slack will refuse it until a person does what `fix` says; nothing was posted. */
-  | { kind: 'refused'; slackError: string; fix: string }
+  /** Slack will refuse it until a person does what `fix` says; nothing was posted. `message`: this one alone, others may pass. */
+  | { kind: 'refused'; slackError: string; fix: string; about: 'channel' | 'message' }
   /** It surely did not leave or was not accepted; trying again is safe. */
   | { kind: 'not_sent'; cause: unknown }
   /** The answer was lost: it may be in the channel. */
   | { kind: 'unsure'; cause: unknown };
 
-/** Whether a message with a key stands in a channel's history. `unknown`: the history may not be read (no scope), or Slack did not answer. */
+/** Whether a message with a key stands in a channel's history. */
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }
-  | { kind: 'unknown'; slackError: string };
+  /** Slack did not answer, or asks to wait: worth asking again. */
+  | { kind: 'unknown'; slackError: string; retryAfterMs?: number }
+  /** The bot may not read this history until a person changes something. */
+  | { kind: 'unreadable'; slackError: string };

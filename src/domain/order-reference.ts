@@ -15,12 +15,12 @@ export const longestOrderReference = 50;
 /** Control, formatting and invisible characters: they come from a copy and paste, never from a merchant. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Reads a reference a person typed or pasted. Characters are counted as people see them, not as UTF-16 units. */
+/** Reads a reference a person typed or pasted, or an event brought. Characters are counted as people see them, not as UTF-16 units. */
 export function parseOrderReference(text: string): Parsed<OrderReference> {
   const trimmed = text.trim();
   const length = [...trimmed].length;
   if (length === 0) return problem('A reference is missing. It is the merchant’s own order reference.');
-  if (invisible.test(trimmed)) {
+  if (invisible.test(trimmed) || !trimmed.isWellFormed()) {
     return problem('That reference holds invisible characters. Type it by hand, or paste it as plain text.');
   }
   if (length > longestOrderReference) {

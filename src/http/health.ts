@@ -1,5 +1,5 @@
+import { withDeadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
-import { withDeadline } from './deadline.ts';
 import { sendJson, type Route } from './server.ts';
 
 /** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
@@ -51,7 +51,7 @@ export async function checkParts(
   return await Promise.all(
     checks.map(async ({ name, check }) => {
       try {
-        return { name, ...(await withDeadline(check, deadlineMs)) };
+        return { name, ...(await withDeadline(deadlineMs, check)) };
       } catch (error) {
         log('warn', `The check of ${name} failed`, {}, error);
         return { name, state: 'down' as const, detail: 'the check failed; the log says how' };

@@ -1,5 +1,5 @@
+import { withDeadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
-import { withDeadline } from './deadline.ts';
 import type { Route } from './server.ts';
 
 export type Sample = { value: number; labels?: Readonly<Record<string, string>> };
@@ -69,7 +69,7 @@ async function exposeOrLog(
   deps: { log: Log; deadlineMs?: number },
 ): Promise<string | undefined> {
   try {
-    return expose(metric, await withDeadline(metric.read, deps.deadlineMs ?? 1_000));
+    return expose(metric, await withDeadline(deps.deadlineMs ?? 1_000, metric.read));
   } catch (error) {
     deps.log('warn', `The metric ${metric.name} could not be read`, {}, error);
     return undefined;

@@ -16,7 +16,6 @@ export type Route = {
 export type HttpServerDeps = {
   routes: readonly Route[];
   log: Log;
-  onError?: (error: unknown, errorId: string) => void;
 };
 
 export type HttpServer = {
@@ -107,7 +106,6 @@ async function carry(
     const errorId = newErrorId();
     const fields = { errorId, method: route.method, path: route.path, httpStatus: 500 };
     deps.log('error', 'A request handler failed', fields, error);
-    deps.onError?.(error, errorId);
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'internal error', errorId });
   }

@@ -1,113 +1,116 @@
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
-import type { Log } from '../log.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   openEvent,
   openNotice,
+  outboxKey,
   readOutboxRecord,
-  writeOutboxRecord,
   type Notice,
   type OutboxRecord,
   type Sealer,
 } from './outbox.ts';
+import { finish, paceMs, save, type Work } from './outbox-work.ts';
+import { settleDoubt } from './settle-doubt.ts';
+import { tellOperators, type TellDeps } from './tell-operators.ts';
 
 /** What is posted: the words are made where Slack is known. */
 export type Post =
   | { kind: 'alert'; alert: Alert }
   | { kind: 'notice'; notice: Notice; key: string; mayBeRepeat: boolean };
 
-export type DeliverDeps = {
-  store: Pick<Store, 'take' | 'write'>;
+export type DeliverDeps = TellDeps & {
+  store: Pick<Store, 'create' | 'take' | 'write'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
-  post: (channel: string, post: Post) => Promise<PostOutcome>;
+  channelFor: (kind: PaymentEvent['kind']) => string | undefined;
+  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
+  compose: (post: Post) => (channel: string) => Promise<PostOutcome>;
   findByKey: (channel: string, key: string, sinceMs: number) => Promise<HistoryAnswer>;
+  /** What became of the last post to a channel, for health. */
+  report: (channel: string, outcome: PostOutcome) => void;
   environment: Environment;
   account: string;
   rememberMs: number;
   /** Longer than a look-up, a history read and a post with their deadlines together. */
   leaseMs: number;
-  now: () => number;
+  /** Deadline of one post. */
+  postTimeoutMs: number;
   log: Log;
 };
 
-/** Slack takes about one message a second in a channel. */
-const paceMs = 1_000;
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */
-const lookUpDelaysMs = [2_000, 8_000];
+const lookUpPatienceMs = 10_000;
+const lookUpAgainMs = 2_000;
 const longestBackOffMs = 60_000;
 /** A channel the bot may not post to is tried again this often: the fix is a person's. */
 const refusedDelayMs = 60_000;
-/** How long a history that cannot be read for the moment is waited for before the post is repeated, marked. */
-const historyPatienceMs = 300_000;
+/** Failures in a row after which the operators are told that a record is stuck. */
+const stuckAfter = 5;
+const longestPutAsideMs = 3_600_000;
 
 /**
- * Takes one due record and delivers it. Each record is posted once: `posting` is written first, by
- * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds `posting` set asks
- * the channel's history before it repeats anything. False when nothing was due.
+ * Takes one due record and delivers it. Each is posted once: `doubt` is written before the post leaves, by
+ * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds it set asks the
+ * channel's history before it repeats anything. A record that cannot be handled is put aside, so that its
+ * channel goes on without it. False when nothing was due; throws StoreUnavailable alone.
  */
 export async function deliverNext(deps: DeliverDeps): Promise<boolean> {
   const [entry] = await deps.store.take(deps.leaseMs);
   if (!entry) return false;
-  const record = readOutboxRecord(entry.value);
-  const doubt = record.posting ? await settleDoubt(deps, entry, record) : { kind: 'none' as const };
-  if (doubt.kind === 'settled') return true;
-  const mayBeRepeat = doubt.kind === 'repeat';
-  const post = await preparePost(deps, entry, record, mayBeRepeat);
-  if (!post) return true;
-  const held = await save(deps, entry, { ...record, posting: true }, { holdMs: deps.leaseMs });
-  if (!held) return true;
-  await concludePost(deps, held, record, await deps.post(record.channel, post));
+  const held = { entry };
+  try {
+    await deliver(deps, held);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    await putAside(deps, held.entry, error);
+  }
   return true;
 }
 
-type Doubt = { kind: 'none' | 'repeat' | 'settled' };
-
-/** An earlier attempt may have arrived. Found in the channel: done. Absent: post. Unreadable for good: post, marked. */
-async function settleDoubt(deps: DeliverDeps, entry: Entry, record: OutboxRecord): Promise<Doubt> {
-  const answer = await deps.findByKey(record.channel, entry.key, record.receivedAtMs);
-  switch (answer.kind) {
-    case 'found':
-      await finish(deps, entry, record, answer.ts);
-      return { kind: 'settled' };
-    case 'absent':
-      return { kind: 'none' };
-    case 'unknown': {
-      const patient = deps.now() - record.receivedAtMs < historyPatienceMs;
-      if (answer.slackError === 'missing_scope' || !patient) return { kind: 'repeat' };
-      await save(deps, entry, record, { delayMs: 5_000, pauseMs: paceMs });
-      return { kind: 'settled' };
-    }
-  }
+async function deliver(deps: DeliverDeps, held: { entry: Entry }): Promise<void> {
+  const work: Work = { entry: held.entry, record: readOutboxRecord(held.entry.value) };
+  const verdict = await settleDoubt(deps, work);
+  if (verdict === 'settled') return;
+  // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
+  const standing = verdict === 'stands' ? work.record.doubt : undefined;
+  const prepared = await prepare(deps, work, standing !== undefined);
+  if (!prepared) return;
+  const { channel, send } = prepared;
+  const heldAtMs = deps.now();
+  const doubt = standing?.channel === channel ? standing : { channel, sinceMs: heldAtMs };
+  const entry = await save(deps, work, { doubt }, { holdMs: deps.leaseMs });
+  // Somebody else's by now, or this process slept so long that the post could outlive the lease.
+  if (!entry || deps.now() - heldAtMs > deps.leaseMs - deps.postTimeoutMs) return;
+  held.entry = entry;
+  const outcome = await send(channel);
+  deps.report(channel, outcome);
+  await conclude(deps, { entry, record: work.record }, { channel, outcome, standing, doubt });
 }
 
+type Prepared = { channel: string; send: (channel: string) => Promise<PostOutcome> };
+
 /** Undefined when the look-up found the service away and the record waits for it. */
-async function preparePost(
-  deps: DeliverDeps,
-  entry: Entry,
-  record: OutboxRecord,
-  mayBeRepeat: boolean,
-): Promise<Post | undefined> {
+async function prepare(deps: DeliverDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared | undefined> {
+  const { entry, record } = work;
   if (record.kind === 'notice') {
-    return {
-      kind: 'notice',
-      notice: openNotice(deps.sealer, entry.key, record),
-      key: entry.key,
-      mayBeRepeat,
-    };
+    const notice = openNotice(deps.sealer, entry.key, record);
+    const send = deps.compose({ kind: 'notice', notice, key: entry.key, mayBeRepeat });
+    return { channel: deps.opsChannel ?? record.channel, send };
   }
   const event = openEvent(deps.sealer, entry.key, record);
   const lookup = await deps.lookUp(event);
-  const delayMs = lookup.kind === 'unchecked' ? lookUpDelaysMs[record.lookUps] : undefined;
-  if (delayMs !== undefined) {
-    await save(deps, entry, { ...record, lookUps: record.lookUps + 1 }, { delayMs });
+  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
+    await save(deps, work, {}, { delayMs: lookUpAgainMs });
     return undefined;
   }
   const { environment, account } = deps;
+  const told = { ...provenReference(lookup), ...event, key: entry.key };
   const alert: Alert = {
-    event,
+    event: told,
     lookup,
     environment,
     account,
@@ -115,8 +118,8 @@ async function preparePost(
     mayBeRepeat,
   };
   return {
-    kind: 'alert',
-    alert: { ...alert, event: { ...provenReference(lookup), ...event, key: entry.key } },
+    channel: deps.channelFor(event.kind) ?? record.channel,
+    send: deps.compose({ kind: 'alert', alert }),
   };
 }
 
@@ -126,58 +129,71 @@ function provenReference(lookup: Lookup): { orderReference?: string } {
   return found === undefined ? {} : { orderReference: found };
 }
 
-async function concludePost(
-  deps: DeliverDeps,
-  entry: Entry,
-  record: OutboxRecord,
-  outcome: PostOutcome,
-): Promise<void> {
-  const { log } = deps;
-  const about = { key: entry.key, channel: record.channel, attempt: entry.attempts };
-  const missed = { ...record, posting: false, misses: record.misses + 1 };
+/** `standing`: the doubt that stays though this post did not arrive; `doubt`: the one if it may have. */
+type Conclusion = {
+  channel: string;
+  outcome: PostOutcome;
+  standing: OutboxRecord['doubt'];
+  doubt: OutboxRecord['doubt'];
+};
+
+async function conclude(deps: DeliverDeps, work: Work, conclusion: Conclusion): Promise<void> {
+  const { channel, outcome, standing, doubt } = conclusion;
+  const about = { key: work.entry.key, channel, attempt: work.entry.attempts };
+  const missed = { doubt: standing, misses: work.record.misses + 1 };
   switch (outcome.kind) {
     case 'posted':
-      log('info', 'posted', about);
-      await finish(deps, entry, record, outcome.ts);
+      deps.log('info', 'posted', about);
+      await finish(deps, work, { channel, ts: outcome.ts });
       return;
     case 'rate_limited':
-      log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
-      await save(deps, entry, { ...record, posting: false }, wait(outcome.retryAfterMs));
+      deps.log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
+      await save(deps, work, { doubt: standing }, waitAll(outcome.retryAfterMs));
       return;
-    case 'refused':
-      log('error', 'Slack refuses the post', { ...about, slackError: outcome.slackError, fix: outcome.fix });
-      await save(deps, entry, missed, wait(refusedDelayMs));
+    case 'refused': {
+      const { slackError, fix } = outcome;
+      deps.log('error', 'Slack refuses the post', { ...about, slackError, fix });
+      const wait = outcome.about === 'channel' ? waitAll(refusedDelayMs) : waitAlone(longestPutAsideMs);
+      await save(deps, work, missed, wait);
       return;
+    }
     case 'not_sent':
-      log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
-      await save(deps, entry, missed, wait(backOffMs(record.misses)));
+      deps.log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
+      await save(deps, work, missed, waitAll(backOffMs(work.record.misses)));
       return;
-    case 'unsure':
-      log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
-      await save(deps, entry, { ...missed, posting: true }, wait(backOffMs(record.misses)));
+    case 'unsure': {
+      deps.log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
+      // Slack may still be about to show it: a look that comes too soon finds nothing.
+      const delayMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs(work.record.misses));
+      await save(deps, work, { ...missed, doubt }, waitAlone(delayMs));
       return;
+    }
   }
 }
 
-function wait(ms: number): WriteOptions {
-  return { delayMs: ms, pauseMs: ms };
+/** The whole channel waits: what holds for this record holds for the next. */
+function waitAll(ms: number): WriteOptions {
+  const waitMs = Math.max(paceMs, ms);
+  return { delayMs: waitMs, pauseMs: waitMs };
+}
+
+function waitAlone(ms: number): WriteOptions {
+  return { delayMs: ms, pauseMs: paceMs };
 }
 
 function backOffMs(misses: number): number {
   return Math.min(paceMs * 2 ** misses, longestBackOffMs);
 }
 
-async function finish(deps: DeliverDeps, entry: Entry, record: OutboxRecord, ts: string): Promise<void> {
-  const options = { ttlMs: deps.rememberMs, pauseMs: paceMs };
-  await save(deps, entry, { ...record, posting: false, posted: { ts } }, options);
-}
-
-/** Undefined when somebody else has it by now, and our effect is to be dropped. */
-function save(
-  deps: DeliverDeps,
-  entry: Entry,
-  record: OutboxRecord,
-  options: WriteOptions,
-): Promise<Entry | undefined> {
-  return deps.store.write(entry, writeOutboxRecord(record), options);
+/** What cannot be read, opened or told is kept and tried ever more rarely, and never holds up its channel. */
+async function putAside(deps: DeliverDeps, entry: Entry, error: unknown): Promise<void> {
+  const errorId = newErrorId();
+  const about = { errorId, key: entry.key, channel: entry.lane, attempt: entry.attempts };
+  deps.log('error', 'this cannot be posted as it is; trying again later', about, error);
+  const delayMs = Math.min(paceMs * 2 ** entry.attempts, longestPutAsideMs);
+  const written = await deps.store.write(entry, entry.value, { delayMs, pauseMs: paceMs });
+  // A notice of a stuck notice would be one without end.
+  if (written && entry.attempts >= stuckAfter && !entry.key.startsWith(outboxKey('notice', ''))) {
+    await tellOperators(deps, `stuck:${entry.key}`, { kind: 'stuck', record: entry.key, errorId });
+  }
 }

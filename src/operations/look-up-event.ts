@@ -1,6 +1,6 @@
 import type { Lookup } from '../domain/alert.ts';
 import { confirm } from '../domain/confirmation.ts';
-import { ServiceFailure } from '../domain/failure.ts';
+import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Transaction } from '../domain/transaction.ts';
@@ -35,4 +35,31 @@ function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0]
   if (event.amountMinor === undefined) return {};
   const amount = { minor: event.amountMinor, source: 'event' as const };
   return { amount: event.currency === undefined ? amount : { ...amount, currency: event.currency } };
+}
+
+/** Failures of the service as a whole; `malformed` and `forbidden` may be about one record. */
+const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_limited', 'unauthorized']);
+const shortestQuietMs = 2_000;
+
+/**
+ * `lookUpEvent` that does not ask a service again that has just failed: for three times as long as the
+ * failure took, 2 s at least, everything is `unchecked` at once. So a burst of alerts behind a service that
+ * hangs costs one wait, not one each.
+ */
+export function createEventLookUp(deps: {
+  findTransaction: FindTransaction;
+  now: () => number;
+}): (event: PaymentEvent) => Promise<Lookup> {
+  let outage: { failure: FailureKind; untilMs: number } | undefined;
+  return async function lookUp(event) {
+    const startedAtMs = deps.now();
+    if (outage && startedAtMs < outage.untilMs) return { kind: 'unchecked', failure: outage.failure };
+    const lookup = await lookUpEvent(deps.findTransaction, event);
+    const tookMs = deps.now() - startedAtMs;
+    outage =
+      lookup.kind === 'unchecked' && outageKinds.has(lookup.failure)
+        ? { failure: lookup.failure, untilMs: deps.now() + Math.max(shortestQuietMs, 3 * tookMs) }
+        : undefined;
+    return lookup;
+  };
 }

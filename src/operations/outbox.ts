@@ -5,10 +5,12 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
  * Something the bot must tell the people who run it, besides alerts: short, rare, once per key.
  * `event_differs`: a repeat of a known event came with another amount or outcome.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
+ * `stuck`: something that should be posted cannot be prepared, time after time.
  */
 export type Notice =
   | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-  | { kind: 'unknown_event'; eventKind: string };
+  | { kind: 'unknown_event'; eventKind: string }
+  | { kind: 'stuck'; record: string; errorId: string };
 
 /**
  * One thing to post, as the store keeps it: dedupe memory while it is finished, work while it is not.
@@ -16,27 +18,31 @@ export type Notice =
  */
 const outboxRecord = z.object({
   kind: z.enum(['alert', 'notice']),
+  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
   fingerprint: z.string(),
   receivedAtMs: z.number(),
   sealed: z.string(),
-  /** Written before the post leaves: found again in a record that is due, the post may have arrived. */
-  posting: z.boolean(),
-  /** Look-ups that found the payments service away. */
-  lookUps: z.number().int(),
-  /** Posts in a row that surely did not arrive; the back-off grows with it. */
+  /** A post that may have arrived: written before it leaves, gone once it surely did not. */
+  doubt: z
+    .object({
+      channel: z.string(),
+      sinceMs: z.number(),
+      /** Since when the history has not answered; absent while it has. */
+      silentSinceMs: z.number().optional(),
+    })
+    .optional(),
+  /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
-  /** When it was posted: the message. Absent in a record that never needed posting. */
-  posted: z.object({ ts: z.string() }).optional(),
+  /** The message, once posted. */
+  posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
 });
 
 export type OutboxRecord = z.infer<typeof outboxRecord>;
 
-export const outboxPrefix = 'outbox:';
-
 export function outboxKey(kind: OutboxRecord['kind'], key: string): string {
-  return `${outboxPrefix}${kind}:${key}`;
+  return `outbox:${kind}:${key}`;
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {

@@ -1,24 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Store } from '../store/store.ts';
-import {
-  outboxKey,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type Notice,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
+import { outboxKey, readOutboxRecord, writeOutboxRecord } from './outbox.ts';
+import { tellOperators, type TellDeps } from './tell-operators.ts';
 
-export type ReceiveDeps = {
+export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read'>;
-  sealer: Sealer;
   /** The channel an event of this kind is told in; undefined: it is remembered and not told. */
   channelFor: (kind: PaymentEvent['kind']) => string | undefined;
-  /** Where notices to the operators go; undefined: they are only logged. */
-  opsChannel: string | undefined;
   rememberMs: number;
-  now: () => number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
 };
@@ -43,14 +33,17 @@ export async function receiveEvent(
   const channel = deps.channelFor(event.kind);
   // A card token must not be kept before there is a ledger that needs it.
   const { savedCard: _unkept, ...kept } = event;
-  const record = newRecord(
-    deps,
-    { kind: 'alert', channel: channel ?? '', fingerprint },
-    deps.sealer.seal(key, JSON.stringify(kept)),
-  );
+  const record = writeOutboxRecord({
+    kind: 'alert',
+    channel: channel ?? '',
+    fingerprint,
+    receivedAtMs: deps.now(),
+    sealed: deps.sealer.seal(key, JSON.stringify(kept)),
+    misses: 0,
+  });
   const isNew = await deps.store.create(
     key,
-    writeOutboxRecord(record),
+    record,
     channel === undefined ? { ttlMs: deps.rememberMs } : { delayMs: 0, lane: channel },
   );
   if (isNew) {
@@ -58,13 +51,20 @@ export async function receiveEvent(
     return 'new';
   }
   const known = await deps.store.read(key);
-  if (!known || readOutboxRecord(known.value).fingerprint === fingerprint) return 'duplicate';
-  await tellOperators(deps, `differs:${event.key}:${fingerprint}`, {
-    kind: 'event_differs',
-    eventKind: event.kind,
-    orderReference: event.orderReference,
-  });
+  if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
+  const { kind: eventKind, orderReference } = event;
+  const notice = { kind: 'event_differs', eventKind, orderReference } as const;
+  if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
   return 'differs';
+}
+
+/** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
+function isRepeat(value: string, fingerprint: string): boolean {
+  try {
+    return readOutboxRecord(value).fingerprint === fingerprint;
+  } catch {
+    return true;
+  }
 }
 
 export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
@@ -77,30 +77,8 @@ export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDeliv
   const key = `unknown:${delivery.key}`;
   const sealed = deps.sealer.seal(key, delivery.body.toString('base64'));
   await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
-  await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, {
-    kind: 'unknown_event',
-    eventKind: delivery.eventKind,
-  });
-}
-
-async function tellOperators(deps: ReceiveDeps, name: string, notice: Notice): Promise<void> {
-  const { opsChannel } = deps;
-  if (opsChannel === undefined) return;
-  const key = outboxKey('notice', name);
-  const record = newRecord(
-    deps,
-    { kind: 'notice', channel: opsChannel, fingerprint: '' },
-    deps.sealer.seal(key, JSON.stringify(notice)),
-  );
-  if (await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane: opsChannel })) deps.wake();
-}
-
-function newRecord(
-  deps: ReceiveDeps,
-  about: Pick<OutboxRecord, 'kind' | 'channel' | 'fingerprint'>,
-  sealed: string,
-): OutboxRecord {
-  return { ...about, receivedAtMs: deps.now(), sealed, posting: false, lookUps: 0, misses: 0 };
+  const notice = { kind: 'unknown_event', eventKind: delivery.eventKind } as const;
+  if (await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice)) deps.wake();
 }
 
 /** Outside text must not shape a key. */

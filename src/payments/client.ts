@@ -1,7 +1,9 @@
 import createClient, { type Client } from 'openapi-fetch';
+import { withDeadline } from '../deadline.ts';
 import { ServiceFailure } from '../domain/failure.ts';
+import { isJsonObject } from '../domain/json-pointer.ts';
 import type { AccessToken } from './access-token.ts';
-import { failureOfStatus, failureOfThrow } from './failures.ts';
+import { failureOfStatus, failureOfThrow, timeoutFailure } from './failures.ts';
 import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
@@ -27,7 +29,7 @@ const withoutToken = new Set([
 
 /**
  * The typed client of the payments service. A call resolves with the service's answer (2xx, and 400 and 404,
- * which are answers in this specification) and its JSON; for anything else it throws ServiceFailure. Each
+ * which are answers in this specification; a 404 only when it is JSON) and its JSON; for anything else it throws ServiceFailure. Each
  * call has one deadline, follows no redirect, carries credentials only where the specification wants them,
  * and after a 401 renews the token once and repeats once, which is safe: a 401 was never acted on.
  *
@@ -37,26 +39,30 @@ const withoutToken = new Set([
  */
 export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps): PaymentsClient {
   async function send(request: Request): Promise<Response> {
-    const deadline = AbortSignal.timeout(settings.timeoutMs);
+    const { timeoutMs } = settings;
     try {
-      return await beforeDeadline(deadline, exchange(request, deadline));
+      return await withDeadline(
+        timeoutMs,
+        (signal) => exchange(request, signal),
+        () => timeoutFailure(timeoutMs),
+      );
     } catch (error) {
-      throw failureOfThrow(error, settings.timeoutMs);
+      throw failureOfThrow(error);
     }
   }
 
-  async function exchange(request: Request, deadline: AbortSignal): Promise<Response> {
+  async function exchange(request: Request, signal: AbortSignal): Promise<Response> {
     const path = new URL(request.url).pathname.slice(basePathLength(settings.baseUrl));
     const url = settings.sandbox ? sandboxUrl(settings.baseUrl, path, request.url) : request.url;
     // A refresh brings the token it refreshes.
     const isReady = withoutToken.has(path) || request.headers.has('Authorization');
-    if (isReady) return await readAnswer(await leave(url, request, undefined, deadline));
+    if (isReady) return await readAnswer(await leave(url, request, undefined, signal), settings);
     const token = await deps.accessToken.current();
-    const first = await leave(url, request.clone(), token, deadline);
-    if (first.status !== 401) return await readAnswer(first);
+    const first = await leave(url, request.clone(), token, signal);
+    if (first.status !== 401) return await readAnswer(first, settings);
     await first.body?.cancel();
     const newer = await deps.accessToken.replace(token);
-    return await readAnswer(await leave(url, request, newer, deadline));
+    return await readAnswer(await leave(url, request, newer, signal), settings);
   }
 
   function leave(
@@ -88,33 +94,33 @@ function sandboxUrl(baseUrl: string, path: string, url: string): string {
 }
 
 /** Reads the whole body before the deadline and answers with JSON, or throws what the status means. */
-async function readAnswer(response: Response): Promise<Response> {
+async function readAnswer(response: Response, settings: ClientSettings): Promise<Response> {
   const text = await response.text();
   const failure = failureOfStatus(response);
   if (failure) throw failure;
-  const isJson = parses(text);
-  if (!isJson && response.ok) {
-    throw new ServiceFailure('malformed', 'The payments service answered with something that is not JSON.', {
-      httpStatus: response.status,
-    });
+  const { status } = response;
+  const json = parseJson(text);
+  if (json === undefined && response.ok) {
+    const message = 'The payments service answered with something that is not JSON.';
+    throw new ServiceFailure('malformed', message, { httpStatus: status });
   }
+  if (status === 404 && !isJsonObject(json)) throw notTheService(settings);
   const headers = { 'Content-Type': 'application/json' };
-  return new Response(isJson ? text : '{}', { status: response.status, headers });
+  return new Response(json === undefined ? '{}' : text, { status, headers });
 }
 
-function parses(text: string): boolean {
+/** The service's own 404 is JSON; what any web server says to a path it does not know is no answer about a record. */
+function notTheService({ sandbox }: ClientSettings): ServiceFailure {
+  const setting = sandbox ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
+  const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;
+  return new ServiceFailure('malformed', message, { httpStatus: 404 });
+}
+
+/** Undefined when it is no JSON. */
+function parseJson(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
-}
-
-/** Also ends a wait that does not listen to the signal, such as the one for another replica's token. */
-function beforeDeadline<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true });
-    work.then(resolve, reject);
-  });
 }

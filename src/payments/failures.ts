@@ -36,15 +36,13 @@ function retryAfterMs(headers: Headers): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1_000;
 }
 
-/** Nothing was answered, or not in time. Whether the request was acted on is unknown. */
-export function failureOfThrow(error: unknown, timeoutMs: number): unknown {
-  if (error instanceof ServiceFailure) return error;
-  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
-    const seconds = timeoutMs / 1_000;
-    return new ServiceFailure('timeout', `No answer from the payments service in ${seconds} s.`, {
-      cause: error,
-    });
-  }
+/** Whether the request was acted on is unknown. */
+export function timeoutFailure(timeoutMs: number): ServiceFailure {
+  return new ServiceFailure('timeout', `No answer from the payments service in ${timeoutMs / 1_000} s.`);
+}
+
+/** Nothing was answered. Whether the request was acted on is unknown. What is no failure of the network stays itself. */
+export function failureOfThrow(error: unknown): unknown {
   // The standard's fetch throws TypeError for every failure of the network, redirects included.
   if (error instanceof TypeError) {
     return new ServiceFailure('network', 'The payments service could not be reached.', { cause: error });

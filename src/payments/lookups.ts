@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
-import { asObject, asObjects, looseMinor, looseText, withoutUndefined } from './wire.ts';
+import { asObject, asObjects, looseMinor, looseText } from './wire.ts';
 
 const transactionRecord = z
   .object({
@@ -47,11 +48,14 @@ export async function findTransaction(
   if (code === '00' && record) return record;
   throw new ServiceFailure(
     'malformed',
-    `The look-up was answered with code ${code ?? 'missing'} and no record.`,
-    {
-      httpStatus: response.status,
-    },
+    `The look-up was answered with code ${code === undefined ? 'missing' : readable(code)} and no record.`,
+    { httpStatus: response.status },
   );
+}
+
+/** The code is outside text, and the message reaches the log and whoever may ask for the health. */
+function readable(code: string): string {
+  return code.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 8) || 'unreadable';
 }
 
 function readTransaction(record: unknown): Transaction {

@@ -1,5 +1,6 @@
 import { ServiceFailure } from '../domain/failure.ts';
-import { atFirstPointer, looseText } from './wire.ts';
+import { valueAtFirst } from '../domain/json-pointer.ts';
+import { looseText } from './wire.ts';
 
 /** Where the parts of a token answer stand; ordered JSON pointers. Spec: not shown, so these are settings. */
 export type TokenPointers = { accessToken: string[]; refreshToken: string[]; expiry: string[] };
@@ -17,15 +18,15 @@ export function readTokenAnswer(
   pointers: TokenPointers,
   clock: { nowMs: number; fallbackLifetimeMs: number },
 ): Token {
-  const accessToken = looseText.parse(atFirstPointer(answer, pointers.accessToken));
+  const accessToken = looseText.parse(valueAtFirst(answer, pointers.accessToken));
   if (accessToken === undefined) {
     throw new ServiceFailure(
       'malformed',
       `The token answer holds no access token at ${pointers.accessToken.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
     );
   }
-  const refreshToken = looseText.parse(atFirstPointer(answer, pointers.refreshToken));
-  const told = readLifetimeMs(atFirstPointer(answer, pointers.expiry), clock.nowMs);
+  const refreshToken = looseText.parse(valueAtFirst(answer, pointers.refreshToken));
+  const told = readLifetimeMs(valueAtFirst(answer, pointers.expiry), clock.nowMs);
   return { accessToken, refreshToken, lifetimeMs: told ?? clock.fallbackLifetimeMs };
 }
 

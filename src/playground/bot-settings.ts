@@ -43,6 +43,10 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     WEBHOOK_SIGNATURE_HEADER: 'x-payments-signature',
     WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
     WEBHOOK_SECRETS: payments.webhookSecret,
+    // Shorter than an operator's: a person who has killed the bot waits for this lease to run out.
+    PAYMENTS_TIMEOUT_SECONDS: '4',
+    SLACK_TIMEOUT_SECONDS: '2',
+    WORK_LEASE_SECONDS: '10',
     ...(redisUrl === undefined ? {} : redisSettings(redisUrl)),
   };
 }
@@ -70,12 +74,12 @@ channels:
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [help, lookup]
+    may: [lookup]
   lead:
     users: [${users.lead}]
-    may: [help, lookup]
+    may: [lookup]
   on-call:
     users: [${users.onCall}]
-    may: [help, lookup]
+    may: [lookup]
 `;
 }

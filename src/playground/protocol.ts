@@ -16,6 +16,8 @@ export type PageChannel = {
   kind: 'channel' | 'dm';
   topic: string;
   botIsMember: boolean;
+  /** Only the app writes here. */
+  readOnly?: true;
 };
 
 /** A Block Kit block as JSON, already validated by the workspace; the page draws it. */
@@ -89,6 +91,8 @@ export type PaymentsDelivery = {
   attempts: number;
   lastStatus?: number;
   state: 'waiting' | 'delivered' | 'gave_up';
+  /** How it was sent once more; absent for the first sending. */
+  how?: 'again' | 'new_id' | 'late' | 'bad_signature';
 };
 
 export type PaymentsCard = { label: string; customerEmail: string; cardPan: string; cardType: string };

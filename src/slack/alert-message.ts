@@ -4,7 +4,7 @@ import { formatMoney } from '../domain/money.ts';
 import { outcomeWords } from '../domain/outcome.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { fields, headline, richText, words } from './blocks.ts';
+import { bold, fields, headline, richText, words } from './blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from './evidence.ts';
 import type { MessageBlock, SlackMessage } from './message.ts';
 import { stateWords, whyNot } from './transaction-message.ts';
@@ -18,15 +18,15 @@ export const alertEventType = 'payops_alert';
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, lookup } = alert;
-  const { state, next } = verdict(alert);
+  const { state, says, next } = verdict(alert);
   const { text, block } = headline(state, details(alert));
   const blocks: MessageBlock[] = [
     block,
-    ...quoted('The bank’s own words, by the event:', event.reason),
+    ...reasons(event, recordOf(lookup)),
     ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
-    ...(next === undefined ? [] : [richText([words(next)])]),
+    ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
     ...(lookup.kind === 'not_confirmed' && !isDeclined(alert) ? [richText(...whyNot(lookup))] : []),
-    ...facts(event, recordOf(lookup)),
+    ...fields({ 'Charge of': chargeWords(event), 'Customer id': word(event.customerId) }),
     ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
     placeLine({
       environment: alert.environment,
@@ -48,19 +48,17 @@ function recordOf(lookup: Lookup): Transaction | undefined {
   return 'transaction' in lookup ? lookup.transaction : undefined;
 }
 
-function facts(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
+/** Why, in words that are not ours; once when the event and the look-up say the same. */
+function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
   return [
+    ...quoted('The bank’s own words, by the event:', event.reason),
     ...quoted('The gateway’s own words, by the look-up:', gateway),
-    ...fields({
-      'Charge of': chargeWords(event),
-      'Customer id': word(event.customerId),
-      Method: word(record?.paymentMethod),
-    }),
   ];
 }
 
-type Verdict = { state: string; next?: string };
+/** `says` and `next` stand where the ticks do not speak for themselves: what it means, and what a person does now. */
+type Verdict = { state: string; says: string; next: string } | { state: string; says?: never; next?: never };
 
 const eventWords: Record<PaymentEventKind, string> = {
   payment_failed: 'Event says failed',
@@ -81,17 +79,20 @@ function verdict(alert: Alert): Verdict {
     case 'not_found':
       return {
         state: `🔎 ${says}, look-up says ${outcomeWords.notFound}`,
-        next: 'The service knows no transaction of this reference on this account, so nothing is proven either way. A very recent charge can take a moment to show: look it up again.',
+        says: 'The service knows no transaction of this reference on this account, so nothing is proven either way.',
+        next: 'look it up again; a very recent charge can take a moment to show.',
       };
     case 'unchecked':
       return {
         state: `❔ ${says}, not checked`,
-        next: `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. Nothing is assumed; look it up before you act.`,
+        says: `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. Nothing is assumed.`,
+        next: 'look it up before you act.',
       };
     case 'no_reference':
       return {
         state: `❔ ${says}, not checked`,
-        next: 'The event names no order reference under its signature, so there is nothing to look up. Nothing is assumed; find the payment in the merchant’s own records.',
+        says: 'The event names no order reference under its signature, so there is nothing to look up. Nothing is assumed.',
+        next: 'find the payment in the merchant’s own records.',
       };
   }
 }
@@ -109,14 +110,16 @@ function isDeclined({ event, lookup }: Alert): boolean {
 
 const declined: Verdict = {
   state: `❌ ${outcomeWords.declined}`,
-  next: 'A signed event says the charge failed, and the look-up agrees that it is not SUCCESS. Before another try, wait (24 hours, for example), and give it a new order reference.',
+  says: 'A signed event says the charge failed, and the look-up agrees that it is not SUCCESS.',
+  next: 'before another try, wait (24 hours, for example), and give it a new order reference.',
 };
 
 function confirmed(kind: PaymentEventKind): Verdict {
   if (kind === 'payment_success') return { state: stateWords.confirmed };
   return {
     state: `🚨 ${eventWords.payment_failed}, look-up says ${outcomeWords.paid}`,
-    next: 'The look-up proves the payment; the event contradicts it. Do not charge again. Ask the payments service which of the two is wrong.',
+    says: 'The look-up proves the payment; the event contradicts it.',
+    next: 'do not charge again. Ask the payments service which of the two is wrong.',
   };
 }
 
@@ -126,7 +129,8 @@ function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
   if (kind === 'payment_success' || !isSuccess) return { state: `⚠️ ${state}` };
   return {
     state: `🚨 ${state}`,
-    next: 'The look-up’s status is SUCCESS, so money may have moved although the event says failed. Do not charge again.',
+    says: 'The look-up’s status is SUCCESS, so money may have moved although the event says failed.',
+    next: 'do not charge again.',
   };
 }
 

@@ -84,19 +84,17 @@ async function carryOut(
     return { result: 'unreadable', message: usageMessage(read.problem, example) };
   }
   const prepared = read.value;
-  if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
-    return { result: 'repeated', prepared };
-  }
+  let hasBegun = false;
   try {
+    if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
+      return { result: 'repeated', prepared };
+    }
+    hasBegun = true;
     const message = await prepared.run(conversationOf(asked, deps));
     return { result: 'answered', message, prepared };
   } catch (error) {
     const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
-    const message = errorReply(
-      error,
-      { command, caller: asked.caller, ...reference, hasBegun: true },
-      deps.log,
-    );
+    const message = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
     return { result: 'failed', message, prepared };
   }
 }

@@ -22,7 +22,7 @@ export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | 'patienceMs'> &
   clients: SlackClients;
   /** How long a person may look at nothing; 1.5 s when absent. */
   patienceMs?: number;
-  /** Between attempts to reach Slack; the real time when absent. */
+  /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
   wait?: Wait;
 };
 

@@ -1,7 +1,7 @@
 import type { ChatPostMessageArguments, WebClient } from '@slack/web-api';
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { SlackMessage } from './message.ts';
-import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 export type Delivery = {
   /** Posts once, without a retry, and says what became of it. Never throws for anything Slack or the network does. */
@@ -13,26 +13,34 @@ export type Delivery = {
   findByKey(channel: string, key: string, sinceMs: number): Promise<HistoryAnswer>;
 };
 
-/** How much the bot's clock and Slack's may differ. */
-const clockSlackMs = 60_000;
+/** How much the clocks of the bot, of the replica that posted and of Slack may differ. */
+const clockSlackMs = 15 * 60_000;
 const pageSize = 200;
-const mostPages = 10;
+const mostPages = 20;
 
 /** Needs the delivery client: its timeout is long, and a 429 there must not hold up a modal. */
 export function createDelivery(client: WebClient): Delivery {
+  async function attempt(content: ChatPostMessageArguments): Promise<PostOutcome> {
+    try {
+      const { ts } = await client.chat.postMessage(content);
+      return ts === undefined
+        ? { kind: 'unsure', cause: new Error('Slack’s answer holds no ts') }
+        : { kind: 'posted', ts };
+    } catch (error) {
+      const problem = readSlackError(error);
+      if (problem.kind !== 'refused') return problem;
+      const about = isAboutMessage(problem.slackError) ? 'message' : 'channel';
+      return { ...problem, fix: fixFor(problem.slackError, content.channel), about };
+    }
+  }
+
   return {
     async post(channel, message) {
-      try {
-        const answer = await client.chat.postMessage(postArguments(channel, message));
-        return answer.ts === undefined
-          ? { kind: 'unsure', cause: new Error('Slack’s answer holds no ts') }
-          : { kind: 'posted', ts: answer.ts };
-      } catch (error) {
-        const problem = readSlackError(error);
-        return problem.kind === 'refused'
-          ? { ...problem, fix: fixFor(problem.slackError, channel) }
-          : problem;
-      }
+      const outcome = await attempt(postArguments(channel, message));
+      if (outcome.kind !== 'refused' || outcome.about !== 'message') return outcome;
+      // Newer block kinds are not everywhere yet; the words alone always are.
+      const { blocks: _refused, ...words } = postArguments(channel, message);
+      return attempt(words);
     },
 
     async findByKey(channel, key, sinceMs) {
@@ -40,13 +48,28 @@ export function createDelivery(client: WebClient): Delivery {
       try {
         return await searchHistory(client, { channel, key, oldest });
       } catch (error) {
-        return { kind: 'unknown', slackError: slackErrorWord(readSlackError(error)) };
+        const problem = readSlackError(error);
+        const slackError = slackErrorWord(problem);
+        if (unreadable.has(slackError)) return { kind: 'unreadable', slackError };
+        const { retryAfterMs } = problem.kind === 'rate_limited' ? problem : {};
+        return { kind: 'unknown', slackError, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
       }
     },
   };
 }
 
-function postArguments(channel: string, { text, blocks, metadata }: SlackMessage): ChatPostMessageArguments {
+/** A history needs the scope and, even with `chat:write.public`, the bot as a member. */
+const unreadable = new Set([
+  'missing_scope',
+  'not_in_channel',
+  'channel_not_found',
+  'no_permission',
+  'access_denied',
+  'not_allowed_token_type',
+  'unknown_method',
+]);
+
+function postArguments(channel: string, { text, blocks, metadata }: SlackMessage) {
   return {
     channel,
     text,
@@ -79,7 +102,7 @@ async function searchHistory(client: WebClient, search: Search): Promise<History
     if (next === undefined || next === '') return { kind: 'absent' };
     cursor = next;
   }
-  return { kind: 'unknown', slackError: 'history_too_long' };
+  return { kind: 'unreadable', slackError: 'history_too_long' };
 }
 
 function keyOf(metadata: { event_payload?: unknown } | undefined): unknown {

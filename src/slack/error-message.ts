@@ -9,16 +9,28 @@ import { outsideText } from './text.ts';
 export type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
 
 const longestProblem = 500;
+const longestWord = 80;
 
 /** The outside is broken: what happened, whether money may have moved, what happens next. */
 export function serviceFailureMessage(failure: ServiceFailure, about: Interrupted): SlackMessage {
   const { what, next } = failureWords[failure.kind];
   const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
   const wait = failure.retryAfterMs;
-  const nextStep = wait === undefined ? next : `The service asks to wait ${seconds(wait)}; then try again.`;
+  const nextStep = wait === undefined ? next : `the service asks to wait ${seconds(wait)}; then try again.`;
   return {
     text,
     blocks: [block, richText([bold('Money: '), words(moneyWords(about))], [bold('Next: '), words(nextStep)])],
+  };
+}
+
+/** The bot's own memory is away, and nothing that moves money runs without it. */
+export function storeUnavailableMessage(about: Interrupted): SlackMessage {
+  const { text, block } = headline('⚠️ The bot’s store does not answer', referenceOf(about));
+  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved: nothing that could move it was sent.';
+  const next = 'try again shortly; if it stays so, tell whoever runs this bot.';
+  return {
+    text,
+    blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
   };
 }
 
@@ -47,8 +59,10 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  const { text, block } = headline(outsideText(problem, longestProblem), []);
-  return { text, blocks: [block, richText([words('Like this: '), code(example)])] };
+  const [what = '', ...rest] = sentences(outsideText(problem, longestProblem));
+  const { text, block } = headline(what, []);
+  const advice: Piece[][] = rest.length === 0 ? [] : [[words(rest.join(' '))]];
+  return { text, blocks: [block, richText(...advice, [words('Like this: '), code(example)])] };
 }
 
 /** The person may not: what, which rule, their limit, and who can. Whole sentences without their full stop. */
@@ -65,13 +79,13 @@ export function refusalMessage(refusal: {
   return { text, blocks: [block, richText(...lines)] };
 }
 
-/** A verb that does not exist; `nearest` is a verb, `command` what the person types before it, like `/pay`. */
+/** A verb that does not exist; `nearest` is what was probably meant, `command` what stands before it, like `/pay`. */
 export function unknownVerbMessage(
   typed: string,
   nearest: string | undefined,
   command = '/pay',
 ): SlackMessage {
-  const { text, block } = headline(`I do not know “${outsideText(typed, 50)}”`, []);
+  const { text, block } = headline(`I do not know “${outsideText(typed, longestWord)}”`, []);
   const help: Piece[] = [code(`${command} help`), words(' lists everything.')];
   return {
     text,
@@ -79,14 +93,17 @@ export function unknownVerbMessage(
       block,
       nearest === undefined
         ? richText(help)
-        : richText([words('Did you mean '), code(`${command} ${nearest}`), words('?')], help),
+        : richText(
+            [words('Did you mean '), code(`${command} ${outsideText(nearest, longestWord)}`), words('?')],
+            help,
+          ),
     ],
   };
 }
 
 /** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
 export function cardNumberMessage(): SlackMessage {
-  const [first = '', ...rest] = cardNumberRefusal.split(/(?<=\.) /u);
+  const [first = '', ...rest] = sentences(cardNumberRefusal);
   const { text, block } = headline(`⛔ ${first}`, []);
   return { text, blocks: [block, richText([words(rest.join(' '))])] };
 }
@@ -118,7 +135,7 @@ const failureWords: Record<FailureKind, { what: string; next: string }> = {
   },
   malformed: {
     what: 'The payments service gave an answer that cannot be read',
-    next: 'try again; if it stays so, tell whoever runs this bot: the service may have changed.',
+    next: 'try again; if it stays so, tell whoever runs this bot: the service may have changed, or its address be set wrong.',
   },
 };
 
@@ -136,4 +153,8 @@ function referenceOf({ reference }: Interrupted): string[] {
 function seconds(ms: number): string {
   const whole = Math.max(1, Math.ceil(ms / 1000));
   return whole === 1 ? '1 second' : `${whole} seconds`;
+}
+
+function sentences(text: string): string[] {
+  return text.split(/(?<=\.) /u);
 }

@@ -1,16 +1,18 @@
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Caller, Command } from './command.ts';
-import { bugMessage, serviceFailureMessage } from './error-message.ts';
+import { bugMessage, serviceFailureMessage, storeUnavailableMessage } from './error-message.ts';
 import type { SlackMessage } from './message.ts';
 
 /** What was being done when it broke, and whether the verb itself had begun or only the guards before it. */
 export type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
 
 /**
- * The one place where a throw becomes words. A `ServiceFailure` says what happened, whether money may have
- * moved and what happens next; anything else is our bug, and its id is on the screen and in the log.
+ * The one place where a throw becomes words. A `ServiceFailure` or `StoreUnavailable` says what happened,
+ * whether money may have moved and what happens next; anything else is our bug, and its id is on the screen
+ * and in the log.
  */
 export function errorReply(error: unknown, doing: Doing, log: Log): SlackMessage {
   const moneyMayHaveMoved = doing.hasBegun && doing.command.effect === 'money';
@@ -20,6 +22,10 @@ export function errorReply(error: unknown, doing: Doing, log: Log): SlackMessage
   if (error instanceof ServiceFailure) {
     log('warn', 'The payments service gave no usable answer', { verb, userId, failure: error.kind }, error);
     return serviceFailureMessage(error, { ...reference, moneyMayHaveMoved });
+  }
+  if (error instanceof StoreUnavailable) {
+    log('warn', 'The store did not answer', { verb, userId }, error);
+    return storeUnavailableMessage({ ...reference, moneyMayHaveMoved });
   }
   const errorId = newErrorId();
   log('error', 'A command failed', { errorId, verb, userId }, error);

@@ -2,7 +2,13 @@ import { bold, code, codeLines, headline, richText, words, type Piece } from './
 import type { SlackMessage } from './message.ts';
 
 /** What help tells of a verb: the verb's own definition, so that help is never out of date. */
-export type HelpVerb = { verb: string; usage: string; summary: string; examples: readonly string[] };
+export type HelpVerb = {
+  verb: string;
+  usage: string;
+  summary: string;
+  examples: readonly string[];
+  takesBareWords?: true;
+};
 
 /** Keeps one block far below Slack's length even when every summary is long. */
 const verbsPerBlock = 8;
@@ -17,12 +23,19 @@ export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb, comma
 
 function overview(verbs: readonly HelpVerb[], command: string): SlackMessage {
   const { text, block } = headline(`What you can do with ${command}`, []);
-  const lines = verbs.map((verb): Piece[] => [code(typed(verb, command)), words(`  ${verb.summary}`)]);
+  // The last line says what help's own would.
+  const lines = verbs
+    .filter(({ verb }) => verb !== 'help')
+    .map((verb): Piece[] => [code(typed(verb, command)), words(`  ${verb.summary}${orShorter(verb)}`)]);
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );
   const more = richText([code(`${command} help <verb>`), words('  tells more, with examples.')]);
   return { text, blocks: [block, ...parts, more] };
+}
+
+function orShorter({ verb, takesBareWords }: HelpVerb): string {
+  return takesBareWords ? ` (“${verb}” may be left out)` : '';
 }
 
 function details(verb: HelpVerb, command: string): SlackMessage {

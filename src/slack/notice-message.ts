@@ -1,43 +1,55 @@
-import { context, plainText, richText, words } from './blocks.ts';
+import { context, headline, plainText, richText, words } from './blocks.ts';
 import type { SlackMessage } from './message.ts';
-import { cut } from './text.ts';
+import { outsideText } from './text.ts';
 
-/** What the people who run the bot must know, in domain words; the sender's own kind names stay quoted. */
+/** What the people who run the bot must know, in domain words. */
 export type NoticeView = {
   notice:
     | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-    | { kind: 'unknown_event'; eventKind: string };
+    | { kind: 'unknown_event'; eventKind: string }
+    | { kind: 'stuck'; record: string; errorId: string };
   key: string;
   mayBeRepeat: boolean;
 };
 
-const longestKind = 60;
+const longestDetail = 80;
 
 /** One sentence on what came, one on what it means and what to do. No customer data: the channel may be wide. */
 export function noticeMessage(view: NoticeView): SlackMessage {
-  const { headline, advice } = sentences(view.notice);
+  const { state, details, advice } = sentences(view.notice);
+  const first = headline(
+    `⚠️ ${state}`,
+    details.map((detail) => outsideText(detail, longestDetail)),
+  );
   const repeat = view.mayBeRepeat ? [context(plainText('May be a repeat of an earlier notice.'))] : [];
   return {
-    text: headline,
-    blocks: [richText([words(headline)], [words(advice)]), ...repeat],
+    text: first.text,
+    blocks: [first.block, richText([words(advice)]), ...repeat],
     metadata: { event_type: 'payops_notice', event_payload: { key: view.key } },
   };
 }
 
-function sentences(notice: NoticeView['notice']): { headline: string; advice: string } {
-  const kind = cut(notice.eventKind, longestKind);
+function sentences(notice: NoticeView['notice']): { state: string; details: string[]; advice: string } {
   switch (notice.kind) {
     case 'event_differs':
       return {
-        headline: `⚠️ A repeated ${kind} event differs from the first · ${notice.orderReference ?? 'no reference'}`,
+        state: 'A repeated event differs from the first',
+        details: [notice.eventKind, notice.orderReference ?? 'no reference'],
         advice:
           'Its amount or outcome is another one. The first alert stands; look the reference up before acting on either.',
       };
     case 'unknown_event':
       return {
-        headline: `⚠️ A signed event of unknown kind arrived · ${kind}`,
+        state: 'A signed event of unknown kind arrived',
+        details: [notice.eventKind],
         advice:
           'It was kept and answered 2xx; events of this kind are not told again. If it should be an alert, check where the kind stands in the payload (WEBHOOK_EVENT_POINTERS).',
+      };
+    case 'stuck':
+      return {
+        state: 'A message cannot be posted and waits',
+        details: [notice.record],
+        advice: `It is kept and tried again, ever more rarely. The log says why under ${notice.errorId}. After a change of SEALING_KEYS, put the old key back behind the new one.`,
       };
   }
 }

@@ -3,7 +3,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import type { SlackMessage } from './message.ts';
-import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
 export type ReplyAddress = {
@@ -64,5 +64,5 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
 /** Newer block kinds are not everywhere yet; the words alone always are. */
 function refusesBlocks(error: unknown): boolean {
   const problem = readSlackError(error);
-  return problem.kind === 'refused' && problem.slackError.startsWith('invalid_blocks');
+  return problem.kind === 'refused' && isAboutMessage(problem.slackError);
 }

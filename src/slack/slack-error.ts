@@ -99,9 +99,9 @@ const fixes: Record<string, string> = {
 
 const channelFixes: Record<string, (channel: string) => string> = {
   channel_not_found: (channel) =>
-    `Check the channel id ${channel} in payops.yml; if the channel is private, invite the bot there: /invite @Pay.`,
+    `Check the channel id ${channel} in payops.yml; if the channel is private, invite the bot there: /invite @pay.`,
   not_in_channel: (channel) =>
-    `Invite the bot: /invite @Pay in ${channel}. Or give the app the scope chat:write.public.`,
+    `Invite the bot: /invite @pay in ${channel}. Or give the app the scope chat:write.public.`,
   is_archived: (channel) => `Unarchive ${channel}, or set another channel in payops.yml.`,
   restricted_action: (channel) => `A workspace rule keeps the bot from posting in ${channel}: ask an admin.`,
   restricted_action_read_only_channel: (channel) =>
@@ -111,15 +111,18 @@ const channelFixes: Record<string, (channel: string) => string> = {
   team_not_found: (channel) => `${channel} belongs to another workspace: set a channel of this one.`,
 };
 
+/** Whether Slack refuses this one message for what is in it; another may pass. */
+export function isAboutMessage(slackError: string): boolean {
+  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_)/.test(
+    slackError,
+  );
+}
+
 /** What a person must do so that Slack stops refusing, by Slack's own error word. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
   const own = fixes[slackError] ?? channelFixes[slackError]?.(channel);
   if (own !== undefined) return own;
-  if (
-    /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|invalid_arg|no_text|too_many_)/.test(slackError)
-  ) {
-    return blocksFix;
-  }
+  if (isAboutMessage(slackError)) return blocksFix;
   if (slackError.startsWith('http_')) {
     return `Something between the bot and Slack answered HTTP ${slackError.slice(5)}: check SLACK_API_URL and the proxy.`;
   }

@@ -11,6 +11,8 @@ import {
 } from './workspace.ts';
 
 const openTimeoutMs = 10_000;
+/** Slack says hello at once. A socket that opens and stays silent would be waited for without end. */
+export const helloTimeoutMs = 15_000;
 /** A connection that ends sooner counts as failed, so that one that never holds is not tried in a tight loop. */
 const steadyMs = 10_000;
 
@@ -43,17 +45,32 @@ export function keepConnected(
 ): SocketConnection {
   let health: SlackHealth = slackAway('Socket Mode is not connected yet');
 
+  /** What keeps the connection from being made; undefined when Slack has said hello. */
+  async function open(): Promise<SlackDown | undefined> {
+    const settled = new AbortController();
+    const tooLong = deps.wait(helloTimeoutMs, AbortSignal.any([deps.signal, settled.signal]));
+    try {
+      const isOpen = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
+      if (isOpen) return undefined;
+    } catch (error) {
+      return socketProblem(error);
+    } finally {
+      settled.abort();
+    }
+    // The second call does not wait half a minute for the other side to say good-bye.
+    await Promise.all([client.disconnect(), client.disconnect()]);
+    return slackAway('Socket Mode opens a connection, but Slack does not say hello');
+  }
+
   /** Whether the connection held for a while. */
   async function connectOnce(): Promise<boolean> {
-    try {
-      await client.start();
-    } catch (error) {
-      const down = socketProblem(error);
+    const down = await open();
+    if (deps.signal.aborted) return true;
+    if (down) {
       health = down;
       deps.log('warn', down.reason, { fix: down.fix });
       return false;
     }
-    if (deps.signal.aborted) return true;
     const connectedAt = deps.now();
     health = { status: 'up' };
     deps.log('info', 'Socket Mode is connected');

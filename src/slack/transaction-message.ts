@@ -109,7 +109,7 @@ export function whyNot({ evidence }: Extract<Confirmation, { kind: 'not_confirme
     lines.push([
       bold('Amount: '),
       words(
-        'the amount is not proven to be the right one. Give no value; compare it with the order, or look the reference up with the amount it should be.',
+        'the amount is not proven to be the right one. Give no value; compare it with the order. Where the record has no order amount, look the reference up with the amount it should be.',
       ),
     ]);
   }
@@ -122,7 +122,7 @@ function notFound({ environment, account }: TransactionView): Piece[][] {
   return [
     [
       words(
-        `The service knows no such reference on the account ${word(account) || '(unnamed)'} (its code 01). That is its answer, not a fault, and says nothing about other references.`,
+        `The service answered that it knows no such reference on the account ${word(account) || '(unnamed)'}. That is an answer, not a fault, and says nothing about other references.`,
       ),
     ],
     [bold('Environment: '), words(`this is ${here}; a payment made in ${other} is not seen here.`)],
@@ -134,17 +134,22 @@ function notFound({ environment, account }: TransactionView): Piece[][] {
   ];
 }
 
+/** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
 function facts(transaction: Transaction): MessageBlock[] {
-  const { orderAmountMinor: minor, orderCurrency: currency } = transaction;
   return [
     ...fields({
-      'Order amount':
-        minor === undefined ? undefined : word(formatMoney({ minor, currency: currency ?? '' })),
+      'Order amount': otherOrderAmount(transaction),
       Method: word(transaction.paymentMethod),
-      Kind: word(transaction.type),
-      Source: word(transaction.source),
-      Entry: word(transaction.entryType),
+      Kind: transaction.type === 'online_checkout' ? undefined : word(transaction.type),
+      Entry: transaction.entryType === 'CREDIT' ? undefined : word(transaction.entryType),
     }),
     ...quoted('The gateway’s own words:', transaction.gatewayMessage),
   ];
+}
+
+/** The order's amount, when it is another than the one taken. */
+function otherOrderAmount(transaction: Transaction): string | undefined {
+  const { amountMinor, currency, orderAmountMinor: minor, orderCurrency = currency } = transaction;
+  if (minor === undefined || (minor === amountMinor && orderCurrency === currency)) return undefined;
+  return word(formatMoney({ minor, currency: orderCurrency ?? '' }));
 }

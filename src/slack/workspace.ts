@@ -9,6 +9,8 @@ export type WorkspaceSettings = {
   botToken: string;
   /** Base URL of Slack's Web API, with or without the slash at its end. */
   slackApiUrl: string;
+  /** Deadline of one post or history read; 10 s when absent. */
+  deliveryTimeoutMs?: number;
 };
 
 /**
@@ -18,7 +20,7 @@ export type WorkspaceSettings = {
 export type SlackClients = { interactive: WebClient; delivery: WebClient };
 
 const interactiveTimeoutMs = 2_500;
-const deliveryTimeoutMs = 10_000;
+const usualDeliveryTimeoutMs = 10_000;
 
 /** What both clients and Bolt's own share: no retry (a repeated post is a double alert), no waiting out a 429 inside. */
 export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: number) {
@@ -36,7 +38,10 @@ export function createClients(settings: WorkspaceSettings, log: Log): SlackClien
   const logger = createBoltLog(log);
   const client = (timeoutMs: number): WebClient =>
     new WebClient(settings.botToken, clientOptions(settings.slackApiUrl, logger, timeoutMs));
-  return { interactive: client(interactiveTimeoutMs), delivery: client(deliveryTimeoutMs) };
+  return {
+    interactive: client(interactiveTimeoutMs),
+    delivery: client(settings.deliveryTimeoutMs ?? usualDeliveryTimeoutMs),
+  };
 }
 
 /** Who the bot is, as Slack says. */

@@ -1,5 +1,5 @@
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
-import { StoreUnavailable } from './store.ts';
 
 /** `refusal`: with this setting the store would lose work, so do not start. The message says the fix. */
 export type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };

@@ -1,19 +1,11 @@
-import { StoreUnavailable } from './store.ts';
+import { withDeadline } from '../deadline.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /**
  * The promise's own outcome if it comes in time, else StoreUnavailable. What was asked goes on unheard:
  * it may still be carried out.
  */
-export async function withinDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new StoreUnavailable(`The store did not answer within ${timeoutMs} ms.`));
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([answer, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function withinDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  const late = () => new StoreUnavailable(`The store did not answer within ${timeoutMs} ms.`);
+  return withDeadline(timeoutMs, () => answer, late);
 }

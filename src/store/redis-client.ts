@@ -6,6 +6,8 @@ export type RedisClient = ReturnType<typeof createRedisClient>;
 
 export type RedisConnection = {
   client: RedisClient;
+  /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
+  tried: Promise<void>;
   /** Drops the connection at once and for good; calls still under way reject. Close the store first. */
   close(): void;
 };
@@ -55,10 +57,15 @@ export function connectRedis({ url, log }: { url: string; log: Log }): RedisConn
     client.destroy();
     connect();
   }, pingIntervalMs / 2).unref();
+  const tried = new Promise<void>((resolve) => {
+    client.once('ready', () => resolve());
+    client.once('error', () => resolve());
+  });
   connect();
 
   return {
     client,
+    tried,
     close() {
       clearInterval(watchdog);
       if (client.isOpen) client.destroy();

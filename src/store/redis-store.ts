@@ -1,7 +1,8 @@
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkTake, readFate, wholeMs, type Fate } from './fate.ts';
 import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
-import { StoreUnavailable, type Entry, type Store } from './store.ts';
+import type { Entry, Store } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 

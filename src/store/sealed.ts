@@ -1,11 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-
-export type SealingKey = {
-  /** Stands in front of everything sealed with the key, in the clear: letters, digits, `-` and `_`. */
-  id: string;
-  /** 32 bytes. */
-  key: Buffer;
-};
+import type { SealingKey } from '../domain/sealing-key.ts';
 
 export type Sealer = {
   /** The text, unreadable and bound to its context (the store key it will stand under). Never the same twice. */
@@ -62,7 +56,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
   };
 }
 
-function decrypt(key: Buffer, context: string, bytes: Buffer): string {
+function decrypt(key: Uint8Array, context: string, bytes: Buffer): string {
   if (bytes.length < nonceBytes + tagBytes) throw new SealBroken('The sealed text is cut short.');
   const nonce = bytes.subarray(0, nonceBytes);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })

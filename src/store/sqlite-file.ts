@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from './store.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 const schemaVersion = 1;
 

@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { checkTake, readBirth, readFate, wholeMs, type Birth, type Fate } from './fate.ts';
 import { createGroupCommit, type Turn } from './group-commit.ts';
 import { openStoreFile } from './sqlite-file.ts';
-import { StoreUnavailable, type Entry, type Store } from './store.ts';
+import type { Entry, Store } from './store.ts';
 
 /**
  * The store in one file, for a single machine: what a call has answered survives kill -9 and power cuts.

@@ -62,11 +62,3 @@ export type Store = {
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */
   close(): Promise<void>;
 };
-
-/** The store did not answer in time, or refused. Whether the call was carried out is unknown. */
-export class StoreUnavailable extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'StoreUnavailable';
-  }
-}

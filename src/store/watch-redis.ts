@@ -2,8 +2,10 @@ import type { Log } from '../log.ts';
 import { checkRedis, type Inspectable, type RedisFinding } from './check-redis.ts';
 
 export type RedisWatch = {
-  /** Why this Redis must not be used, when it answers at once; undefined when it may be, or is away for now. */
-  firstRefusal: () => Promise<string | undefined>;
+  /** Resolves when Redis has been checked, or is away for now. */
+  firstCheck: () => Promise<void>;
+  /** Why this Redis must not be used; undefined while nothing speaks against it. */
+  refusal: () => string | undefined;
   stop: () => void;
 };
 
@@ -16,19 +18,20 @@ const retryMs = 2_000;
 export function watchRedis(client: Inspectable, log: Log): RedisWatch {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
+  let refusal: string | undefined;
 
-  async function check(): Promise<string | undefined> {
+  async function check(): Promise<void> {
     try {
-      return tell(await checkRedis(client), log);
+      refusal = tell(await checkRedis(client), log);
     } catch {
       // The connection itself tells of the outage.
       if (!stopped) timer = setTimeout(() => void check(), retryMs);
-      return undefined;
     }
   }
 
   return {
-    firstRefusal: check,
+    firstCheck: check,
+    refusal: () => refusal,
     stop() {
       stopped = true;
       clearTimeout(timer);

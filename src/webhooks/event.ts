@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { holdsCardNumber } from '../domain/card-number.ts';
+import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
-import { isJsonPointer, readJson, valueAt, valueAtLoosely } from './json.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { readJson } from './json.ts';
 import type { Coverage } from './signature-template.ts';
 
 /** Where each part of an event may stand: JSON pointers, the first that holds something wins. */
@@ -92,7 +94,7 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
   const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey;
   if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey };
   const fingerprint = fingerprintOf(kind, fields, read);
-  return { kind: 'event', event: present<PaymentEvent>({ kind, key, ...fields }), fingerprint };
+  return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
 
 const noKind = 'no event kind stands where it is looked for, or it is not signed';
@@ -173,7 +175,7 @@ function readSavedCard(value: unknown): SavedCard | undefined {
   const tokenKey = field('tokenKey');
   if (tokenKey === undefined) return undefined;
   const cardPan = field('cardPan');
-  return present<SavedCard>({
+  return withoutUndefined({
     tokenKey,
     cardType: field('cardType'),
     tokenExpiryDate: field('tokenExpiryDate'),
@@ -203,10 +205,6 @@ function businessKey(kind: PaymentEventKind, fields: EventFields): string | unde
 }
 
 type Loose<T> = { [Key in keyof T]: T[Key] | undefined };
-
-function present<T extends object>(fields: Loose<T>): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-}
 
 function hash(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 40);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withDeadline } from '../deadline.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
@@ -129,7 +130,7 @@ async function answerDelivery(
   const found = parseEvent(delivery.body, deps.pointers, verdict);
   const fields = logFieldsOf(found);
   try {
-    const result = await withDeadline(() => keep(deps, found, delivery.body), limits.keepTimeoutMs);
+    const result = await withDeadline(limits.keepTimeoutMs, () => keep(deps, found, delivery.body));
     const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };
     const level = result === 'new' || result === 'duplicate' ? 'info' : 'warn';
     const why = found.kind === 'unreadable' ? `: ${found.why}` : '';
@@ -174,23 +175,6 @@ function refusal(status: number, result: WebhookResult, words: string): Answer {
     body: { error: words },
     log: { level: 'info', message: `Webhook refused: ${words}` },
   };
-}
-
-class DeadlinePassed extends Error {
-  constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms; it may still have been kept`);
-    this.name = 'DeadlinePassed';
-  }
-}
-
-async function withDeadline<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => deadline.reject(new DeadlinePassed(timeoutMs)), timeoutMs);
-  try {
-    return await Promise.race([work(), deadline.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

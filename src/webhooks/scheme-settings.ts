@@ -1,10 +1,12 @@
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { signaturePresets, type SignaturePreset, type SignatureScheme } from './signature.ts';
+import type { SignaturePreset } from '../domain/signature-preset.ts';
+import { signaturePresets, type SignatureScheme } from './signature.ts';
 import { parseSignatureTemplate, parseTextSource } from './signature-template.ts';
 
-/** What replaces a preset's own, each as a person writes it. `timestampSource` may be `none`. */
+/** What replaces a preset's own, each as a person writes it. `place` is `whole`, `pair:KEY` or `list:VERSION`; `timestampSource` may be `none`. */
 export type SchemeSettings = {
   headers?: readonly string[] | undefined;
+  place?: string | undefined;
   algorithm?: 'sha256' | 'sha512' | undefined;
   encoding?: SignatureScheme['encoding'] | undefined;
   secretEncoding?: SignatureScheme['secretEncoding'] | undefined;
@@ -27,6 +29,8 @@ export function readSignatureScheme(
   const template =
     settings.template === undefined ? parsed(base.template) : parseSignatureTemplate(settings.template);
   if (!template.ok) return template;
+  const place = readPlace(base.place, settings.place);
+  if (!place.ok) return place;
   const timestamp = readTimestamp(base.timestamp, settings);
   if (!timestamp.ok) return timestamp;
   const { timestamp: _replaced, ...kept } = base;
@@ -38,8 +42,21 @@ export function readSignatureScheme(
     encoding: settings.encoding ?? base.encoding,
     secretEncoding: settings.secretEncoding ?? base.secretEncoding,
     template: template.value,
+    place: place.value,
     ...(timestamp.value ? { timestamp: timestamp.value } : {}),
   });
+}
+
+function readPlace(
+  base: SignatureScheme['place'],
+  written: string | undefined,
+): Parsed<SignatureScheme['place']> {
+  if (written === undefined) return parsed(base);
+  if (written === 'whole') return parsed({ kind: 'whole' });
+  const [, pair, version] = /^(?:pair:([^=,\s]+)|list:([^,\s]+))$/.exec(written) ?? [];
+  if (pair !== undefined) return parsed({ kind: 'pair', key: pair });
+  if (version !== undefined) return parsed({ kind: 'list', version });
+  return problem(`“${written}” is no place of a signature: write whole, pair:KEY or list:VERSION.`);
 }
 
 function readTimestamp(

@@ -1,5 +1,5 @@
+import { isJsonPointer } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { isJsonPointer } from './json.ts';
 
 /** A place in a delivery where a piece of text stands; `pair` is an element of a `k=v,k=v` signature header. */
 export type TextSource =
@@ -57,6 +57,30 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
   return template.some((part) =>
     part.kind === 'body' ? source.kind === 'json' : part.kind !== 'text' && nameOfSource(part) === name,
   );
+}
+
+/**
+ * Two places with nothing between them, of which it cannot be told where the first ends: what is moved from
+ * one into the other is signed alike. A time tells by its shape where it ends, and at the very end of the
+ * template also where it begins.
+ */
+export function unseparated(
+  template: SignatureTemplate,
+  time: TextSource | undefined,
+): readonly [TextSource, TextSource] | undefined {
+  const timeName = time && nameOfSource(time);
+  for (const [index, part] of template.entries()) {
+    const next = template[index + 1];
+    if (!next || !isTextSource(part) || !isTextSource(next)) continue;
+    const isLast = index + 2 === template.length;
+    const isTold = nameOfSource(part) === timeName || (isLast && nameOfSource(next) === timeName);
+    if (!isTold) return [part, next];
+  }
+  return undefined;
+}
+
+export function isTextSource(part: TemplatePart): part is TextSource {
+  return part.kind !== 'text' && part.kind !== 'body';
 }
 
 /** For the log: where it stands, never what it holds. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { SignaturePreset } from '../domain/signature-preset.ts';
 import { readJson } from './json.ts';
 import { exactBytes, sameBytes, sha256 } from './signature-bytes.ts';
 import {
@@ -7,6 +8,7 @@ import {
   isSigned,
   nameOfSource,
   parseSignatureTemplate,
+  unseparated,
   type Coverage,
   type SignatureTemplate,
 } from './signature-template.ts';
@@ -51,13 +53,6 @@ const rawBody = {
   template: presetTemplate('{body}'),
   place: { kind: 'whole' },
 } as const satisfies SignatureScheme;
-
-export type SignaturePreset =
-  | 'raw-body'
-  | 'static-token'
-  | 'timestamped-pairs'
-  | 'standard-webhooks'
-  | 'field-concatenation';
 
 /**
  * Recipes to start from. Header names, fields and their order are the sender's own, so settings replace
@@ -152,13 +147,24 @@ export function signatureProblem(
   if (bad >= 0) {
     return `secret ${bad + 1} of ${secrets.length} is empty or not written as ${scheme.secretEncoding}`;
   }
-  if (scheme.algorithm === 'none') return undefined;
-  const coverage = coverageOf(scheme.template);
-  if (coverage.covers === 'fields' && coverage.pointers.length === 0) {
-    return 'the template covers neither the body nor a field of it';
+  return scheme.algorithm === 'none' ? undefined : templateProblem(scheme);
+}
+
+function templateProblem({ template, place, timestamp }: SignatureScheme): string | undefined {
+  const coverage = coverageOf(template);
+  if (coverage.covers === 'fields') {
+    if (coverage.pointers.length === 0) return 'the template covers neither the body nor a field of it';
+    const pair = unseparated(template, timestamp?.source);
+    if (pair) {
+      const [first, second] = pair.map(nameOfSource);
+      return `in the template nothing stands between ${first} and ${second}, so one signature would fit other values of both`;
+    }
   }
-  const source = scheme.timestamp?.source;
-  if (!source || isSigned(source, scheme.template)) return undefined;
+  if (place.kind !== 'pair' && template.some((part) => part.kind === 'pair')) {
+    return 'the template reads a pair of the signature’s header, and the place of the signature is not a pair';
+  }
+  const source = timestamp?.source;
+  if (!source || isSigned(source, template)) return undefined;
   return `the timestamp (${nameOfSource(source)}) is not part of what is signed`;
 }
 
@@ -176,17 +182,19 @@ export function signDelivery(
   const unusable = signatureProblem(scheme, [secret]);
   if (unusable !== undefined) throw new Error(`Cannot sign: ${unusable}.`);
   const [name = ''] = scheme.headers;
-  if (scheme.algorithm === 'none') return { [name]: secret };
+  if (scheme.algorithm === 'none') return { [name]: carrierOf(scheme.place, secret) };
   const delivery = unsignedDelivery(scheme, body, nowMs);
   const expected = expectedDigests(scheme, [secret], delivery, nowMs);
   if (!expected.ok) throw new Error(`Cannot sign: ${expected.problem}.`);
   const signature = expected.value.map((digest) => digest.toString(scheme.encoding)).join('');
-  const { headers, pairs } = delivery;
-  const { place } = scheme;
-  if (place.kind === 'whole') return { ...headers, [name]: signature };
-  if (place.kind === 'list') return { ...headers, [name]: `${place.version},${signature}` };
-  const carried = [...pairs].map(([key, [value]]) => `${key}=${value}`);
-  return { ...headers, [name]: [...carried, `${place.key}=${signature}`].join(',') };
+  const beside = [...delivery.pairs].map(([key, [value]]) => `${key}=${value}`);
+  return { ...delivery.headers, [name]: carrierOf(scheme.place, signature, beside) };
+}
+
+function carrierOf(place: SignaturePlace, signature: string, beside: readonly string[] = []): string {
+  if (place.kind === 'whole') return signature;
+  if (place.kind === 'list') return `${place.version},${signature}`;
+  return [...beside, `${place.key}=${signature}`].join(',');
 }
 
 function unsignedDelivery(scheme: SignatureScheme, body: Buffer, nowMs: number) {

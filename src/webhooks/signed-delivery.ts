@@ -1,6 +1,13 @@
+import { valueAt } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { readJson, valueAt, type JsonReading } from './json.ts';
-import { coverageOf, nameOfSource, type SignatureTemplate, type TextSource } from './signature-template.ts';
+import { readJson, type JsonReading } from './json.ts';
+import {
+  coverageOf,
+  isTextSource,
+  nameOfSource,
+  type SignatureTemplate,
+  type TextSource,
+} from './signature-template.ts';
 
 /** Header names in lower case. Give arrays (`headersDistinct`): node:http joins a header sent twice otherwise. */
 export type SignedRequest = {
@@ -23,8 +30,9 @@ export type DeliveryParts = SignedRequest & {
   document?: Parsed<JsonReading>;
 };
 
-/** A time with an optional zone. */
-const isoTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+/** Its zone may be missing. */
+const leadingTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/;
+const isoTime = new RegExp(`${leadingTime.source}$`);
 
 /** Finds the signatures a delivery carries, and reads what its scheme needs of it. */
 export function readDelivery(
@@ -79,8 +87,8 @@ function signaturesIn(
  * The signed bytes, or why they cannot be known.
  *
  * A template without `{body}` signs joined texts, and a man in the middle must not be able to give the
- * same joined text another meaning. So there a JSON key standing twice is refused, and so is a value that
- * holds the separator after it; a time may, as its shape tells where it ends.
+ * same joined text another meaning. So there a JSON key standing twice is refused, and so are values that
+ * are not the ones that reading the joined text back would give.
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
@@ -88,36 +96,44 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
     return problem('a key stands twice in the JSON, and only fields of it are signed');
   }
   const signed: Buffer[] = [];
-  for (const [index, part] of template.entries()) {
+  for (const part of template) {
     if (part.kind === 'body') signed.push(delivery.body);
     else if (part.kind === 'text') signed.push(Buffer.from(part.text));
     else {
-      const next = template[index + 1];
-      const separator = isJoined && next?.kind === 'text' ? next.text : undefined;
-      const bytes = textBytes(part, delivery, separator);
-      if (!bytes.ok) return bytes;
-      signed.push(bytes.value);
+      const text = readText(part, delivery);
+      if (!text.ok) return text;
+      // node:http gives the bytes of a header as latin1.
+      signed.push(Buffer.from(text.value, part.kind === 'json' ? 'utf8' : 'latin1'));
     }
   }
+  const doubtful = isJoined ? readsOtherwise(template, signed) : undefined;
+  if (doubtful) return problem(`${nameOfSource(doubtful)} cannot be told from what is signed after it`);
   return parsed(signed);
 }
 
-function textBytes(
-  source: TextSource,
-  delivery: DeliveryParts,
-  separator: string | undefined,
-): Parsed<Buffer> {
-  const text = readText(source, delivery);
-  if (!text.ok) return text;
-  if (separator !== undefined && canBeSplit(text.value, separator)) {
-    return problem(`${nameOfSource(source)} holds the separator that follows it`);
+/**
+ * The first place whose value is not what a reading of the joined text from its left gives: up to the next
+ * separator, save that a time is read as one even when it holds separators. There being but one such
+ * reading, one signature fits one set of values. Places without a separator after them are left to
+ * `unseparated`.
+ */
+function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
+  // One character a byte.
+  const texts = signed.map((bytes) => bytes.toString('latin1'));
+  let rest = texts.join('');
+  for (const [index, part] of template.entries()) {
+    const written = texts[index] ?? '';
+    const separator = template[index + 1]?.kind === 'text' ? texts[index + 1] : undefined;
+    if (isTextSource(part) && separator !== undefined && readUpTo(separator, rest) !== written) return part;
+    rest = rest.slice(written.length);
   }
-  // node:http gives the bytes of a header as latin1.
-  return parsed(Buffer.from(text.value, source.kind === 'json' ? 'utf8' : 'latin1'));
+  return undefined;
 }
 
-function canBeSplit(value: string, separator: string): boolean {
-  return `${value}${separator}`.indexOf(separator) !== value.length && !isoTime.test(value);
+function readUpTo(separator: string, rest: string): string {
+  const time = leadingTime.exec(rest)?.[0];
+  if (time !== undefined && rest.startsWith(separator, time.length)) return time;
+  return rest.slice(0, rest.indexOf(separator));
 }
 
 function readText(source: TextSource, delivery: DeliveryParts): Parsed<string> {

@@ -80,6 +80,18 @@ describe('what is typed', () => {
     });
   });
 
+  it('offers what was meant when a look-up is misspelt, words and amount included', () => {
+    const set = createCommandSet(verbs, allowAll);
+    const understood = set.understand('lokup "ORDER 17 B" 12.50');
+    if (understood.kind !== 'unclear') throw new Error('a slip was taken for a reference');
+    expect(JSON.stringify(understood.message)).toContain(JSON.stringify('/pay lookup "ORDER 17 B" 12.50'));
+    const button = understood.message.blocks.find((block) => block.type === 'actions')?.elements[0];
+    if (button?.type !== 'button') throw new Error('no button');
+    expect(button.text.text).toBe('Look up ORDER 17 B');
+    expect(set.pressed('look_up', button.value ?? '')).toMatchObject({ words: ['ORDER 17 B', '12.50'] });
+    assertBlocks('message', understood.message.blocks);
+  });
+
   it('knows no button that no verb claims', () => {
     expect(createCommandSet(verbs, allowAll).pressed('gone', '')).toBeUndefined();
   });

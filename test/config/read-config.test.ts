@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { settingsCheck } from '../../src/config/config.ts';
+import { permissionCheck } from '../../src/config/permission-check.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
@@ -33,6 +35,10 @@ function problemsOf(variables: Record<string, string | undefined>): string[] {
   return result.kind === 'refused' ? result.problems : [];
 }
 
+function warningsOf(variables: Record<string, string>): string[] {
+  return readConfig({ ...complete, ...variables }).warnings;
+}
+
 function configOf(variables: Record<string, string>) {
   const result = readConfig(variables);
   if (result.kind !== 'read') throw new Error(result.problems.join('\n'));
@@ -54,10 +60,11 @@ describe('readConfig', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells every problem at once', () => {
+  it('tells every problem at once, and says of none that is unreadable that it is missing', () => {
     const problems = problemsOf({
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
+      PAYMENTS_ENVIRONMENT: 'live',
       PAYMENTS_BASE_URL: 'ftp://x',
       PAYOPS_FILE: 'none.yml',
     });
@@ -66,6 +73,10 @@ describe('readConfig', () => {
       'LOG_LEVEL must be debug or info or warn or error.',
       'PAYMENTS_BASE_URL must be an absolute URL that starts with https:// or http://.',
       'The policy file none.yml cannot be read (ENOENT): copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE.',
+      expect.stringContaining('SLACK_BOT_TOKEN is missing'),
+      expect.stringContaining('SLACK_SIGNING_SECRET is missing'),
+      expect.stringContaining('PAYMENTS_ACCOUNT_ID is missing'),
+      expect.stringContaining('PAYMENTS_TOKEN_ISSUE_BODY is missing'),
     ]);
   });
 
@@ -91,6 +102,37 @@ describe('readConfig', () => {
   it('warns of an unknown name under its own prefixes, and minds nobody else’s', () => {
     const { warnings } = configOf({ ...complete, WEBHOOK_COLOUR: 'blue', HOME: '/', PATH: '/bin' });
     expect(warnings).toEqual([expect.stringContaining('WEBHOOK_COLOUR')]);
+  });
+
+  it.each([
+    ['LOG_LEVLE', 'LOG_LEVEL'],
+    ['WORK_LEASE_SECOND', 'WORK_LEASE_SECONDS'],
+    ['DATA_DIRR', 'DATA_DIR'],
+    ['slack_app_token', 'SLACK_APP_TOKEN'],
+  ])('warns that %s was probably meant to be %s, and starts: it may be another program’s', (slip, right) => {
+    expect(warningsOf({ [slip]: 'x' })).toEqual([`${slip} is not a setting. Did you mean ${right}?`]);
+    expect(problemsOf({ ...complete, [slip]: 'x' })).toEqual([]);
+  });
+
+  it('takes a name near a setting that is set for somebody else’s', () => {
+    expect(warningsOf({ DATA_DIRS: '/a', DATA_DIR: '/b' })).toEqual([]);
+  });
+
+  it('names a slip in a prefix beside the setting that is missing for it', () => {
+    const { SLACK_BOT_TOKEN: token, ...rest } = complete;
+    expect(readConfig({ ...rest, SLAK_BOT_TOKEN: token })).toEqual({
+      kind: 'refused',
+      problems: [expect.stringContaining('SLACK_BOT_TOKEN is missing')],
+      warnings: ['SLAK_BOT_TOKEN is not a setting. Did you mean SLACK_BOT_TOKEN?'],
+    });
+  });
+
+  it('says nothing of what other programs set', () => {
+    const foreign =
+      'HOME HOSTNAME HOSTTYPE PATH PORT_3000_TCP PORTS POST LOGNAME LOG_FORMAT LOG_FILE LANG DATABASE_URL ' +
+      'DATA_PATH NODE_ENV NODE_OPTIONS TZ PWD OLDPWD SHLVL TERM USER MAIL SHELL XDG_DATA_DIRS LOGDIR WORKDIR ' +
+      'KUBERNETES_SERVICE_HOST KUBERNETES_PORT npm_config_cache INIT_CWD HTTP_PROXY NO_PROXY CI EDITOR';
+    expect(warningsOf(Object.fromEntries(foreign.split(' ').map((name) => [name, 'x'])))).toEqual([]);
   });
 
   it('reads a secret from the file that NAME_FILE names', () => {
@@ -123,7 +165,11 @@ describe('readConfig', () => {
   it.each([
     ['Redis without shared sealing keys', { REDIS_URL: 'redis://localhost' }, 'SEALING_KEYS is missing'],
     ['a recipe without a secret', { WEBHOOK_SIGNATURE_PRESET: 'raw-body' }, 'WEBHOOK_SECRETS is missing'],
-    ['a lease shorter than the calls it covers', { WORK_LEASE_SECONDS: '20' }, 'WORK_LEASE_SECONDS must be'],
+    [
+      'a lease shorter than the calls it covers',
+      { WORK_LEASE_SECONDS: '29' },
+      'WORK_LEASE_SECONDS must be at least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2, which is 30,',
+    ],
     ['Socket Mode without an app token', { SLACK_MODE: 'socket' }, 'SLACK_APP_TOKEN is missing'],
     [
       'a token body that is no JSON',
@@ -132,6 +178,50 @@ describe('readConfig', () => {
     ],
   ])('refuses %s', (_what, variables, words) => {
     expect(problemsOf({ ...complete, ...variables })).toEqual([expect.stringContaining(words)]);
+  });
+
+  it.each([
+    { WORK_LEASE_SECONDS: '30' },
+    { PAYMENTS_TIMEOUT_SECONDS: '3', SLACK_TIMEOUT_SECONDS: '2', WORK_LEASE_SECONDS: '9' },
+  ])('takes a lease that just covers its calls: %o', (variables) => {
+    expect(configOf({ ...complete, ...variables }).config.workLeaseSeconds).toBe(
+      Number(variables.WORK_LEASE_SECONDS),
+    );
+  });
+
+  it('asks a check only when all it reads was readable', () => {
+    const judged: unknown[] = [];
+    const checks = [
+      settingsCheck(['port'], ({ port }) => [`port ${port}`]),
+      settingsCheck(['host', 'policy'], ({ policy }) => [`alerts ${policy.channels.alerts}`]),
+      settingsCheck(['port', 'logLevel'], (settings) => {
+        judged.push(settings);
+        return [];
+      }),
+    ];
+    const result = readConfig({ ...complete, LOG_LEVEL: 'loud' }, checks);
+    expect(result.kind === 'refused' && result.problems).toEqual([
+      'LOG_LEVEL must be debug or info or warn or error.',
+      'port 3000',
+      'alerts C0ALERTS01',
+    ]);
+    const withoutPolicy = readConfig({ ...complete, PAYOPS_FILE: fileOf('channels: [') }, checks);
+    expect(withoutPolicy.kind === 'refused' && withoutPolicy.problems).toEqual([
+      expect.stringContaining('line 1'),
+      'port 3000',
+    ]);
+    expect(judged).toHaveLength(1);
+  });
+
+  it('names a permission that no verb asks for, and takes "*" for all', () => {
+    const path = fileOf(
+      'channels: { alerts: C0ALERTS01 }\nroles:\n  agent: { may: [lokup, charge] }\n  lead: { may: ["*", lookup] }\n',
+    );
+    const result = readConfig({ ...complete, PAYOPS_FILE: path }, [permissionCheck(['lookup', 'approve'])]);
+    expect(result.kind === 'refused' && result.problems).toEqual([
+      `${path}: roles.agent.may: “lokup” is not a permission. Did you mean lookup?`,
+      `${path}: roles.agent.may: “charge” is not a permission. Write lookup, approve, or '*' for all.`,
+    ]);
   });
 
   it.each([
@@ -148,6 +238,21 @@ describe('readConfig', () => {
     ['an empty file', '', ['channels is missing']],
     ['a number for a channel', 'channels: { alerts: 5 }\n', ['channels.alerts must be text']],
     ['text that is not YAML', 'channels: [', ['line 1']],
+    [
+      'an asterisk without quotes',
+      'channels: { alerts: C0ALERTS01 }\nroles: { lead: { may: [*] } }\n',
+      ["at line 2, column 24. A bare * begins a YAML alias: write '*' in quotes."],
+    ],
+    [
+      'an alias of nothing for a channel',
+      'channels: { alerts: *oops }\n',
+      ["oops. A bare * begins a YAML alias: write '*' in quotes."],
+    ],
+    [
+      'an alias of nothing for a permission',
+      'channels: { alerts: C0ALERTS01 }\nroles: { lead: { may: *lead } }\n',
+      ["lead. A bare * begins a YAML alias: write '*' in quotes."],
+    ],
     [
       'a role that may nothing',
       'channels: { alerts: C0ALERTS01 }\nroles: { agent: { may: [] } }\n',

@@ -57,6 +57,76 @@ describe('confirm', () => {
     expect(confirm({ reference }, rest).kind).toBe('not_confirmed');
   });
 
+  it.each([
+    ['a person gives what the record shows', { minor: 500, source: 'person' }],
+    ['an event tells what was taken', { minor: 500, currency: 'NGN', source: 'event' }],
+    ['the bot charged that much', { minor: 500, currency: 'NGN', source: 'charge' }],
+  ] as const)('refuses less than the order’s own amount, though %s', (_who, amount) => {
+    const short = { ...paid, amountMinor: 500, orderAmountMinor: 900 };
+    expect(confirm({ reference, amount }, short)).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: {
+        amount: {
+          holds: false,
+          statement: 'Amount NGN 5.00 differs from the order’s amount, NGN 9.00',
+        },
+      },
+    });
+  });
+
+  it.each([
+    undefined,
+    { minor: 500_000, source: 'person' },
+    { minor: 500_000, currency: 'USD', source: 'event' },
+  ] as const)('refuses another currency than the order’s with the amount %j', (amount) => {
+    const { orderAmountMinor: _gone, ...noOrderAmount } = { ...paid, currency: 'USD' };
+    for (const record of [{ ...paid, currency: 'USD' }, noOrderAmount]) {
+      expect(confirm(amount ? { reference, amount } : { reference }, record)).toMatchObject({
+        kind: 'not_confirmed',
+        evidence: {
+          amount: {
+            holds: false,
+            statement: 'Amount USD 5,000.00 is not in the order’s currency, NGN',
+          },
+        },
+      });
+    }
+  });
+
+  it('names everybody whose amount it equals, and everybody from whose it differs', () => {
+    const amount = { minor: 500_000, source: 'person' } as const;
+    expect(confirm({ reference, amount }, paid)).toMatchObject({
+      kind: 'confirmed',
+      evidence: {
+        amount: { statement: 'Amount NGN 5,000.00 equals the amount you gave and the order’s amount' },
+      },
+    });
+    const event = { minor: 400_000, currency: 'USD', source: 'event' } as const;
+    expect(confirm({ reference, amount: event }, { ...paid, orderAmountMinor: 1 })).toMatchObject({
+      evidence: {
+        amount: {
+          statement:
+            'Amount NGN 5,000.00 differs from the event’s amount, USD 4,000.00, and from the order’s amount, NGN 0.01',
+        },
+      },
+    });
+  });
+
+  it('checks against the amount given where the record has no order amount', () => {
+    const { orderAmountMinor: _gone, ...rest } = paid;
+    expect(confirm(charged, rest).kind).toBe('confirmed');
+    const amount = { minor: 500_001, source: 'person' } as const;
+    expect(confirm({ reference, amount }, rest).kind).toBe('not_confirmed');
+  });
+
+  it('refuses nothing taken for an order of nothing', () => {
+    const nothing = { ...paid, amountMinor: 0, orderAmountMinor: 0 };
+    expect(confirm({ reference }, nothing)).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: { amount: { holds: false, statement: 'Amount NGN 0.00: nothing was taken' } },
+    });
+  });
+
   it('says not found when there is no transaction', () => {
     expect(confirm(charged, undefined)).toEqual({ kind: 'not_found' });
   });

@@ -11,7 +11,10 @@ describe('parseOrderReference', () => {
     expect(result).toMatchObject({ ok: false, problem: expect.stringContaining('51 characters') });
   });
 
-  it.each(['', '   ', 'zero\u200bwidth', 'tab\tinside', 'right\u202eto-left'])('refuses %j', (text) => {
-    expect(parseOrderReference(text).ok).toBe(false);
-  });
+  it.each(['', '   ', 'zero\u200bwidth', 'tab\tinside', 'right\u202eto-left', 'half an emoji \ud83d'])(
+    'refuses %j',
+    (text) => {
+      expect(parseOrderReference(text).ok).toBe(false);
+    },
+  );
 });

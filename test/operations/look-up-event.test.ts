@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { lookUpEvent } from '../../src/operations/look-up-event.ts';
+import { createEventLookUp, lookUpEvent } from '../../src/operations/look-up-event.ts';
 
 const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1' };
 const record: Transaction = {
@@ -55,5 +55,39 @@ describe('lookUpEvent', () => {
     expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual({ kind: 'no_reference' });
     expect(await lookUpEvent(found, unsigned)).toEqual({ kind: 'no_reference' });
     expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual({ kind: 'no_reference' });
+  });
+});
+
+function service(tookMs: number, answers: boolean[]) {
+  const clock = { nowMs: 0 };
+  const asked: number[] = [];
+  const lookUp = createEventLookUp({
+    now: () => clock.nowMs,
+    findTransaction() {
+      asked.push(clock.nowMs);
+      clock.nowMs += tookMs;
+      return answers.shift() ? found() : Promise.reject(new ServiceFailure('timeout', 'no answer'));
+    },
+  });
+  return { clock, asked, lookUp };
+}
+
+describe('createEventLookUp', () => {
+  it('costs a burst one wait while the service hangs', async () => {
+    const { clock, asked, lookUp } = service(8_000, []);
+    for (let n = 0; n < 30; n += 1) {
+      expect(await lookUp(event)).toEqual({ kind: 'unchecked', failure: 'timeout' });
+    }
+    expect(asked).toEqual([0]);
+    expect(clock.nowMs).toBe(8_000);
+  });
+
+  it('asks again when it has waited three times as long, and then goes on as usual', async () => {
+    const { clock, asked, lookUp } = service(8_000, [false, true, true]);
+    await lookUp(event);
+    clock.nowMs = 8_000 + 24_000;
+    expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
+    expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
+    expect(asked).toHaveLength(3);
   });
 });

@@ -24,6 +24,20 @@ function replica(memory: TokenMemory, overrides: Partial<TokenDeps> = {}) {
   return { token: createAccessToken(deps), issued: () => issued };
 }
 
+function testClock() {
+  let ms = 0;
+  return { now: () => ms, passMs: (by: number) => void (ms += by) };
+}
+
+function storeAway(): TokenMemory {
+  return { readFresh: away, readLast: away, write: away, lock: away };
+}
+
+/** Answers, and keeps nothing: a store that was away for the one write. */
+function forgetful(): TokenMemory {
+  return { ...sharedMemory(), write: away };
+}
+
 describe('access token', () => {
   it('is issued once for a hundred callers at the same time', async () => {
     const { token, issued } = replica(sharedMemory());
@@ -51,10 +65,75 @@ describe('access token', () => {
   });
 
   it('is replaced when the shared one is the rejected one', async () => {
-    const { token, issued } = replica(sharedMemory());
+    const clock = testClock();
+    const { token, issued } = replica(sharedMemory(), { now: clock.now });
     const rejected = await token.current();
+    clock.passMs(30_000);
     expect(await token.replace(rejected)).toBe('issued-2');
     expect(issued()).toBe(2);
+  });
+
+  it('is asked for once in half a minute, not with each of 50 calls, where even a new one is rejected', async () => {
+    for (const memory of [sharedMemory(), storeAway(), forgetful()]) {
+      const clock = testClock();
+      const { token, issued } = replica(memory, { now: clock.now });
+      for (let call = 0; call < 50; call += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one call after the other
+        const rejected = await token.current().catch(() => undefined);
+        // oxlint-disable-next-line no-await-in-loop
+        if (rejected) await expect(token.replace(rejected)).rejects.toMatchObject({ kind: 'unauthorized' });
+      }
+      expect(issued()).toBe(1);
+      clock.passMs(30_000);
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await token.replace('issued-1')).toBe('issued-2');
+    }
+  });
+
+  it('is not asked for in turns by replicas whose every token is rejected', async () => {
+    const memory = sharedMemory();
+    const clock = testClock();
+    const issued: string[] = [];
+    const replicas = ['a', 'b'].map((name) =>
+      replica(memory, {
+        now: clock.now,
+        issue: () => {
+          issued.push(name);
+          return Promise.resolve({ accessToken: `${name}-${issued.length}`, lifetimeMs: 600_000 });
+        },
+      }),
+    );
+    for (let call = 0; call < 20; call += 1) {
+      for (const { token } of replicas) {
+        // oxlint-disable-next-line no-await-in-loop -- one call after the other
+        await token.replace(await token.current()).catch(() => undefined);
+      }
+    }
+    expect(issued).toEqual(['a', 'b']);
+  });
+
+  it('is asked for once where the service gives the rejected one again', async () => {
+    let issued = 0;
+    const { token } = replica(sharedMemory(), {
+      issue: () => {
+        issued += 1;
+        return Promise.resolve({ accessToken: 'always-the-same', lifetimeMs: 600_000 });
+      },
+    });
+    await expect(token.replace('always-the-same')).rejects.toMatchObject({ kind: 'unauthorized' });
+    expect(issued).toBe(1);
+  });
+
+  it('is replaced at once when it was rejected because its short life was over', async () => {
+    const clock = testClock();
+    const memory = sharedMemory();
+    const { token } = replica(memory, {
+      now: clock.now,
+      issue: () => Promise.resolve({ accessToken: `at-${clock.now()}`, lifetimeMs: 1_500 }),
+    });
+    const first = await token.current();
+    clock.passMs(1_500);
+    expect(await token.replace(first)).toBe('at-1500');
   });
 
   it('is replaced even when the rejection joins a read that was under way', async () => {
@@ -84,11 +163,58 @@ describe('access token', () => {
     expect(await refused.token.current()).toBe('issued-1');
   });
 
-  it('still works, unshared, while the store is away', async () => {
-    const { token, issued } = replica({ readFresh: away, readLast: away, write: away, lock: away });
-    expect(await token.current()).toBe('issued-1');
-    expect(await token.current()).toBe('issued-1');
+  it('still works, unshared, while the store is away: one for all the time it is fresh', async () => {
+    const clock = testClock();
+    const { token, issued } = replica(storeAway(), { now: clock.now });
+    for (let minute = 0; minute < 9; minute += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await token.current()).toBe('issued-1');
+      clock.passMs(60_000);
+    }
+    expect(await token.current()).toBe('issued-2');
+    expect(issued()).toBe(2);
+  });
+
+  it('goes on with the shared one when the store goes away, until it is rejected', async () => {
+    const clock = testClock();
+    const memory = sharedMemory();
+    await memory.write({ accessToken: 'theirs' }, 60_000);
+    let isAway = false;
+    const { token, issued } = replica(
+      { ...memory, readFresh: () => (isAway ? away() : memory.readFresh()) },
+      { now: clock.now },
+    );
+    expect(await token.current()).toBe('theirs');
+    isAway = true;
+    clock.passMs(3_600_000);
+    expect(await token.current()).toBe('theirs');
+    expect(await token.replace('theirs')).toBe('issued-1');
     expect(issued()).toBe(1);
+  });
+
+  it('says once an outage that the shared one cannot be read, and why', async () => {
+    const clock = testClock();
+    const logged: unknown[] = [];
+    const sealBroken = new Error('Sealed with a key that is not configured');
+    let isBroken = true;
+    const memory = sharedMemory();
+    const { token } = replica(
+      { ...memory, readFresh: () => (isBroken ? Promise.reject(sealBroken) : memory.readFresh()) },
+      { now: clock.now, log: (level, message, _fields, error) => logged.push([level, message, error]) },
+    );
+    for (let minute = 0; minute < 5; minute += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await token.current();
+      clock.passMs(60_000);
+    }
+    const line = ['warn', 'The shared access token cannot be read; this replica uses its own', sealBroken];
+    expect(logged).toEqual([line]);
+    isBroken = false;
+    await token.current();
+    clock.passMs(60_000);
+    isBroken = true;
+    await token.current();
+    expect(logged).toEqual([line, line]);
   });
 
   it('gives up in words when another replica holds the lock and brings nothing', async () => {

@@ -202,11 +202,31 @@ describe('findTransaction', () => {
   it.each([
     ['code 01 with null data', 200, { code: '01', description: 'Transaction not found', data: null }],
     ['a number for the code', 200, { code: '01', data: undefined }],
-    ['HTTP 404 with a body that is no JSON', 404, 'Not Found'],
+    ['HTTP 404 with a JSON object', 404, {}],
   ])('says undefined for %s', async (_what, status, body) => {
     lookUpMock().reply(status, body as nock.Body);
     expect(await findTransaction(clientOf().client, accountId, reference)).toBeUndefined();
   });
+
+  it.each([
+    ['a web server’s page', '<html><h1>404 Not Found</h1><hr>nginx</html>'],
+    ['words', 'Not Found'],
+    ['nothing', ''],
+    ['JSON that is no object', '"Not Found"'],
+  ])(
+    'does not take HTTP 404 with %s for the service’s answer, and names the address to check',
+    async (_what, body) => {
+      lookUpMock().reply(404, body);
+      await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+        kind: 'malformed',
+        httpStatus: 404,
+        message: expect.stringContaining('PAYMENTS_BASE_URL'),
+      });
+      lookUpMock().reply(404, body);
+      const { client } = clientOf({ sandbox: true });
+      await expect(findTransaction(client, accountId, reference)).rejects.toThrow('PAYMENTS_SANDBOX_URL');
+    },
+  );
 
   it.each([
     ['a number for the amount', { ...record, amount: 5000, onlineCheckoutAmount: 5000.0 }],
@@ -230,6 +250,15 @@ describe('findTransaction', () => {
     const transaction = await findTransaction(clientOf().client, accountId, reference);
     expect(transaction).toMatchObject({ status: 'SETTLED_LATER' });
     expect(transaction).not.toHaveProperty('amountMinor');
+  });
+
+  it.each([
+    ['<b>4111111111111111</b>', 'code b4111111 and'],
+    ['E-1_a', 'code E-1_a and'],
+    ['…', 'code unreadable and'],
+  ])('tells of an unknown code %j no more than eight safe characters', async (code, told) => {
+    lookUpMock().reply(200, { code, data: null });
+    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toThrow(told);
   });
 
   it.each([

@@ -52,7 +52,7 @@ describe('post', () => {
   });
 
   it.each([
-    ['not_in_channel', '/invite @Pay in C0ALERTS'],
+    ['not_in_channel', '/invite @pay in C0ALERTS'],
     ['channel_not_found', 'C0ALERTS'],
     ['is_archived', 'Unarchive'],
     ['restricted_action', 'admin'],
@@ -60,13 +60,37 @@ describe('post', () => {
     ['token_revoked', 'SLACK_BOT_TOKEN'],
     ['account_inactive', 'SLACK_BOT_TOKEN'],
     ['missing_scope', 'reinstall'],
-    ['msg_too_long', 'bug'],
-    ['invalid_blocks', 'bug'],
-    ['msg_blocks_too_long', 'bug'],
     ['never_heard_of', 'never_heard_of'],
   ])('calls %s refused, and says what to do', async (slackError, fix) => {
     slack().reply(200, { ok: false, error: slackError });
-    expect(await post()).toEqual({ kind: 'refused', slackError, fix: expect.stringContaining(fix) });
+    expect(await post()).toEqual({
+      kind: 'refused',
+      slackError,
+      fix: expect.stringContaining(fix),
+      about: 'channel',
+    });
+  });
+
+  it.each(['msg_too_long', 'invalid_blocks', 'msg_blocks_too_long'])(
+    'posts the words alone when Slack does not take the blocks (%s)',
+    async (slackError) => {
+      slack().reply(200, { ok: false, error: slackError });
+      nock('https://slack.test')
+        .post('/api/chat.postMessage', (body: Record<string, string>) => {
+          return body['blocks'] === undefined && body['text'] === message.text && 'metadata' in body;
+        })
+        .reply(200, { ok: true, ts: '1.2' });
+      expect(await post()).toEqual({ kind: 'posted', ts: '1.2' });
+    },
+  );
+
+  it('calls a message refused, and not its channel, when even its words are not taken', async () => {
+    slack().twice().reply(200, { ok: false, error: 'msg_too_long' });
+    expect(await post()).toMatchObject({
+      kind: 'refused',
+      about: 'message',
+      fix: expect.stringContaining('bug'),
+    });
   });
 
   it('calls a proxy’s 4xx refused', async () => {
@@ -148,8 +172,8 @@ describe('findByKey', () => {
   const other = { ts: '1', metadata: { event_type: 'payops_alert', event_payload: { key: 'k2' } } };
   const own = { ts: '2', metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } } };
 
-  it('finds the message by its key, from just before the first attempt', async () => {
-    history((body) => body['oldest'] === '1700000040' && body['include_all_metadata'] === 'true').reply(200, {
+  it('finds the message by its key, from before the first attempt by more than clocks differ', async () => {
+    history((body) => body['oldest'] === '1699999200' && body['include_all_metadata'] === 'true').reply(200, {
       ok: true,
       messages: [{ ts: '3', text: 'k1' }, other, own],
     });
@@ -172,13 +196,26 @@ describe('findByKey', () => {
 
   it('does not say absent of a history it did not read to the end', async () => {
     history(() => true)
-      .times(10)
+      .times(20)
       .reply(200, { ok: true, messages: [], response_metadata: { next_cursor: 'on' } });
-    expect(await find()).toEqual({ kind: 'unknown', slackError: 'history_too_long' });
+    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'history_too_long' });
   });
 
-  it('says unknown when the history may not be read', async () => {
+  it('says unreadable when the history may not be read', async () => {
     history(() => true).reply(200, { ok: false, error: 'missing_scope', needed: 'channels:history' });
-    expect(await find()).toEqual({ kind: 'unknown', slackError: 'missing_scope' });
+    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'missing_scope' });
+  });
+
+  it.each(['not_in_channel', 'channel_not_found', 'no_permission'])(
+    'says unreadable for %s',
+    async (error) => {
+      history(() => true).reply(200, { ok: false, error });
+      expect(await find()).toEqual({ kind: 'unreadable', slackError: error });
+    },
+  );
+
+  it('says for how long Slack asks to wait', async () => {
+    history(() => true).reply(429, '', { 'retry-after': '9' });
+    expect(await find()).toEqual({ kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 9_000 });
   });
 });

@@ -6,6 +6,7 @@ import {
   cardNumberMessage,
   refusalMessage,
   serviceFailureMessage,
+  storeUnavailableMessage,
   unknownVerbMessage,
   usageMessage,
 } from '../../src/slack/error-message.ts';
@@ -78,6 +79,24 @@ describe('serviceFailureMessage', () => {
   });
 });
 
+describe('storeUnavailableMessage', () => {
+  it('says that nothing was sent, and what is next', () => {
+    expect(lines(storeUnavailableMessage({ reference: 'ORDER-1', moneyMayHaveMoved: false })))
+      .toMatchInlineSnapshot(`
+        [
+          "⚠️ The bot’s store does not answer · ORDER-1",
+          "Money: none was moved: nothing that could move it was sent.",
+          "Next: try again shortly; if it stays so, tell whoever runs this bot.",
+        ]
+      `);
+  });
+
+  it('warns against a second charge when the store went away half-way', () => {
+    const [, money] = lines(storeUnavailableMessage({ reference: 'ORDER-1', moneyMayHaveMoved: true }));
+    expect(money).toMatch(/^Money: it may have moved/);
+  });
+});
+
 describe('bugMessage', () => {
   it('names the id that is in the log', () => {
     expect(lines(bugMessage('AB12CD34', { reference: '<!here>', moneyMayHaveMoved: false })))
@@ -100,6 +119,13 @@ describe('usageMessage', () => {
           "Like this: /pay lookup ORDER-1 12,500.00",
         ]
       `);
+  });
+});
+
+describe('usageMessage of more than one sentence', () => {
+  it('begins with the problem alone, so that it survives a notification', () => {
+    const told = lines(usageMessage('An amount is like 12.50. Quotes go round spaces.', '/pay lookup A'));
+    expect(told).toEqual(['An amount is like 12.50.', 'Quotes go round spaces.', 'Like this: /pay lookup A']);
   });
 });
 

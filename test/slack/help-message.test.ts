@@ -20,7 +20,6 @@ describe('helpMessage', () => {
       [
         "What you can do with /pay",
         "/pay lookup <reference> [amount]  Look up a transaction by its reference",
-        "/pay help [verb]  Show what can be typed",
         "/pay help <verb>  tells more, with examples.",
       ]
     `);

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { parsed } from '../../src/domain/parsed.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { defineCommand, type Command, type Definition } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -31,6 +33,7 @@ function moneyVerb(run: Definition<string>['run']): Command {
     effect: 'money',
     buttons: [{ actionId: 'refund', words: (value) => [value] }],
     parse: (words) => parsed(words[0] ?? ''),
+    reference: (typed) => typed as OrderReference,
     run,
   });
 }
@@ -136,10 +139,13 @@ describe('a verb that moves money', () => {
 
   it('does not run when nobody can say whether it is a repeat', async () => {
     const { verb, runs } = countedRuns();
-    const bot = await start({ more: [verb], claimOnce: () => Promise.reject(new Error('store away')) });
+    const bot = await start({ more: [verb], claimOnce: () => Promise.reject(new StoreUnavailable('away')) });
     await bot.type('refund INV-1');
     expect(runs()).toBe(0);
-    expect(bot.toldText()).toContain('none was moved');
+    expect(bot.toldText()).toContain('store does not answer');
+    expect(bot.toldText()).toContain('nothing that could move it was sent');
+    expect(bot.told[0]?.text).toContain('INV-1');
+    expect(bot.toldText()).not.toContain('went wrong in the bot');
   });
 
   it('says that money may have moved when it breaks half-way', async () => {

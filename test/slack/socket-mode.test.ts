@@ -8,6 +8,7 @@ import { createVerbs } from '../../src/commands/registry.ts';
 import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack } from '../../src/slack/bolt.ts';
 import type { MayRun } from '../../src/slack/command.ts';
+import { helloTimeoutMs } from '../../src/slack/socket-mode.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 
 type Answer = { ok: boolean; error?: string };
@@ -19,10 +20,14 @@ class LocalSlack {
   readonly told: Record<string, unknown>[] = [];
   readonly logged: string[] = [];
   tokens: string[] = [];
+  upgrades = 0;
   openAnswer: Answer = { ok: true };
+  opening: 'hello' | 'silent' | 'never' = 'hello';
+  /** Ends the wait for the hello under way. */
+  giveUp: () => void = () => undefined;
   #wake: (() => void)[] = [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
-  readonly #socketServer = new WebSocketServer({ server: this.#server });
+  readonly #socketServer = new WebSocketServer({ noServer: true });
   slack: Slack | undefined;
 
   async start(): Promise<void> {
@@ -33,7 +38,16 @@ class LocalSlack {
         this.received.push(JSON.parse(data.toString()));
         this.#happened();
       });
-      socket.send(JSON.stringify({ type: 'hello', num_connections: 1 }));
+      this.#happened();
+      if (this.opening === 'hello') socket.send(JSON.stringify({ type: 'hello', num_connections: 1 }));
+    });
+    this.#server.on('upgrade', (request, socket, head) => {
+      this.upgrades += 1;
+      this.#happened();
+      if (this.opening === 'never') return void socket.resume().once('end', () => socket.destroy());
+      this.#socketServer.handleUpgrade(request, socket, head, (made) => {
+        this.#socketServer.emit('connection', made);
+      });
     });
   }
 
@@ -48,6 +62,12 @@ class LocalSlack {
 
   #happened(): void {
     for (const go of this.#wake.splice(0)) go();
+  }
+
+  silence(): Promise<void> {
+    return new Promise((resolve) => {
+      this.giveUp = resolve;
+    });
   }
 
   async until(holds: () => boolean): Promise<void> {
@@ -109,7 +129,7 @@ function startBot(): Slack {
       mayRun,
       claimOnce: async () => true,
       commands: createCommandSet(verbs, mayRun),
-      wait: () => local.until(() => local.openAnswer.ok),
+      wait: (ms) => (ms === helloTimeoutMs ? local.silence() : local.until(() => local.openAnswer.ok)),
     },
   );
   local.slack = slack;
@@ -174,6 +194,36 @@ describe('Socket Mode', () => {
     local.sockets[0]?.send(JSON.stringify({ type: 'disconnect', reason: 'refresh_requested' }));
     await local.until(() => local.sockets.length === 2);
     expect(local.tokens).toHaveLength(2);
+  });
+
+  it.each([
+    ['opens and never says hello', 'silent'],
+    ['is never answered', 'never'],
+  ] as const)('gives a connection up that %s, says so, and makes another', async (_what, opening) => {
+    local.opening = opening;
+    const slack = startBot();
+    await local.until(
+      () => local.upgrades === 1 && local.logged.some((line) => line.includes('knows the bot')),
+    );
+    expect(slack.health().status).toBe('down');
+    local.opening = 'hello';
+    local.giveUp();
+    await local.until(() => slack.health().status === 'up');
+    expect(local.upgrades).toBe(2);
+    expect(local.logged.join('')).toContain('Slack does not say hello');
+    local.giveUp();
+    local.sockets.at(-1)?.send(slashEnvelope('help'));
+    await local.until(() => local.told.length === 1);
+  });
+
+  it('stops while it waits for a hello', async () => {
+    local.opening = 'silent';
+    const slack = startBot();
+    await local.until(() => local.sockets.length === 1);
+    const stopped = slack.stop();
+    local.giveUp();
+    await stopped;
+    expect(local.upgrades).toBe(1);
   });
 
   it('reports a refused app-level token with the fix, and connects once it is accepted', async () => {

@@ -52,11 +52,7 @@ describe('transactionMessage', () => {
         "✓ Status is SUCCESS",
         "✓ Reference is the one asked for",
         "✓ Amount NGN 12,500.00 equals the order’s amount",
-        "Order amount  NGN 12,500.00",
         "Method  card_payment",
-        "Kind  online_checkout",
-        "Source  online",
-        "Entry  CREDIT",
         "The gateway’s own words:",
         "| Approved by Financial Institution",
         "LIVE · Lagos ~ checked <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
@@ -75,11 +71,7 @@ describe('transactionMessage', () => {
         "✓ Reference is the one asked for",
         "✓ Amount NGN 12,500.00 equals the order’s amount",
         "Status: the service does not call it SUCCESS. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.",
-        "Order amount  NGN 12,500.00",
         "Method  card_payment",
-        "Kind  online_checkout",
-        "Source  online",
-        "Entry  CREDIT",
         "The gateway’s own words:",
         "| Approved by Financial Institution",
         "LIVE · Lagos ~ checked <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
@@ -103,6 +95,15 @@ describe('transactionMessage', () => {
     expect(lines.some((line) => line.startsWith('Status: '))).toBe(false);
   });
 
+  it('tells another order amount, and a kind or an entry that is not a payment’s', () => {
+    const lines = shownLines(
+      told({ ...paid, orderAmountMinor: 1_500_000, type: 'refund', entryType: 'DEBIT' }),
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining(['Order amount  NGN 15,000.00', 'Kind  refund', 'Entry  DEBIT']),
+    );
+  });
+
   it('says what not found means', () => {
     const message = told(undefined);
     assertBlocks('message', message.blocks);
@@ -110,7 +111,7 @@ describe('transactionMessage', () => {
     expect(shownLines(message)).toMatchInlineSnapshot(`
       [
         "🔎 Not found · ORDER-1042",
-        "The service knows no such reference on the account Lagos (its code 01). That is its answer, not a fault, and says nothing about other references.",
+        "The service answered that it knows no such reference on the account Lagos. That is an answer, not a fault, and says nothing about other references.",
         "Environment: this is LIVE; a payment made in SANDBOX is not seen here.",
         "Spelling: it must be the merchant’s own order reference, letter for letter, not the service’s order id.",
         "Time: a charge made moments ago can take a little while to show. Press Refresh.",

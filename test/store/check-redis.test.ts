@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRedis, type Inspectable } from '../../src/store/check-redis.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

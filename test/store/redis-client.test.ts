@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis } from '../support/redis-server.ts';
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { signaturePresetNames as presets, type SignaturePreset } from '../../src/domain/signature-preset.ts';
 import {
   signaturePresets,
   signatureProblem,
   signDelivery,
   verifySignature,
-  type SignaturePreset,
   type SignatureScheme,
 } from '../../src/webhooks/signature.ts';
 import { parseSignatureTemplate } from '../../src/webhooks/signature-template.ts';
@@ -33,8 +33,6 @@ const secrets: Record<SignaturePreset, string> = {
   'standard-webhooks': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   'field-concatenation': 'fields secret',
 };
-
-const presets = Object.keys(signaturePresets) as SignaturePreset[];
 
 function why(...args: Parameters<typeof verifySignature>): string {
   const verdict = verifySignature(...args);
@@ -305,5 +303,42 @@ describe('signatureProblem', () => {
       why(scheme, ['secret'], { headers: { 'x-at': '1', 'x-signature': '00' }, body: event }, nowMs),
     ).toBe(expected);
     expect(() => signDelivery(scheme, 'secret', event, nowMs)).toThrow(expected);
+  });
+
+  const time = { source: { kind: 'header', name: 'x-at' }, unit: 's', toleranceSeconds: 60 } as const;
+
+  it.each([
+    ['two fields', '{json:/event_type}:{json:/data/order/orderReference}{json:/data/order/orderId}'],
+    ['a field and a header that is no time', '{header:x-at}:{json:/data/order/orderReference}{header:x-id}'],
+    ['a field and a time with more after it', '{json:/data/order/orderReference}{header:x-at}:{json:/x}'],
+  ])('refuses a template in which nothing parts %s', (_what, words) => {
+    const scheme: SignatureScheme = {
+      ...signaturePresets['raw-body'],
+      template: template(words),
+      timestamp: time,
+    };
+    expect(signatureProblem(scheme, ['secret'])).toContain(
+      'nothing stands between field /data/order/orderReference and ',
+    );
+  });
+
+  it.each(['{header:x-at}{json:/a}', '{json:/a}:{json:/b}{header:x-at}', '{header:x-at}{header:x-id}{body}'])(
+    'finds nothing wrong with %s, where a time or the body tells itself apart',
+    (words) => {
+      const scheme: SignatureScheme = {
+        ...signaturePresets['raw-body'],
+        template: template(words),
+        timestamp: time,
+      };
+      expect(signatureProblem(scheme, ['secret'])).toBeUndefined();
+    },
+  );
+
+  it('says that a pair cannot be read beside a signature that is all of its header', () => {
+    const scheme: SignatureScheme = {
+      ...signaturePresets['timestamped-pairs'],
+      place: { kind: 'whole' },
+    };
+    expect(signatureProblem(scheme, ['secret'])).toContain('the place of the signature is not a pair');
   });
 });

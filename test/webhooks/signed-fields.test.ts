@@ -42,12 +42,14 @@ describe('verifySignature over fields', () => {
   it('refuses a meaning moved from one field into the next', () => {
     expect(verdictOf('a::b:c:d', '{"kind":"a","reference":"b","id":"c:d"}')).toBe('valid');
     expect(verdictOf('a::b:c:d', '{"kind":"a","reference":"b:c","id":"d"}')).toBe(
-      'field /reference holds the separator that follows it',
+      'field /reference cannot be told from what is signed after it',
     );
   });
 
-  it('accepts at most one set of fields for one signature', () => {
-    const pieces = ['', 'a', ':', 'a:', ':a'];
+  it.each([
+    ['separators', ['', 'a', ':', 'a:', ':a']],
+    ['times', ['a', '2026-09-29T10', '2026-09-29T10:51', '2026-09-29T10:51:44Z', '51', '44Z']],
+  ])('accepts at most one set of fields for one signature: values with %s', (_what, pieces) => {
     const bodies = pieces.flatMap((kind) =>
       pieces.flatMap((at) =>
         pieces.flatMap((reference) => pieces.map((id) => ({ kind, at, reference, id }))),
@@ -58,6 +60,14 @@ describe('verifySignature over fields', () => {
     expect(new Set(accepted).size).toBe(accepted.length);
     expect(accepted.length).toBeGreaterThan(0);
     expect(new Set(joined).size).toBeLessThan(joined.length);
+  });
+
+  it('refuses fields that were cut out of a signed time', () => {
+    const signed = 'a:2026-09-29T10:51:44Z:INV-1:7';
+    const told = '{"kind":"a","at":"2026-09-29T10:51:44Z","reference":"INV-1","id":"7"}';
+    expect(verdictOf(signed, told)).toBe('valid');
+    const moved = '{"kind":"a","at":"2026-09-29T10","reference":"51","id":"44Z:INV-1:7"}';
+    expect(verdictOf(signed, moved)).toBe('field /at cannot be told from what is signed after it');
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { BotState } from '../protocol.ts';
+import { clockTimeWithSeconds } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Draw } from './model.ts';
 
@@ -8,6 +9,24 @@ const words: Record<BotState['status'], { word: string; tone: string }> = {
   ready: { word: 'ready', tone: 'good' },
   down: { word: 'down', tone: 'bad' },
 };
+
+/** A line of the log for people: when, what, and its plain fields. Anything else stays as it was written. */
+function readable(line: string): string {
+  try {
+    const { time, level, message, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof time !== 'string' || typeof message !== 'string') return line;
+    const fields = Object.entries(rest).filter(([, value]) => typeof value !== 'object');
+    const words = fields.map(([name, value]) => `${name}=${String(value)}`);
+    return [
+      clockTimeWithSeconds(Date.parse(time)),
+      ...(level === 'info' ? [] : [level]),
+      message,
+      ...words,
+    ].join(' ');
+  } catch {
+    return line;
+  }
+}
 
 /** Is the bot alive, and the two buttons that make Must show 3 a thing one can press. */
 export function drawBot({ page, dispatch }: Draw): TemplateResult {
@@ -41,8 +60,9 @@ export function drawBot({ page, dispatch }: Draw): TemplateResult {
     </div>
     ${
       down && lastLines.length > 0
-        ? html`<pre class="bot-lines" tabindex="0" aria-label="The bot’s last words">
-${lastLines.join('\n')}</pre>`
+        ? html`<div class="bot-lines" tabindex="0" role="group" aria-label="The bot’s last words">
+            <pre>${lastLines.map(readable).join('\n')}</pre>
+          </div>`
         : nothing
     }
   </section>`;

@@ -129,7 +129,7 @@ function typeKey(event: KeyboardEvent, typing: Typing): void {
 }
 
 function offerKey(event: KeyboardEvent, typing: Typing): (() => void) | undefined {
-  const { draw, offered, draft } = typing;
+  const { draw, offered, draft, send } = typing;
   const { marked } = draw.ui.completion;
   const chosen = offered[marked];
   const mark = (next: number) => (): void =>
@@ -141,7 +141,7 @@ function offerKey(event: KeyboardEvent, typing: Typing): (() => void) | undefine
     ArrowDown: mark(marked + 1),
     ArrowUp: mark(marked - 1),
     Tab: finish,
-    Enter: finish,
+    Enter: chosen?.command === draft ? send : finish,
     Escape: () => draw.dispatch({ kind: 'close_commands', draft }),
   };
   return event.shiftKey ? undefined : keys[event.key];

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
+import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageChannel, PageMessage } from '../protocol.ts';
 import { drawBlocks } from './blocks.ts';
@@ -7,7 +8,7 @@ import { dayName } from './dates.ts';
 import { avatar, botAvatar, icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import { drawMessage, sentAtMs } from './message.ts';
-import type { Draw } from './model.ts';
+import { scopeOf, type Draw } from './model.ts';
 
 const sameBreathMs = 5 * 60_000;
 
@@ -81,7 +82,14 @@ function drawMessages(channel: PageChannel, draw: Draw): TemplateResult {
       <div class="messages-spacer"></div>
       ${drawWelcome(channel)} ${drawList(messages, draw)}
     </div>
-    ${drawComposer({ channel, id: 'composer' }, draw)}`;
+    ${channel.readOnly ? drawReadOnly() : drawComposer({ channel, id: 'composer' }, draw)}`;
+}
+
+/** Slack's own words, and where to go instead. */
+function drawReadOnly(): TemplateResult {
+  return html`<p class="read-only">
+    Sending messages to this app has been turned off. Type <code>/pay</code> in any channel.
+  </p>`;
 }
 
 function drawWelcome(channel: PageChannel): TemplateResult {
@@ -97,13 +105,21 @@ function drawList(messages: PageMessage[], draw: Draw): Drawn {
   return html`${repeat(
     rows,
     ({ message }) => message.ts,
-    ({ message, before }) => {
-      const newDay = !before || dayOf(before) !== dayOf(message);
-      const compact = !newDay && sameBreath(before, message);
-      return html`${newDay ? drawDay(message) : nothing}
-      ${drawMessage({ message, compact, inThread: false }, draw)}`;
-    },
+    ({ message, before }) =>
+      guard([message, before, ...lookDependsOn(message, draw)], () => {
+        const newDay = !before || dayOf(before) !== dayOf(message);
+        const compact = !newDay && sameBreath(before, message);
+        return html`${newDay ? drawDay(message) : nothing}
+        ${drawMessage({ message, compact, inThread: false }, draw)}`;
+      }),
   )}`;
+}
+
+/** All that a message's look depends on besides itself: hundreds may stand there while a person types. */
+function lookDependsOn({ channel, ts }: PageMessage, { page, ui }: Draw): unknown[] {
+  const minute = Math.floor(Date.now() / 60_000);
+  const typed = ui.typed[scopeOf({ type: 'message', channel, ts })];
+  return [page.user, page.users, page.channels, page.messageShortcuts, typed, ui.suggestions, minute];
 }
 
 function dayOf(message: PageMessage): string {

@@ -1,7 +1,12 @@
 const dayMs = 86_400_000;
 
+/** Making a format costs a thousand times what using it costs, and every message shows times. */
+const formats = new Map<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>();
+
 function part(at: Date, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en', options).format(at);
+  let format = formats.get(options);
+  if (!format) formats.set(options, (format = new Intl.DateTimeFormat('en', options)));
+  return format.format(at);
 }
 
 const long: Intl.DateTimeFormatOptions = { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' };
@@ -35,6 +40,9 @@ function ago(at: Date, now: Date): string {
 }
 
 const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const clockWithSeconds: Intl.DateTimeFormatOptions = { ...clock, second: '2-digit' };
+const exact: Intl.DateTimeFormatOptions = { ...long, ...clockWithSeconds };
+const dayAndMonth: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
 
 const tokens: Record<string, (at: Date, now: Date) => string> = {
   date_num: (at) =>
@@ -48,7 +56,7 @@ const tokens: Record<string, (at: Date, now: Date) => string> = {
   date_short_pretty: (at, now) => pretty(at, now, short),
   date_long_pretty: (at, now) => pretty(at, now, long),
   time: (at) => part(at, clock),
-  time_secs: (at) => part(at, { ...clock, second: '2-digit' }),
+  time_secs: (at) => part(at, clockWithSeconds),
   ago: (at, now) => ago(at, now),
 };
 
@@ -68,7 +76,18 @@ export function clockTime(ms: number): string {
 
 /** `14:05:09`. */
 export function clockTimeWithSeconds(ms: number): string {
-  return part(new Date(ms), { ...clock, second: '2-digit' });
+  return part(new Date(ms), clockWithSeconds);
+}
+
+/** `14:05` today, `yesterday 14:05`, else `12 Nov 14:05`. */
+export function shortTime(ms: number, now: Date): string {
+  const day = pretty(new Date(ms), now, dayAndMonth);
+  return day === 'today' ? clockTime(ms) : `${day} ${clockTime(ms)}`;
+}
+
+/** Everything about a moment, for who points at a time. */
+export function exactTime(ms: number): string {
+  return part(new Date(ms), exact);
 }
 
 /** `Today`, `Yesterday` or the long date: the line between two days of a conversation. */

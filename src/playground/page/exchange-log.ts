@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { classMap } from 'lit/directives/class-map.js';
+import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Exchange } from '../protocol.ts';
 import { clockTimeWithSeconds } from './dates.ts';
@@ -88,7 +89,7 @@ function drawBody(shown: Exchange[], draw: Draw): TemplateResult {
       ${repeat(
         shown,
         ({ id }) => id,
-        (exchange) => drawRow(exchange, draw),
+        (exchange) => guard([exchange, draw.ui.log.chosen === exchange.id], () => drawRow(exchange, draw)),
       )}
     </div>
     ${drawDetail(shown, draw)}

@@ -48,6 +48,7 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '🚨': svg`<path d="M4.500 15v-4a5.500 5.500 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.500 1.500M17 4l-1.500 1.500" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
   '🔔': svg`<path d="M4 14.500c1.500-1.500 1-6 2-8a4.500 4.500 0 0 1 8 0c1 2 .5 6.500 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
   '🔍': line(svg`<circle cx="8.500" cy="8.500" r="5.500" /><path d="m13 13 5 5" />`),
+  '🔎': line(svg`<circle cx="11.500" cy="8.500" r="5.500" /><path d="m7 13-5 5" />`),
   '🔒': svg`<rect x="4" y="9" width="12" height="9" rx="2" fill="#e3b21c" /><path d="M6.500 9V6.500a3.500 3.500 0 0 1 7 0V9" fill="none" stroke="#7a818c" stroke-width="2" />`,
   '💳': svg`<rect x="1" y="4" width="18" height="12.500" rx="2" fill="#2f74c0" /><path d="M1 8h18" stroke="#123" stroke-width="3" /><path d="M4 13h5" stroke="#fff" stroke-width="1.6" />`,
   '🧪': svg`<path d="M7.500 2h5M8.500 2v12.500a2.500 2.500 0 0 0 5 0V2" transform="translate(-1 0)" fill="none" stroke="#7a818c" stroke-width="1.600" stroke-linecap="round" /><path d="M7.600 9h4.800v5.500a2.400 2.400 0 0 1-4.800 0z" fill="#1f9d62" />`,

@@ -37,7 +37,7 @@ function webhooks(page: ServedState): { good: number; refused: number } {
   };
 }
 
-function showing(tab: 'cards' | 'events'): NonNullable<GuideStep['button']> {
+function showing(tab: 'cards' | 'events' | 'weather'): NonNullable<GuideStep['button']> {
   return {
     label: 'Show me',
     press: ({ dispatch }) => {
@@ -83,7 +83,8 @@ export function guideSteps({ page }: Pick<Draw, 'page'>): GuideStep[] {
     },
     {
       done: page.bot.starts > 1,
-      say: html`<b>Kill −9</b> the bot after a decline, then start it: nothing is lost`,
+      say: html`Weather <b>Hangs</b>, decline, <b>Kill −9</b>; weather Normal, <b>Start</b>: one alert`,
+      button: showing('weather'),
     },
   ];
 }

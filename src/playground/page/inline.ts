@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { MrkdwnElement, PlainTextElement, RawTextElement } from '@slack/types';
-import { formatDateToken } from './dates.ts';
+import { exactTime, formatDateToken } from './dates.ts';
 import { drawText } from './glyph.ts';
 import type { Draw } from './model.ts';
 import { parseMrkdwn, safeUrl, type Inline, type Passage } from './mrkdwn.ts';
@@ -42,7 +42,7 @@ export function drawDate(
   const at = new Date(date.seconds * 1000);
   if (Number.isNaN(at.getTime())) return date.fallback;
   const text = formatDateToken(date.seconds, date.format, now);
-  const time = html`<time datetime=${at.toISOString()} title=${at.toLocaleString()}>${text}</time>`;
+  const time = html`<time datetime=${at.toISOString()} title=${exactTime(at.getTime())}>${text}</time>`;
   return date.url === undefined ? time : drawLink(date.url, time);
 }
 

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { PageMessage } from '../protocol.ts';
 import { drawBlocks, type Surface } from './blocks.ts';
-import { clockTime } from './dates.ts';
+import { clockTime, exactTime } from './dates.ts';
 import { drawText } from './glyph.ts';
 import { avatar, botAvatar, icon, plainColor } from './icons.ts';
 import { drawMrkdwn, type Drawn } from './inline.ts';
@@ -18,7 +18,7 @@ type Shown = { message: PageMessage; compact: boolean; inThread: boolean };
 export function drawMessage({ message, compact, inThread }: Shown, draw: Draw): TemplateResult {
   const author = draw.page.users.find((user) => user.id === message.authorId);
   const at = new Date(sentAtMs(message));
-  const time = html`<time datetime=${at.toISOString()} title=${at.toLocaleString()}
+  const time = html`<time datetime=${at.toISOString()} title=${exactTime(at.getTime())}
     >${clockTime(at.getTime())}</time
   >`;
   return html`<article
@@ -27,7 +27,7 @@ export function drawMessage({ message, compact, inThread }: Shown, draw: Draw): 
     data-ts=${message.ts}
   >
     <div class="message-gutter">
-      ${compact ? time : message.authorIsBot ? botAvatar() : avatar(message.authorName, author?.avatarColor)}
+      ${compact ? time : isOurBot(message) ? botAvatar() : avatar(message.authorName, author?.avatarColor)}
     </div>
     <div class="message-main">
       ${message.ephemeral ? html`<p class="only-you">${icon('eye', 14)} Only visible to you</p>` : nothing}
@@ -45,6 +45,11 @@ export function drawMessage({ message, compact, inThread }: Shown, draw: Draw): 
     </div>
     ${message.ephemeral ? nothing : drawTools(message, inThread, draw)}
   </article>`;
+}
+
+/** Slack speaks as an app too, under an id that is the same in every workspace. */
+function isOurBot({ authorIsBot, authorId }: PageMessage): boolean {
+  return authorIsBot && authorId !== 'USLACKBOT';
 }
 
 function drawBody(message: PageMessage, draw: Draw): Drawn {

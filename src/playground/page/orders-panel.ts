@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { PageAction, PaymentsCard, PaymentsOrder } from '../protocol.ts';
-import { clockTime } from './dates.ts';
+import { shortTime } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import type { Draw } from './model.ts';
@@ -63,7 +63,7 @@ function drawOrder(order: PaymentsOrder, draw: Draw): TemplateResult {
       <b class="mono">${order.orderReference}</b>
       <span class="row-sub"
         >${order.customerEmail} · ${order.isSavedCardCharge ? 'saved card' : 'checkout'} ·
-        ${clockTime(order.at)}</span
+        ${shortTime(order.at, new Date())}</span
       >
       ${order.reason === undefined ? nothing : html`<span class="row-sub">“${order.reason}”</span>`}
     </div>

@@ -81,7 +81,7 @@ const deliveryWords: Record<PaymentsDelivery['state'], { word: string; tone: str
 const ways = [
   { how: 'again', label: 'The same delivery again' },
   { how: 'new_id', label: 'Again, with a new event id' },
-  { how: 'late', label: 'Again, dated long ago' },
+  { how: 'late', label: 'Again, three days late' },
   { how: 'bad_signature', label: 'With a bad signature' },
 ] as const;
 
@@ -96,13 +96,20 @@ function drawEvents(draw: Draw): TemplateResult {
     </ul>`;
 }
 
+const howWords: Record<NonNullable<PaymentsDelivery['how']>, string> = {
+  again: 'sent again',
+  new_id: 'again, new event id',
+  late: 'again, three days late',
+  bad_signature: 'bad signature',
+};
+
 function drawDelivery(delivery: PaymentsDelivery, draw: Draw): TemplateResult {
-  const { id, event, orderReference, state, attempts, lastStatus } = delivery;
-  const { word, tone } = deliveryWords[state];
+  const { id, event, orderReference, state, attempts, lastStatus, how } = delivery;
+  const { word, tone } = lastStatus === 401 ? { word: 'refused', tone: 'warn' } : deliveryWords[state];
   return html`<li class="row" data-delivery=${id}>
     <div class="row-main">
       <b class="mono">${event}</b>
-      <span class="row-sub">${orderReference}</span>
+      <span class="row-sub">${orderReference}${how === undefined ? '' : ` · ${howWords[how]}`}</span>
     </div>
     <div class="row-side">
       <span class="state state-${tone}">${word}</span>

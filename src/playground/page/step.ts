@@ -1,5 +1,6 @@
 import type { PageAction, PageBlock, PageOption } from '../protocol.ts';
 import { valuesOf, type ElementState, type Values } from './form.ts';
+import { keepSame } from './keep-same.ts';
 import type { Container, Effect, Model, Place, Pressed, Step, Ui, UiEvent } from './model.ts';
 import { scopeOf, suggestionKey, threadPlace } from './model.ts';
 import type { ServedState } from './served.ts';
@@ -24,7 +25,7 @@ const handlers: { [K in UiEvent['kind']]: Handler<K> } = {
   connection: (model, { connection }) => withUi(model, { connection }),
   act: (model, { action }) => withUi(model, { problem: undefined }, acting(action)),
   acted: (model, { action, result }) => {
-    if (!result.ok) return withUi(model, { problem: result.problem });
+    if (!result.ok) return withUi(model, { problem: result.problem, drafts: unsent(model.ui, action) });
     if (action.kind === 'suggest') return suggested(model, action, result.options ?? []);
     return { model, effects: [] };
   },
@@ -97,7 +98,15 @@ const handlers: { [K in UiEvent['kind']]: Handler<K> } = {
     withUi(model, { guideHidden: hidden }, { kind: 'keep_guide_hidden', hidden }),
 };
 
-function receive(model: Model, page: ServedState): Step {
+/** What could not be sent stands in its composer again, unless something else was begun there. */
+function unsent({ drafts }: Ui, action: PageAction): Ui['drafts'] {
+  if (action.kind !== 'send_message') return drafts;
+  const place = threadPlace(action.channel, action.threadTs);
+  return { ...drafts, [place]: drafts[place] || action.text };
+}
+
+function receive(model: Model, news: ServedState): Step {
+  const page = keepSame(model.page, news);
   const visible = page.channels.some((channel) => channel.id === model.ui.channel);
   const channel = visible ? model.ui.channel : startChannel(model, page);
   const ui: Ui = {

@@ -18,13 +18,16 @@ export function drawPage(model: Model, dispatch: Dispatch): TemplateResult {
     </p>`;
   }
   const draw: Draw = { page, ui, dispatch };
-  return html`<div
-      class="page ${ui.panelShown ? 'page-panel-shown' : ''} ${ui.log.open ? '' : 'page-log-closed'}"
-    >
-      ${drawTop(draw)} ${drawSidebar(draw)} ${drawConversation(draw)} ${drawPaymentsPanel(draw)}
-      ${drawExchangeLog(draw)} ${drawGuide(draw)}
+  return html`<div class="page ${ui.panelShown ? 'page-panel-shown' : ''} ${logClass(ui)}">
+      ${drawTop(draw)} ${drawGuide(draw)} ${drawSidebar(draw)} ${drawConversation(draw)}
+      ${drawPaymentsPanel(draw)} ${drawExchangeLog(draw)}
     </div>
     ${drawProblem(draw)} ${drawDialogs(draw)}`;
+}
+
+function logClass({ log }: Draw['ui']): string {
+  if (!log.open) return 'page-log-closed';
+  return log.chosen === undefined ? '' : 'page-log-detail';
 }
 
 const connectionWords: Record<Connection, string> = {

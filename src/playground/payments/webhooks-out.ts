@@ -88,6 +88,7 @@ export function createWebhooksOut(options: WebhooksOutOptions): WebhooksOut {
       once: how === 'bad_signature',
       parked: false,
       note: how === undefined ? '' : redeliveryNotes[how],
+      ...(how === undefined ? {} : { how }),
     };
     deliveries.push(delivery);
     options.changed();
@@ -239,6 +240,14 @@ function shownAnswer(text: string): string {
 }
 
 function shown(delivery: Delivery): PaymentsDelivery {
-  const { id, event, orderReference, attempts, lastStatus, state } = delivery;
-  return { id, event, orderReference, attempts, ...(lastStatus === undefined ? {} : { lastStatus }), state };
+  const { id, event, orderReference, attempts, lastStatus, state, how } = delivery;
+  return {
+    id,
+    event,
+    orderReference,
+    attempts,
+    state,
+    ...(lastStatus === undefined ? {} : { lastStatus }),
+    ...(how === undefined ? {} : { how }),
+  };
 }

@@ -116,11 +116,12 @@ function slashError(answer: Exclude<BotAnswer, { kind: 'acknowledged' }>): strin
 
 /** Slack's own command, so that a newcomer can try what membership changes. */
 function invite(world: World, at: Place, who: string): ActResult {
-  if (who.toLowerCase() !== `@${botName.toLowerCase()}`) {
-    return slackbotSays(world, at, `Only @${botName} can be invited in this playground.`);
+  const bot = `@${botName.toLowerCase()}`;
+  if (who.toLowerCase() !== bot) {
+    return slackbotSays(world, at, `Only ${bot} can be invited in this playground.`);
   }
   at.channel.botIsMember = true;
-  return slackbotSays(world, at, `@${botName} is in ${world.directory.label(at.channel.id)} now.`);
+  return slackbotSays(world, at, `${bot} is in ${world.directory.label(at.channel.id)} now.`);
 }
 
 function slackbotSays(world: World, at: Place, text: string): ActResult {

@@ -30,6 +30,21 @@ describe.skipIf(chromiumIsMissing)('the playground page', () => {
     expect(await open.page.locator('#composer').inputValue()).toBe('');
   });
 
+  it('sends a command that stands there in full, and offers no composer where only the app writes', async () => {
+    await open.page.locator('#composer').pressSequentially('/pay');
+    await open.page.keyboard.press('Enter');
+    expect(await open.acted(1)).toMatchObject([{ kind: 'send_message', text: '/pay' }]);
+    open.canned.show((state) => ({
+      ...state,
+      channels: state.channels.map((channel) =>
+        channel.kind === 'dm' ? { ...channel, readOnly: true } : channel,
+      ),
+    }));
+    await open.page.getByRole('button', { name: 'Pay', exact: true }).click();
+    await open.page.getByText('Sending messages to this app has been turned off').waitFor();
+    expect(await open.page.locator('#composer').count()).toBe(0);
+  });
+
   it('becomes another person, who does not see what was only visible to the first', async () => {
     open.canned.show((state) => ({
       ...state,

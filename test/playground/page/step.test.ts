@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { initialModel, type Model, type Place, type UiEvent } from '../../../src/playground/page/model.ts';
 import { step } from '../../../src/playground/page/step.ts';
-import { emptyState, everyInput, view } from './canned.ts';
+import { emptyState, everyInput, message, view } from './canned.ts';
 
 function after(...events: UiEvent[]): Model {
   return events.reduce((model, event) => step(model, event).model, initialModel(undefined, '0', false));
@@ -20,6 +20,10 @@ function typeOtp(otp: string): UiEvent {
     silent: true,
   };
   return { kind: 'press', pressed: { place, state: { type: 'plain_text_input', value: otp } } };
+}
+
+function messages(...texts: string[]) {
+  return { C1: texts.map((text, index) => message(`1700000000.${index}`, { text })) };
 }
 
 describe('the page’s state', () => {
@@ -72,6 +76,23 @@ describe('the page’s state', () => {
       late,
     );
     expect(model.ui.suggestions['V1/b/a']).toEqual({ text: 'ti', options: [], chosen: 0 });
+  });
+
+  it('gives back to the composer what could not be sent, unless something else was begun there', () => {
+    const action = { kind: 'send_message', channel: 'C1', text: '/pay ORDER-1' } as const;
+    const failed: UiEvent = { kind: 'acted', action, result: { ok: false, problem: 'No.' } };
+    expect(after(received(), failed).ui.drafts['C1']).toBe('/pay ORDER-1');
+    const begun: UiEvent = { kind: 'draft', place: 'C1', text: 'hm' };
+    expect(after(received(), begun, failed).ui.drafts['C1']).toBe('hm');
+  });
+
+  it('keeps the objects of what did not change, so that they are not drawn again', () => {
+    const before = after(received({ messages: messages('a', 'b') }));
+    const { model } = step(before, received({ messages: messages('a', 'c', 'd') }));
+    expect(model.page?.messages['C1']?.[0]).toBe(before.page?.messages['C1']?.[0]);
+    expect(model.page?.users).toBe(before.page?.users);
+    expect(model.page?.messages['C1']?.map(({ text }) => text)).toEqual(['a', 'c', 'd']);
+    expect(step(model, received({ messages: messages('a', 'c', 'd') })).model.page).toBe(model.page);
   });
 
   it('sends nothing for an empty composer', () => {

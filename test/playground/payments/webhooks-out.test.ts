@@ -102,6 +102,7 @@ describe('redelivery', () => {
       attempts: 1,
       lastStatus: 401,
       state: 'gave_up',
+      how: 'bad_signature',
     });
     const told = merchant.exchanges.at(-1);
     expect(told?.summary).toBe('payment_failed for SUB-3001, with a bad signature: refused');

@@ -77,7 +77,7 @@ describe('chat.postMessage', () => {
     await workspace.act(users.agent, {
       kind: 'send_message',
       channel: channels.privateRoom,
-      text: '/invite @Pay',
+      text: '/invite @pay',
     });
     const channel = channels.privateRoom;
     expect(await clientOf(workspace).chat.postMessage({ channel, text: 'x' })).toMatchObject({ ok: true });

@@ -248,6 +248,8 @@ describe('a message a person writes', () => {
     const refused = { ok: false, problem: 'Sending messages to this app has been turned off.' };
     expect(await type(workspace, 'Hello', { channel })).toEqual(refused);
     expect(await type(workspace, '/pay', { channel })).toEqual(refused);
+    const shown = workspace.state(workspace.ids.users.agent).channels;
+    expect(shown.filter(({ readOnly }) => readOnly).map(({ id }) => id)).toEqual([channel]);
   });
 
   it('cannot be empty, nor go where there is no channel any more', async () => {

@@ -1,0 +1,73 @@
+import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
+
+function refuse<const K extends keyof Config>(
+  reads: readonly K[],
+  isBroken: (config: Pick<Config, K>) => boolean,
+  words: string,
+): SettingsCheck {
+  return settingsCheck(reads, (config) => (isBroken(config) ? [words] : []));
+}
+
+/** What must hold between the settings whatever the program does with them. */
+export const contradictions: readonly SettingsCheck[] = [
+  refuse(
+    ['slackBotToken'],
+    (config) => !config.slackBotToken,
+    'SLACK_BOT_TOKEN is missing: the bot token of the Slack app, which starts with xoxb-.',
+  ),
+  refuse(
+    ['slackMode', 'slackSigningSecret'],
+    (config) => config.slackMode === 'http' && !config.slackSigningSecret,
+    'SLACK_SIGNING_SECRET is missing: it is needed in SLACK_MODE=http (Slack app › Basic Information).',
+  ),
+  refuse(
+    ['slackMode', 'slackAppToken'],
+    (config) => config.slackMode === 'socket' && !config.slackAppToken,
+    'SLACK_APP_TOKEN is missing: it is needed in SLACK_MODE=socket (Slack app › Basic Information › App-Level Tokens).',
+  ),
+  refuse(
+    ['paymentsEnvironment', 'paymentsBaseUrl'],
+    (config) => config.paymentsEnvironment === 'live' && !config.paymentsBaseUrl,
+    'PAYMENTS_BASE_URL is missing: the production address of the payments service.',
+  ),
+  refuse(
+    ['paymentsEnvironment', 'paymentsSandboxUrl'],
+    (config) => config.paymentsEnvironment === 'sandbox' && !config.paymentsSandboxUrl,
+    'PAYMENTS_SANDBOX_URL is missing: the test address of the payments service, needed while PAYMENTS_ENVIRONMENT is sandbox (the default).',
+  ),
+  refuse(
+    ['paymentsAccountId'],
+    (config) => !config.paymentsAccountId,
+    'PAYMENTS_ACCOUNT_ID is missing: the merchant account’s id, a UUID.',
+  ),
+  refuse(
+    ['paymentsStaticToken', 'paymentsTokenIssueBody'],
+    (config) => !config.paymentsStaticToken && !config.paymentsTokenIssueBody,
+    'PAYMENTS_TOKEN_ISSUE_BODY is missing: the JSON body that obtains an access token, or set PAYMENTS_STATIC_TOKEN.',
+  ),
+  refuse(
+    ['redisUrl', 'sealingKeys'],
+    (config) => config.redisUrl !== undefined && !config.sealingKeys,
+    'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
+  ),
+  settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
+  refuse(
+    ['webhookSignaturePreset', 'webhookSecrets'],
+    (config) => config.webhookSignaturePreset !== undefined && !config.webhookSecrets?.length,
+    'WEBHOOK_SECRETS is missing: WEBHOOK_SIGNATURE_PRESET is set, and without a secret every delivery would be refused.',
+  ),
+];
+
+/** Between its calls a piece of work also reads and writes the store. */
+const storeSeconds = 2;
+
+/** One piece of work is at most a look-up, a read of the channel's history and a post. */
+function checkLease(
+  config: Pick<Config, 'workLeaseSeconds' | 'paymentsTimeoutSeconds' | 'slackTimeoutSeconds'>,
+): string[] {
+  const least = config.paymentsTimeoutSeconds + 2 * config.slackTimeoutSeconds + storeSeconds;
+  if (config.workLeaseSeconds >= least) return [];
+  return [
+    `WORK_LEASE_SECONDS must be at least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + ${storeSeconds}, which is ${least}, or work is taken over while it is still being done.`,
+  ];
+}

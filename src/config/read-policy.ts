@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { nearestWord } from '../domain/nearest-word.ts';
+import { policySchema, type Policy } from './policy.ts';
+import { fileErrorCode } from './readers.ts';
+
+export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused'; problems: string[] };
+
+/** The policy file's content, or all that is wrong with it, each problem led by the file's path. Never throws. */
+export function readPolicy(path: string): PolicyResult {
+  let source: string;
+  try {
+    source = readFileSync(path, 'utf8');
+  } catch (error) {
+    const fix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
+    return refused([`The policy file ${path} cannot be read (${fileErrorCode(error)}): ${fix}.`]);
+  }
+  const document = parseDocument(source, { prettyErrors: true });
+  if (document.errors.length > 0) {
+    return refused(document.errors.map(({ code, message }) => yamlProblem(path, message, code)));
+  }
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    return refused([yamlProblem(path, error instanceof Error ? error.message : '')]);
+  }
+  const result = policySchema.safeParse(content ?? {}, { reportInput: true });
+  if (result.success) return { kind: 'read', policy: result.data };
+  return refused(result.error.issues.flatMap((issue) => policyProblems(path, issue)));
+}
+
+function refused(problems: string[]): PolicyResult {
+  return { kind: 'refused', problems };
+}
+
+function yamlProblem(path: string, message: string, code?: string): string {
+  const [line = ''] = message.split('\n');
+  const words = line.replace(/[:.]$/, '') || 'not YAML';
+  const isAlias = code === 'BAD_ALIAS' || words.startsWith('Unresolved alias');
+  const fix = isAlias ? " A bare * begins a YAML alias: write '*' in quotes." : '';
+  return `${path}: ${words}.${fix}`;
+}
+
+const policyKeys = ['channels', 'roles', 'alerts', 'successes', 'ops', 'users', 'groups', 'may'];
+
+function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
+  const at = issue.path.join('.');
+  if (issue.code !== 'unrecognized_keys') {
+    const words = issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;
+    return [`${path}: ${at || 'the file'} ${words}.`];
+  }
+  return issue.keys.map((key) => {
+    const nearest = nearestWord(key, policyKeys);
+    const full = at ? `${at}.${key}` : key;
+    return `${path}: ${full} is not a setting.${nearest ? ` Did you mean ${nearest}?` : ''}`;
+  });
+}

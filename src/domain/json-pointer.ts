@@ -1,0 +1,49 @@
+/** Whether the text is a JSON pointer: empty, or each step led by a slash, with ~0 and ~1 for ~ and /. */
+export function isJsonPointer(text: string): boolean {
+  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(text);
+}
+
+/** What stands at a JSON pointer (RFC 6901); undefined when nothing does, or when it is no pointer. */
+export function valueAt(json: unknown, pointer: string): unknown {
+  return walk(json, pointer, (at) => at);
+}
+
+/** As `valueAt`, and an array of one stands for its element wherever the pointer expects an object. */
+export function valueAtLoosely(json: unknown, pointer: string): unknown {
+  return onlyElement(walk(json, pointer, onlyElement));
+}
+
+/** What the first pointer of the list under which there is something leads to; null counts as nothing. */
+export function valueAtFirst(json: unknown, pointers: readonly string[]): unknown {
+  return pointers
+    .map((pointer) => valueAt(json, pointer))
+    .find((value) => value !== undefined && value !== null);
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An object, and neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
+  if (!isJsonPointer(pointer)) return undefined;
+  let at = json;
+  for (const escaped of pointer.split('/').slice(1)) {
+    const token = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = step(before(at, token), token);
+  }
+  return at;
+}
+
+const arrayIndex = /^(?:0|[1-9]\d*)$/;
+
+function step(at: unknown, token: string): unknown {
+  if (Array.isArray(at)) return arrayIndex.test(token) ? (at[Number(token)] as unknown) : undefined;
+  return isJsonObject(at) && Object.hasOwn(at, token) ? at[token] : undefined;
+}
+
+function onlyElement(at: unknown, token = ''): unknown {
+  return Array.isArray(at) && at.length === 1 && !arrayIndex.test(token) ? at[0] : at;
+}

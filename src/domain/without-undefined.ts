@@ -1,0 +1,12 @@
+type MayBeUndefined<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];
+
+/** What surely stands there stays required; what may be undefined may be absent instead. */
+export type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
+  [Key in MayBeUndefined<T>]?: Exclude<T[Key], undefined>;
+};
+
+/** Drops the members that are undefined, so that "absent" is written in one way only. */
+export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries) as WithoutUndefined<T>;
+}

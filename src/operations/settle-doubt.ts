@@ -1,0 +1,46 @@
+import type { OutboxRecord } from './outbox.ts';
+import type { HistoryAnswer } from '../domain/delivery.ts';
+import { finish, paceMs, save, type Work, type WorkDeps } from './outbox-work.ts';
+
+/** How long a history that does not answer is waited for before the post is repeated, marked. */
+const historyPatienceMs = 300_000;
+const askAgainMs = 5_000;
+
+export type DoubtDeps = WorkDeps & {
+  findByKey: (channel: string, key: string, sinceMs: number) => Promise<HistoryAnswer>;
+  now: () => number;
+};
+
+/**
+ * What is known of an earlier post that may have arrived. `none`: it did not, or there was none. `stands`:
+ * it cannot be found out, so a repeat must say that it may be one. `settled`: it is in the channel, or the
+ * record waits for the history; nothing more is to be done now.
+ */
+export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
+  const { doubt } = work.record;
+  if (!doubt) return 'none';
+  const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs);
+  switch (answer.kind) {
+    case 'found':
+      await finish(deps, work, { channel: doubt.channel, ts: answer.ts });
+      return 'settled';
+    case 'absent':
+      return 'none';
+    case 'unreadable':
+      return 'stands';
+    case 'unknown':
+      return await waitForHistory(deps, work, doubt, answer.retryAfterMs ?? askAgainMs);
+  }
+}
+
+async function waitForHistory(
+  deps: DoubtDeps,
+  work: Work,
+  doubt: NonNullable<OutboxRecord['doubt']>,
+  delayMs: number,
+): Promise<'stands' | 'settled'> {
+  const silentSinceMs = doubt.silentSinceMs ?? deps.now();
+  if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
+  await save(deps, work, { doubt: { ...doubt, silentSinceMs } }, { delayMs, pauseMs: paceMs });
+  return 'settled';
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { webhookChecks } from '../../src/app/webhook-settings.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+
+const complete = {
+  SLACK_BOT_TOKEN: 'xoxb-token',
+  SLACK_SIGNING_SECRET: 'signing',
+  PAYMENTS_SANDBOX_URL: 'https://payments.test/',
+  PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+  PAYMENTS_STATIC_TOKEN: 'static',
+  PAYOPS_FILE: 'payops.example.yml',
+};
+
+function problemsOf(variables: Record<string, string>): string[] {
+  const result = readConfig({ ...complete, ...variables }, webhookChecks);
+  return result.kind === 'refused' ? result.problems : [];
+}
+
+const rawBody = { WEBHOOK_SIGNATURE_PRESET: 'raw-body', WEBHOOK_SECRETS: 'canary-secret' };
+
+describe('webhookChecks', () => {
+  it.each([
+    {},
+    rawBody,
+    { ...rawBody, WEBHOOK_SIGNATURE_HEADER: 'X-Hub-Signature-256', WEBHOOK_SIGNATURE_PLACE: 'pair:sha256' },
+    { ...rawBody, WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs', WEBHOOK_SIGNATURE_PLACE: 'pair:s' },
+  ])('find nothing wrong with %o', (variables) => {
+    expect(problemsOf(variables)).toEqual([]);
+  });
+
+  it.each([
+    ['WEBHOOK_SIGNATURE_HEADER', 'x-signature'],
+    ['WEBHOOK_SIGNATURE_PLACE', 'whole'],
+    ['WEBHOOK_SIGNATURE_ALGORITHM', 'sha512'],
+    ['WEBHOOK_SIGNATURE_ENCODING', 'hex'],
+    ['WEBHOOK_SECRET_ENCODING', 'hex'],
+    ['WEBHOOK_SIGNED_TEMPLATE', '{body}'],
+    ['WEBHOOK_TIMESTAMP_SOURCE', 'none'],
+    ['WEBHOOK_TIMESTAMP_UNIT', 's'],
+    ['WEBHOOK_TOLERANCE_SECONDS', '60'],
+  ])('refuse %s without a preset, where it would go unused', (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([
+      expect.stringContaining(`WEBHOOK_SIGNATURE_PRESET is missing: ${name} changes a recipe`),
+    ]);
+  });
+
+  it('do not call a preset missing that could not be read', () => {
+    expect(problemsOf({ WEBHOOK_SIGNATURE_PRESET: 'hmac', WEBHOOK_SIGNATURE_HEADER: 'x-signature' })).toEqual(
+      [expect.stringContaining('WEBHOOK_SIGNATURE_PRESET must be raw-body or')],
+    );
+  });
+
+  it.each([
+    [
+      { ...rawBody, WEBHOOK_SIGNED_TEMPLATE: '{bodi}' },
+      'WEBHOOK_SIGNED_TEMPLATE or WEBHOOK_TIMESTAMP_SOURCE: ',
+    ],
+    [
+      { ...rawBody, WEBHOOK_SIGNED_TEMPLATE: '{json:/a}{json:/b}' },
+      'nothing stands between field /a and field /b',
+    ],
+    [{ ...rawBody, WEBHOOK_SECRET_ENCODING: 'hex' }, 'secret 1 of 1 is empty or not written as hex'],
+    [
+      { ...rawBody, WEBHOOK_SIGNATURE_PLACE: 'pair' },
+      'WEBHOOK_SIGNATURE_PLACE must be whole, pair:KEY or list:',
+    ],
+    [{ WEBHOOK_EVENT_POINTERS: '{"colour":["/a"]}' }, 'WEBHOOK_EVENT_POINTERS: '],
+  ])('say what to change in %o, and repeat no secret', (variables, words) => {
+    const problems = problemsOf(variables);
+    expect(problems).toEqual([expect.stringContaining(words)]);
+    expect(problems.join()).not.toContain('canary');
+  });
+});

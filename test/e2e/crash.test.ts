@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import type { Bot } from '../support/bot.ts';
+import type { HoldPoint } from '../support/gate.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { findProgram } from '../support/programs.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: the crash tests on Redis, because redis-server is not installed.');
+
+/** A service that never gives up within a test. */
+const patientSender = { retryDelaysMs: Array.from({ length: 200 }, () => 100), webhookTimeoutMs: 60_000 };
+const repeatWords = 'This may repeat an earlier alert';
+
+describe.concurrent('kill -9 on SQLite', () => {
+  crashes(async () => undefined);
+});
+
+describe.skipIf(missing).concurrent('kill -9 on Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  crashes(async () => redis.url);
+});
+
+type Killed = { house: House; bot: Bot; reference: string };
+type KillPoint = { at: 'slack' | 'payments'; path: string; point: HoldPoint };
+
+/** Kills the bot when it has answered the event with 2xx and its next request stands exactly there. */
+async function killAt(
+  test: TestContext,
+  options: Parameters<typeof openHouse>[1],
+  kill: KillPoint,
+): Promise<Killed> {
+  const house = await openHouse(test, options);
+  const bot = house.bot();
+  await house.start(bot);
+  const gate = kill.at === 'slack' ? house.slackGate : house.paymentsGate;
+  const held = gate.hold(kill.path, kill.point);
+  const reference = await house.decline();
+  await held;
+  await house.until('the event is answered 2xx', () => deliveryOf(house, reference)?.state === 'delivered');
+  await bot.kill9();
+  return { house, bot, reference };
+}
+
+function deliveryOf(house: House, reference: string) {
+  return house.payments.state().deliveries.find((delivery) => delivery.orderReference === reference);
+}
+
+async function settle({ house, bot }: Killed): Promise<void> {
+  await house.start(bot);
+  await house.until('all work is done', async () => (await house.workLeft()) === 0);
+}
+
+function textsOf(house: House): string[] {
+  return house.posts('payAlerts').map((post) => JSON.stringify(post));
+}
+
+function crashes(redisUrlOf: () => Promise<string | undefined>): void {
+  async function options(scopes: 'all' | []) {
+    const redisUrl = await redisUrlOf();
+    return {
+      workspace: { grantedOptionalScopes: scopes },
+      payments: patientSender,
+      ...(redisUrl === undefined ? {} : { redisUrl }),
+    };
+  }
+
+  it('while a token is asked for: the alert is posted once', async (test) => {
+    const path = '/v1/auth/token/issue';
+    const killed = await killAt(test, await options('all'), { at: 'payments', path, point: 'after' });
+    await settle(killed);
+    expect(textsOf(killed.house)).toEqual([expect.stringContaining(killed.reference)]);
+  });
+
+  it('during the look-up: the alert is posted once, with the token that was had before', async (test) => {
+    const path = '/v1/transactions/accounts/single';
+    const killed = await killAt(test, await options('all'), { at: 'payments', path, point: 'before' });
+    await settle(killed);
+    expect(textsOf(killed.house)).toEqual([expect.stringContaining(killed.reference)]);
+    expect(textsOf(killed.house)[0]).not.toContain(repeatWords);
+    expect(killed.house.payments.stats().tokensIssued).toBe(1);
+  });
+
+  it('before Slack has the post: the alert is posted once, and not called a repeat', async (test) => {
+    const path = '/chat.postMessage';
+    const killed = await killAt(test, await options('all'), { at: 'slack', path, point: 'before' });
+    expect(textsOf(killed.house)).toEqual([]);
+    await settle(killed);
+    expect(textsOf(killed.house)).toEqual([expect.stringContaining(killed.reference)]);
+    expect(textsOf(killed.house)[0]).not.toContain(repeatWords);
+  });
+
+  it('when Slack has the post and its answer is lost: the history shows it, and nothing is repeated', async (test) => {
+    const path = '/chat.postMessage';
+    const killed = await killAt(test, await options('all'), { at: 'slack', path, point: 'after' });
+    const before = textsOf(killed.house);
+    expect(before).toEqual([expect.stringContaining(killed.reference)]);
+    await settle(killed);
+    expect(textsOf(killed.house)).toEqual(before);
+  });
+
+  it('when the answer is lost and the history may not be read: the repeat says that it may be one', async (test) => {
+    const path = '/chat.postMessage';
+    const killed = await killAt(test, await options([]), { at: 'slack', path, point: 'after' });
+    await settle(killed);
+    const [first, second, ...more] = textsOf(killed.house);
+    expect(first).not.toContain(repeatWords);
+    expect(second).toContain(repeatWords);
+    expect(second).toContain(killed.reference);
+    expect(more).toEqual([]);
+  });
+
+  it('when the event is kept and its answer is lost: the sender’s repeat changes nothing', async (test) => {
+    const house = await openHouse(test, await options('all'));
+    const bot = house.bot();
+    await house.start(bot);
+    const answerHeld = house.webhookGate.hold('/webhooks/payments', 'after');
+    const lookUpHeld = house.paymentsGate.hold('/v1/auth/token/issue', 'before');
+    const reference = await house.decline();
+    await Promise.all([answerHeld, lookUpHeld]);
+    await bot.kill9();
+    house.webhookGate.cut();
+    await settle({ house, bot, reference });
+    await house.until('the sender is answered', () => deliveryOf(house, reference)?.state === 'delivered');
+    expect(deliveryOf(house, reference)?.attempts).toBeGreaterThan(1);
+    expect(bot.lines.filter((line) => line.includes('"duplicate"')).length).toBeGreaterThan(0);
+    expect(textsOf(house)).toEqual([expect.stringContaining(reference)]);
+  });
+}
+
+describe.concurrent('kill -9 before the event could be kept', () => {
+  it('on SQLite: the sender’s repeat delivers it, once', async (test) => {
+    const house = await openHouse(test, { payments: patientSender });
+    const bot = house.bot();
+    await house.start(bot);
+    // Nothing can be kept, and so nothing answered 2xx, while somebody else holds the file.
+    const other = new DatabaseSync(join(house.dataDir, 'payops.sqlite'));
+    other.exec('begin immediate');
+    const reference = await house.decline();
+    await house.until('it is under way', () => deliveryOf(house, reference)?.attempts === 1);
+    await bot.kill9();
+    other.exec('rollback');
+    other.close();
+    await house.until('the attempt has failed', () => deliveryOf(house, reference)?.lastStatus === 0);
+    await settleRepeat({ house, bot, reference });
+    expect(textsOf(house)).toEqual([expect.stringContaining(reference)]);
+  });
+
+  it.skipIf(missing)('on Redis: the sender’s repeat delivers it, once', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const redisGate = await openTcpGate(redis.port);
+    test.onTestFinished(() => redisGate.close());
+    const redisUrl = `redis://127.0.0.1:${redisGate.port}`;
+    const house = await openHouse(test, { payments: patientSender, redisUrl });
+    const bot = house.bot();
+    await house.start(bot);
+    await house.until('the store is there', async () => (await fetch(`${bot.url()}/readyz`)).ok);
+    const held = redisGate.hold('outbox:alert:');
+    const reference = await house.decline();
+    await held;
+    // Once round its event loop: an answer given too early would be out by now.
+    await fetch(`${bot.url()}/healthz`);
+    await bot.kill9();
+    await house.until('the attempt has failed', () => deliveryOf(house, reference)?.lastStatus === 0);
+    await settleRepeat({ house, bot, reference });
+    expect(textsOf(house)).toEqual([expect.stringContaining(reference)]);
+  });
+});
+
+async function settleRepeat({ house, bot, reference }: Killed): Promise<void> {
+  await house.start(bot);
+  await house.until('the event is kept', () => deliveryOf(house, reference)?.state === 'delivered');
+  await house.until('all work is done', async () => (await house.workLeft()) === 0);
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
+import { runToEnd } from '../support/bot.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { findProgram } from '../support/programs.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: outages of Redis, because redis-server is not installed.');
+
+/** A sender must not wait longer than this for its 503. */
+const refusedWithinMs = 2_500;
+const oftenRetrying = { retryDelaysMs: Array.from({ length: 200 }, () => 200) };
+
+describe.concurrent('without Slack', () => {
+  it('at start: starts, says so, takes events, and tells them once when Slack is there', async (test) => {
+    const house = await openHouse(test);
+    house.workspace.setWeather('down');
+    const bot = house.bot();
+    await house.start(bot);
+    await house.until('it has tried', () => bot.lines.some((line) => line.includes('Slack does not answer')));
+    expect(await readiness(bot.url())).toMatchObject({
+      status: 200,
+      state: 'degraded',
+      parts: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'slack',
+          state: 'degraded',
+          detail: expect.stringContaining('Slack'),
+        }),
+      ]),
+    });
+    const reference = await house.decline();
+    await house.payments.settled();
+    expect(house.payments.state().deliveries.map(({ state }) => state)).toEqual(['delivered']);
+    await house.until('the post has been tried', () => callsTo(house, '/chat.postMessage').length > 0);
+    house.workspace.setWeather('normal');
+    await house.until('the alert is told', async () => (await house.workLeft()) === 0);
+    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
+    await house.until('it is well again', async () => (await readiness(bot.url())).state === 'ok');
+  });
+
+  it('in the middle: answers that were lost are looked for, and each alert is there once', async (test) => {
+    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const bot = house.bot();
+    await house.start(bot);
+    house.workspace.setWeather('accept_but_lose');
+    const reference = await house.decline();
+    await house.until('it was posted', () => house.posts('payAlerts').length === 1);
+    await house.until('the history was asked for', () => callsTo(house, '/conversations.history').length > 0);
+    house.workspace.setWeather('normal');
+    await house.until('all work is done', async () => (await house.workLeft()) === 0);
+    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
+  });
+});
+
+describe.concurrent('without the payments service', () => {
+  it('tells an alert as unchecked after a while, and a look-up in words', async (test) => {
+    const house = await openHouse(test);
+    const bot = house.bot();
+    await house.start(bot);
+    await house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    const reference = await house.decline();
+    await house.type('agent', '/pay ORDER-1001');
+    await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
+    expect(house.seenBy('agent')[0]?.text).toContain('The payments service reports a fault of its own');
+    expect(await readiness(bot.url())).toMatchObject({
+      state: 'degraded',
+      parts: expect.arrayContaining([expect.objectContaining({ name: 'payments', state: 'degraded' })]),
+    });
+    await house.until('the alert is told', () => house.posts('payAlerts').length === 1);
+    const alert = JSON.stringify(house.posts('payAlerts')[0]);
+    for (const words of [reference, 'Event says failed, not checked', 'look it up before you act']) {
+      expect(alert).toContain(words);
+    }
+  });
+
+  it('when it closed altogether: says that it cannot be reached', async (test) => {
+    const house = await openHouse(test);
+    const bot = house.bot();
+    await house.start(bot);
+    await house.paymentsGate.close();
+    await house.type('agent', '/pay ORDER-1001');
+    await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
+    expect(house.seenBy('agent')[0]?.text).toContain('The payments service cannot be reached');
+  });
+});
+
+async function openRedisHouse(test: TestContext): Promise<{ house: House; redis: RedisServer }> {
+  const redis = await startRedis();
+  test.onTestFinished(() => redis.stop());
+  // Without the store a token is asked for unshared, once the store has had its time.
+  const env = { PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' };
+  const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
+  return { house, redis };
+}
+
+describe.skipIf(missing).concurrent('without Redis', () => {
+  it('at start: serves people, refuses events in time, and is whole within 3 s of Redis’s start', async (test) => {
+    const { house, redis } = await openRedisHouse(test);
+    await redis.kill9();
+    const bot = house.bot();
+    await house.start(bot);
+    expect((await fetch(`${bot.url()}/healthz`)).status).toBe(200);
+    expect(await readiness(bot.url())).toMatchObject({
+      status: 503,
+      parts: expect.arrayContaining([expect.objectContaining({ name: 'store', state: 'down' })]),
+    });
+    const refused = await deliver(house, bot.url());
+    expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+    expect(refused.tookMs).toBeLessThan(refusedWithinMs);
+
+    const reference = await house.decline();
+    await house.type('agent', '/pay help');
+    await house.type('agent', '/pay ORDER-1001');
+    await house.until('both are answered', () => house.seenBy('agent').length === 2);
+    expect(house.seenBy('agent').map(({ text }) => text)).toEqual(
+      expect.arrayContaining([expect.stringContaining('Paid (confirmed)'), expect.stringContaining('/pay')]),
+    );
+
+    await redis.restart();
+    const backAt = performance.now();
+    await house.until('it is ready', async () => (await readiness(bot.url())).status === 200, 3_000);
+    console.log(`ready ${Math.round(performance.now() - backAt)} ms after Redis’s start`);
+    await house.payments.settled();
+    await house.until('all work is done', async () => (await house.workLeft()) === 0);
+    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
+  });
+
+  it('when it stops answering: refuses events in time, and loses none', async (test) => {
+    const { house, redis } = await openRedisHouse(test);
+    const bot = house.bot();
+    await house.start(bot);
+    await house.until('it is ready', async () => (await readiness(bot.url())).status === 200);
+    redis.pause();
+    const refused = await deliver(house, bot.url());
+    expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+    expect(refused.tookMs).toBeLessThan(refusedWithinMs);
+    const meanwhile = await house.decline();
+    await house.type('agent', '/pay ORDER-1001');
+    await house.until('the agent has the verdict', () => paid(house));
+    redis.resume();
+    await house.payments.settled();
+    await house.until('all work is done', async () => (await house.workLeft()) === 0);
+    // The refused one may have been kept when Redis went on; then it is told too, once.
+    const told = house.posts('payAlerts').map(({ text }) => /SUB-\w+/.exec(text)?.[0]);
+    expect(told.filter((reference) => reference !== refusedReference)).toEqual([meanwhile]);
+    expect(told.length).toBe(new Set(told).size);
+  });
+
+  it('is refused at start when it may delete records, with the fix', async (test) => {
+    const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
+    test.onTestFinished(() => redis.stop());
+    const house = await openHouse(test, { redisUrl: redis.url });
+    const run = await runToEnd(house.settings());
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('Payops cannot start.');
+    expect(run.stderr).toContain('Set maxmemory-policy to noeviction');
+    expect(run.stdout).not.toContain('Payops listens');
+  });
+});
+
+type Readiness = { status: number; state: string; parts: unknown[] };
+
+async function readiness(url: string): Promise<Readiness> {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, ...((await response.json()) as Omit<Readiness, 'status'>) };
+}
+
+function callsTo(house: House, method: string): unknown[] {
+  return house.exchanges().filter(({ path }) => path.endsWith(method));
+}
+
+function paid(house: House): boolean {
+  return house.seenBy('agent').some(({ text }) => text.includes('Paid (confirmed)'));
+}
+
+const refusedReference = 'SUB-refused';
+
+/** An event of our own, past the sender that would repeat it. */
+async function deliver(
+  { payments }: House,
+  url: string,
+): Promise<{ status: number; retryAfter: string | null; tookMs: number }> {
+  const body = JSON.stringify({
+    event: 'payment_failed',
+    data: { order: { orderReference: refusedReference, isTokenizedCardPayment: 'true' } },
+  });
+  const signature = signWebhook(body, payments.credentials.webhookSecret);
+  const headers = { 'content-type': 'application/json', [signatureHeader]: signature };
+  const startedAt = performance.now();
+  const response = await fetch(`${url}/webhooks/payments`, { method: 'POST', body, headers });
+  await response.text();
+  const tookMs = performance.now() - startedAt;
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), tookMs };
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
+import { runToEnd, type BotRun } from '../support/bot.ts';
+import { openHouse, type House } from '../support/house.ts';
+
+/** A port somebody else has: a bot that reached for it would say so. */
+async function takePort(test: TestContext): Promise<number> {
+  const server: Server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Refused in words for a person: status 1, one or more lines on stderr, no trace of the program's inside. */
+function expectWords({ code, stdout, stderr }: BotRun): void {
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Payops cannot start\./);
+  expect(stderr).not.toMatch(/\n\s+at |node:internal|Error:/);
+  expect(stdout).not.toContain('"stack"');
+  expect(stdout).not.toContain('Payops listens');
+}
+
+function without(settings: Record<string, string>, ...names: string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));
+}
+
+describe.concurrent('a bot that cannot start', () => {
+  it('names every problem of its settings at once, no secret among them, and opens no port', async (test) => {
+    const house = await openHouse(test);
+    const port = await takePort(test);
+    const policy = `channels:\n  alertz: ${house.workspace.ids.channels.payAlerts}\nrolls: {}\n`;
+    writeFileSync(house.policyFile, policy);
+    const misspelt = 'signing-secret-canary-81642';
+    const settings = house.settings({
+      PORT: String(port),
+      SLACK_SIGNIN_SECRET: misspelt,
+      SLACK_BOT_TOKEN: 'not-a-token-canary-5150',
+      PAYMENTS_TIMEOUT_SECONDS: 'soon',
+      PAYMENTS_ACCOUNT_ID: 'shop',
+      WEBHOOK_SIGNATURE_PRESET: 'hmac',
+    });
+    const run = await runToEnd(without(settings, 'SLACK_SIGNING_SECRET'));
+    expectWords(run);
+    for (const words of [
+      'SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?',
+      'SLACK_BOT_TOKEN must be a Slack bot token',
+      'PAYMENTS_TIMEOUT_SECONDS must be a whole number from 1 to 30',
+      'PAYMENTS_ACCOUNT_ID must be a UUID',
+      'WEBHOOK_SIGNATURE_PRESET must be raw-body or',
+      'channels.alerts is missing',
+      'channels.alertz is not a setting. Did you mean alerts?',
+      'rolls is not a setting. Did you mean roles?',
+    ]) {
+      expect(run.stderr).toContain(words);
+    }
+    const secrets = [misspelt, 'canary', house.payments.credentials.clientSecret];
+    for (const secret of secrets) expect(run.stderr + run.stdout).not.toContain(secret);
+    expect(run.stderr).not.toContain('is taken');
+  });
+
+  it('without any setting says which are missing', async () => {
+    const run = await runToEnd({});
+    expectWords(run);
+    for (const name of ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'PAYMENTS_ACCOUNT_ID', 'payops.yml']) {
+      expect(run.stderr).toContain(name);
+    }
+  });
+
+  it('on a taken port names PORT', async (test) => {
+    const house = await openHouse(test);
+    const port = await takePort(test);
+    const run = await runToEnd(house.settings({ PORT: String(port) }));
+    expectWords(run);
+    expect(run.stderr).toContain(`Port ${port}`);
+    expect(run.stderr).toContain('set PORT to a free port');
+  });
+
+  it('with a data folder that cannot be made names DATA_DIR', async (test) => {
+    const house = await openHouse(test);
+    const run = await runToEnd(house.settings({ DATA_DIR: join(house.policyFile, 'data') }));
+    expectWords(run);
+    expect(run.stderr).toContain('DATA_DIR');
+  });
+
+  it('with a key file that others may read says how to close it', async (test) => {
+    const house = await openHouse(test);
+    const keyFile = join(house.dataDir, 'sealing.key');
+    writeFileSync(keyFile, Buffer.alloc(32, 7));
+    chmodSync(keyFile, 0o644);
+    const run = await runToEnd(house.settings());
+    expectWords(run);
+    expect(run.stderr).toContain(`chmod 600 ${keyFile}`);
+  });
+
+  it('with a store file that is none says which file', async (test) => {
+    const house = await openHouse(test);
+    const storeFile = join(house.dataDir, 'payops.sqlite');
+    writeFileSync(storeFile, 'no database at all, '.repeat(500));
+    const run = await runToEnd(house.settings());
+    expectWords(run);
+    expect(run.stderr).toContain(storeFile);
+  });
+});
+
+describe.concurrent('SIGTERM', () => {
+  it('lets the bot finish what it has begun, and ends it with status 0', async (test) => {
+    const house = await openHouse(test);
+    const bot = house.bot({ PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' });
+    await house.start(bot);
+    const postHeld = house.slackGate.hold('/chat.postMessage', 'before');
+    const reference = await house.decline();
+    const post = await postHeld;
+    const lookUpHeld = house.paymentsGate.hold('/v1/transactions/accounts/single', 'before');
+    await house.type('agent', '/pay ORDER-1001');
+    const lookUp = await lookUpHeld;
+    const stopped = bot.stop();
+    await house.until('it has heard', () => bot.lines.some((line) => line.includes('Payops stops')));
+    expect(bot.isRunning()).toBe(true);
+    lookUp.release();
+    post.release();
+    expect(await stopped).toEqual({ code: 0, signal: null });
+    expect(house.seenBy('agent').at(-1)?.text).toContain('Paid (confirmed)');
+    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
+    expect(await house.workLeft()).toBe(0);
+  });
+});
+
+describe.concurrent('a bot without a signature recipe', () => {
+  it('starts in production too, says that it refuses every delivery, and does', async (test) => {
+    const house = await openHouse(test);
+    const bot = house.bot({
+      NODE_ENV: 'production',
+      WEBHOOK_SIGNATURE_PRESET: '',
+      WEBHOOK_SECRETS: '',
+      WEBHOOK_SIGNATURE_HEADER: '',
+      WEBHOOK_SIGNATURE_ALGORITHM: '',
+    });
+    await house.start(bot);
+    expect(bot.lines.find((line) => line.includes('Every webhook delivery is refused'))).toContain(
+      'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS',
+    );
+    expect(await readiness(bot.url())).toMatchObject({
+      state: 'degraded',
+      parts: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'webhooks',
+          detail: expect.stringContaining('every delivery is refused'),
+        }),
+      ]),
+    });
+    expect(await deliver(house, bot.url())).toBe(401);
+    expect(await house.workLeft()).toBe(0);
+  });
+});
+
+async function readiness(url: string): Promise<unknown> {
+  const response = await fetch(`${url}/readyz`);
+  return await response.json();
+}
+
+/** Signed as the service signs, which is worth nothing where no recipe is set. */
+async function deliver({ payments }: House, url: string): Promise<number> {
+  const body = JSON.stringify({ event: 'payment_failed', data: { order: { orderReference: 'SUB-1' } } });
+  const signature = signWebhook(body, payments.credentials.webhookSecret);
+  const headers = { 'content-type': 'application/json', [signatureHeader]: signature };
+  const response = await fetch(`${url}/webhooks/payments`, { method: 'POST', body, headers });
+  await response.text();
+  return response.status;
+}

@@ -1,0 +1,194 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { policySchema } from '../src/config/policy.ts';
+import { settings, variableName, type Setting } from '../src/config/settings.ts';
+import { installApp } from '../src/playground/workspace/manifest.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'docs/settings.md',
+  'docs/design-decisions.md',
+];
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+const packageJson = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const scripts = new Map(Object.entries(packageJson.scripts));
+const compose = parse(read('compose.yml')) as {
+  services: Record<string, { environment?: Record<string, string>; volumes?: string[]; build?: string }>;
+};
+
+/** Every command a page tells a person to type: the file that runs it for them, and the text by which that is seen. */
+const whatRuns: Record<string, { by: string; seen: string; script?: string }> = {
+  'npm ci': { by: '.ci/run', seen: 'npm ci' },
+  'npm test': { by: '.ci/run', seen: 'npm test', script: 'test' },
+  'npm run playground': {
+    by: 'test/e2e/browser.test.ts',
+    seen: 'src/playground/start.ts',
+    script: 'playground',
+  },
+  'npm start': { by: 'test/support/bot.ts', seen: 'src/main.ts', script: 'start' },
+};
+
+function commandsIn(page: string): string[] {
+  const blocks = Array.from(page.matchAll(/^```sh\n(.*?)^```/gms), ([, block = '']) => block);
+  return blocks.flatMap((block) =>
+    block
+      .split('\n')
+      .map((line) => line.replace(/\s+#.*$/, '').trim())
+      .filter((line) => line !== ''),
+  );
+}
+
+const settingNames = new Set(
+  Object.entries<Setting>(settings).flatMap(([key, setting]) => {
+    const name = variableName(key);
+    return setting.secret ? [name, `${name}_FILE`] : [name];
+  }),
+);
+
+/** Words in capitals with an underscore, written as code, that are no setting. */
+const noSettings = new Set([
+  'NAME_FILE',
+  'CLIENT_ID',
+  'CLIENT_SECRET',
+  'ACCOUNT_ID',
+  'REFRESH_TOKEN',
+  'ACCESS_TOKEN',
+  'PAYOPS_SKIP_NOTHING',
+]);
+
+function settingsNamedIn(text: string): string[] {
+  return Array.from(text.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g), ([name]) => name).filter(
+    (name) => !noSettings.has(name),
+  );
+}
+
+describe('what the pages tell a person to type', () => {
+  const commands = ['README.md', 'CONTRIBUTING.md'].flatMap((page) => commandsIn(read(page)));
+
+  it('is run somewhere, command by command', () => {
+    expect(new Set(commands)).toEqual(new Set(Object.keys(whatRuns)));
+  });
+
+  it.each(Object.entries(whatRuns))('%s is run, and not something else', (_, { by, seen, script }) => {
+    expect(read(by)).toContain(seen);
+    const started = script === undefined ? seen : scripts.get(script);
+    expect(seen.startsWith('npm ') || started?.endsWith(seen)).toBe(true);
+  });
+
+  it('names only npm scripts that exist, and each of them starts something that exists', () => {
+    const named = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name),
+    );
+    expect(named).toContain('playground');
+    expect(named.filter((name) => !scripts.has(name))).toEqual([]);
+    const files = [...scripts.values()].flatMap((script) => script.match(/\S+\.ts\b/g) ?? []);
+    expect(files).toContain('scripts/test.ts');
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+});
+
+describe('links and pictures', () => {
+  it.each(pages)('of %s lead somewhere', (page) => {
+    const targets = Array.from(read(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target);
+    const files = targets.filter((target) => !/^(https?:|mailto:|#)/.test(target));
+    const broken = files.filter(
+      (target) => !existsSync(join(root, dirname(page), target.replace(/#.*$/, ''))),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('shows in README two pictures that are pictures', () => {
+    const pictures = Array.from(
+      read('README.md').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g),
+      ([, path = '']) => path,
+    );
+    expect(pictures).toHaveLength(2);
+    const kinds = pictures.map((path) => readFileSync(join(root, path)).subarray(1, 4).toString());
+    expect(kinds).toEqual(['PNG', 'PNG']);
+  });
+});
+
+describe('settings', () => {
+  it.each([...pages, 'Dockerfile', 'compose.yml', '.env.example', 'manifest.yml'])(
+    'named in %s exist',
+    (page) => {
+      const known = page === 'Dockerfile' ? new Set([...settingNames, 'NODE_ENV']) : settingNames;
+      expect(settingsNamedIn(read(page)).filter((name) => !known.has(name))).toEqual([]);
+    },
+  );
+
+  it('are found in the pages at all', () => {
+    expect(settingsNamedIn(read('README.md'))).toContain('WEBHOOK_SIGNATURE_PRESET');
+    expect(settingsNamedIn('`WEBHOOK_SIGNATUR`')).toEqual(['WEBHOOK_SIGNATUR']);
+  });
+
+  it('of compose.yml exist, and what it mounts is what the setting names', () => {
+    const bot = compose.services['payops'];
+    const environment = bot?.environment ?? {};
+    expect(Object.keys(environment).filter((name) => !settingNames.has(name))).toEqual([]);
+    expect(bot?.volumes?.some((volume) => volume.includes(`:${environment['PAYOPS_FILE']}`))).toBe(true);
+    expect(bot?.build).toBe('.');
+  });
+});
+
+describe('payops.example.yml', () => {
+  it('is a policy', () => {
+    expect(policySchema.safeParse(parse(read('payops.example.yml'))).error).toBeUndefined();
+  });
+});
+
+function scopesIn(cells: string[]): string[] {
+  return cells
+    .flatMap((cell) => Array.from(cell.matchAll(/`([\w:.]+)`/g), ([, scope = '']) => scope))
+    .toSorted();
+}
+
+describe('the Slack app', () => {
+  it('asks for the scopes that README gives reasons for, and the optional ones are called so', async () => {
+    const manifest = parse(read('manifest.yml')) as {
+      oauth_config: { scopes: { bot: string[]; bot_optional: string[] } };
+    };
+    const rows = Array.from(read('README.md').matchAll(/^\| (`[\w:.]+`[^|]*)\|/gm), ([, cell = '']) => cell);
+    const scoped = rows.filter((cell) => /`(commands|[\w.]+:[\w.]+)`/.test(cell));
+    const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
+    expect(scopesIn(scoped)).toEqual(bot.toSorted());
+    expect(scopesIn(scoped.filter((cell) => cell.includes('optional')))).toEqual(optional.toSorted());
+    const app = await installApp({ manifestPath: join(root, 'manifest.yml') }, 'all');
+    expect(app.slashCommands.map(({ command }) => command)).toEqual(['/pay']);
+  });
+});
+
+describe('the image', () => {
+  const lines = read('Dockerfile').split('\n');
+  const last = (instruction: string) => lines.findLast((line) => line.startsWith(`${instruction} `));
+
+  it('is the official Node 24 slim image with production dependencies alone', () => {
+    const from = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1]);
+    expect(new Set(from)).toEqual(new Set(['node:24-slim']));
+    expect(lines.filter((line) => line.startsWith('RUN npm'))).toEqual([
+      expect.stringContaining('npm ci --omit=dev'),
+    ]);
+  });
+
+  it('runs the sources as they stand, as a numbered user who is not root', () => {
+    expect(last('CMD')).toBe('CMD ["node", "src/main.ts"]');
+    expect(last('USER')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/);
+  });
+
+  it('holds no playground', () => {
+    const ignored = read('.dockerignore').trim().split('\n');
+    expect(ignored[0]).toBe('*');
+    expect(ignored.indexOf('src/playground')).toBeGreaterThan(ignored.indexOf('!src'));
+  });
+});

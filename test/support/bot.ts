@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
+
+export type BotRun = BotEnd & { stdout: string; stderr: string };
+
+export type Bot = {
+  /** Where it listened last, no slash at the end; throws before it ever did. */
+  url(): string;
+  isRunning(): boolean;
+  /** What it wrote since the first start, stdout and stderr as they came. */
+  readonly lines: readonly string[];
+  /** Resolves when it listens; rejects, with what it wrote, when it ends instead. `more` is kept for later starts. */
+  start(more?: Record<string, string>): Promise<void>;
+  /** The crash: no goodbye, no last write. */
+  kill9(): Promise<void>;
+  /** Hangs it: its connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  /** Asks it to end in good order, and tells how it did; already ended: how it had. */
+  stop(): Promise<BotEnd>;
+};
+
+const botProgram = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Well past the ten seconds it gives its own requests; then it is ended by force, which is a failed stop. */
+const stopDeadlineMs = 15_000;
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** The bot as it is deployed: `node src/main.ts` with this environment and nothing of ours. It listens where PORT says, 0 included. */
+export function createBot(env: Readonly<Record<string, string>>, changed: () => void = () => undefined): Bot {
+  const lines: string[] = [];
+  let settings = { ...env };
+  let child: ChildProcess | undefined;
+  let ended: BotEnd = { code: null, signal: null };
+  let url: string | undefined;
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ending = child;
+    if (!ending) return;
+    const closed = once(ending, 'close');
+    ending.kill(signal);
+    await closed;
+  }
+
+  return {
+    lines,
+    isRunning: () => child !== undefined,
+    url() {
+      if (url === undefined) throw new Error('The bot has never listened.');
+      return url;
+    },
+    async start(more = {}) {
+      if (child) throw new Error('The bot is running already.');
+      settings = { ...settings, ...more };
+      const begun = launch(settings);
+      child = begun;
+      const listening = Promise.withResolvers<void>();
+      const from = lines.length;
+      for (const stream of [begun.stdout, begun.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          lines.push(line);
+          const port = portIn(line);
+          if (port !== undefined) {
+            url = `http://127.0.0.1:${port}`;
+            listening.resolve();
+          }
+          changed();
+        });
+      }
+      begun.once('close', (code, signal) => {
+        child = undefined;
+        ended = { code, signal };
+        lines.push(`--- ended, code ${code}, signal ${signal} ---`);
+        listening.reject(new Error(`The bot ended before it listened:\n${lines.slice(from).join('\n')}`));
+        changed();
+      });
+      await listening.promise;
+    },
+    kill9: () => end('SIGKILL'),
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    async stop() {
+      const ending = child;
+      // A paused process hears nothing.
+      ending?.kill('SIGCONT');
+      const force = setTimeout(() => ending?.kill('SIGKILL'), stopDeadlineMs);
+      await end('SIGTERM');
+      clearTimeout(force);
+      return ended;
+    },
+  };
+}
+
+/** Runs the bot until it ends by itself, which is what it does with settings it cannot work with. */
+export async function runToEnd(env: Readonly<Record<string, string>>): Promise<BotRun> {
+  const child = launch(env);
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+    });
+  }
+  const force = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(force);
+  return { code, signal, ...written };
+}
+
+function launch(env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [botProgram], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+/** From the one line that says so. */
+function portIn(line: string): number | undefined {
+  if (!line.includes('"Payops listens"')) return undefined;
+  const { port } = JSON.parse(line) as { port?: unknown };
+  return typeof port === 'number' ? port : undefined;
+}

@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** `before`: it has not been passed on. `after`: it has been carried out, and the answer is kept back. */
+export type HoldPoint = 'before' | 'after';
+
+export type Held = {
+  /** Lets it go on. What became unwanted meanwhile (the caller is gone) goes nowhere. */
+  release: () => void;
+};
+
+/** One request that went through, whole and unmasked. */
+export type Passed = { path: string; request: string; answer: string };
+
+export type Gate = {
+  url: string;
+  readonly passed: readonly Passed[];
+  /** Resolves when the next request whose path ends with `path` stands at that point. */
+  hold: (path: string, point: HoldPoint) => Promise<Held>;
+  /** Breaks every connection of the callers off, those held included. */
+  cut: () => void;
+  close: () => Promise<void>;
+};
+
+type Order = { path: string; point: HoldPoint; held: PromiseWithResolvers<Held> };
+
+/**
+ * Stands between two parties and passes everything on unchanged, unless told to hold a request: so that a
+ * process can be killed at an exact point between two others instead of after some milliseconds. `targets`
+ * get each request all at once; the caller is answered with the worst of their answers.
+ */
+export async function openGate(targets: () => readonly string[]): Promise<Gate> {
+  const orders: Order[] = [];
+  const passed: Passed[] = [];
+  const server = createServer((request, response) => {
+    pass(request, response).catch(() => request.socket.destroy());
+  });
+
+  async function standAt(point: HoldPoint, path: string): Promise<void> {
+    const index = orders.findIndex((order) => order.point === point && path.endsWith(order.path));
+    const [order] = index < 0 ? [] : orders.splice(index, 1);
+    if (!order) return;
+    const released = Promise.withResolvers<void>();
+    order.held.resolve({ release: released.resolve });
+    await released.promise;
+  }
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? '/';
+    const path = url.split('?', 1)[0] ?? '/';
+    const body = await buffer(request);
+    await standAt('before', path);
+    const answers = await Promise.all(targets().map((target) => forward(target + url, request, body)));
+    await standAt('after', path);
+    const [worst] = answers.toSorted((one, other) => other.status - one.status);
+    if (!worst) throw new Error('nowhere to pass it to');
+    passed.push({ path, request: `${url}\n${body.toString()}`, answer: worst.body.toString() });
+    response.writeHead(worst.status, worst.headers).end(worst.body);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    passed,
+    hold(path, point) {
+      const held = Promise.withResolvers<Held>();
+      orders.push({ path, point, held });
+      return held.promise;
+    },
+    cut: () => server.closeAllConnections(),
+    close() {
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+/** They belong to one connection, or no longer fit the body. */
+const hopHeaders = /^(connection|keep-alive|transfer-encoding|content-length|content-encoding|host|expect)$/;
+
+async function forward(
+  url: string,
+  { method = 'GET', headersDistinct }: IncomingMessage,
+  body: Buffer,
+): Promise<{ status: number; headers: Record<string, string>; body: Buffer }> {
+  const headers = Object.entries(headersDistinct)
+    .filter(([name]) => !hopHeaders.test(name))
+    .flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));
+  const sent = body.length === 0 ? {} : { body: new Uint8Array(body) };
+  const answer = await fetch(url, { method, headers, redirect: 'manual', ...sent });
+  const kept = [...answer.headers].filter(([name]) => !hopHeaders.test(name));
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(kept),
+    body: Buffer.from(await answer.arrayBuffer()),
+  };
+}

@@ -1,0 +1,250 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { TestContext } from 'vitest';
+import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
+import {
+  startPaymentsService,
+  type PaymentsOptions,
+  type PaymentsService,
+} from '../../src/playground/payments/service.ts';
+import type { Exchange, PageMessage } from '../../src/playground/protocol.ts';
+import type { BotPost } from '../../src/playground/workspace/page-state.ts';
+import {
+  startWorkspace,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../../src/playground/workspace/workspace.ts';
+import { createBot, type Bot } from './bot.ts';
+import { openGate, type Gate } from './gate.ts';
+import { openSlashSender, type Sent } from './slash.ts';
+import { redisContents, sqliteContents } from './store-contents.ts';
+
+export type HouseOptions = {
+  workspace?: WorkspaceSettings;
+  payments?: PaymentsOptions;
+  /** The bots keep their store there, under a prefix of this house's own; else in a file. */
+  redisUrl?: string;
+  /** More of every bot's environment, or other than the playground gives it. */
+  env?: Record<string, string>;
+};
+
+export type Channel = 'payAlerts' | 'payDesk' | 'payOps' | 'general';
+export type Person = 'agent' | 'lead' | 'onCall' | 'outsider';
+
+export type House = {
+  workspace: Workspace;
+  payments: PaymentsService;
+  /** Between the bots and Slack, and between the bots and the payments service. */
+  slackGate: Gate;
+  paymentsGate: Gate;
+  /** Between the payments service's events and the bots. */
+  webhookGate: Gate;
+  folder: string;
+  dataDir: string;
+  policyFile: string;
+  /** The environment of a bot of this house. */
+  settings: (more?: Record<string, string>) => Record<string, string>;
+  /** A bot, not started yet. */
+  bot: (more?: Record<string, string>) => Bot;
+  /** Starts it and gives it, and no other, Slack's payloads and the payments service's events. */
+  start: (bot: Bot, more?: Record<string, string>) => Promise<void>;
+  /** From now on each of the payments service's events goes to all of these at once. */
+  sendEventsTo: (bots: readonly Bot[]) => void;
+  /** Every exchange so far as it stands now, both simulators'. */
+  exchanges: () => Exchange[];
+  posts: (channel: Channel) => BotPost[];
+  /** Types in #pay-desk; resolves when the bot has acknowledged. */
+  type: (person: Person, text: string) => Promise<void>;
+  /** Sends the agent's command to that bot, past the workspace. */
+  command: (bot: Bot, words: string) => Promise<Sent>;
+  /** What the person sees of the bot's in #pay-desk, oldest first. */
+  seenBy: (person: Person) => PageMessage[];
+  /** A saved-card charge that the bank declines; its event leaves at once. Gives its reference. */
+  decline: () => Promise<string>;
+  approve: () => Promise<string>;
+  /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
+  workLeft: () => Promise<number>;
+  /** Every byte the store keeps, as text. */
+  storeDump: () => Promise<string>;
+  /** Resolves when the condition holds: asked at every change of anything here. Rejects after the time with `what`. */
+  until: (what: string, condition: () => boolean | Promise<boolean>, timeoutMs?: number) => Promise<void>;
+};
+
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
+const sealingKey = `test:${Buffer.alloc(32, 'sealing-key-canary').toString('base64')}`;
+const customerEmail = 'chidi.eze@example.com';
+/** For what changes without telling: rows of a store, an answer of /readyz. */
+const lookAgainMs = 50;
+let prefixes = 0;
+
+/**
+ * A workspace, a payments service and bots between them, all real processes and sockets on loopback. Ends
+ * with its test, whatever becomes of it; a failed test prints what its bots wrote.
+ */
+export async function openHouse(
+  test: Pick<TestContext, 'onTestFinished' | 'onTestFailed'>,
+  options: HouseOptions = {},
+): Promise<House> {
+  const news = createNews();
+  const seen = createExchanges(news.tell);
+  const folder = mkdtempSync(join(tmpdir(), 'payops-e2e-'));
+  const [workspace, payments] = await Promise.all([
+    startWorkspace({ manifestPath, onExchange: seen.from('workspace'), ...options.workspace }),
+    startPaymentsService({ onExchange: seen.from('payments'), ...options.payments }),
+  ]);
+  workspace.onChange(news.tell);
+  payments.onChange(news.tell);
+  const slackGate = await openGate(() => [workspace.url]);
+  const paymentsGate = await openGate(() => [payments.url]);
+  let receivers: readonly Bot[] = [];
+  const webhookGate = await openGate(() => receivers.map((bot) => bot.url()));
+  payments.sendWebhooksTo(`${webhookGate.url}/webhooks/payments`);
+  const { channels, users, teamId } = workspace.ids;
+  const { signingSecret } = workspace.credentials;
+  const slash = await openSlashSender({ signingSecret, userId: users.agent, teamId }, news.tell);
+  const { dataDir, policyFile } = prepareFolder(folder, workspace);
+  prefixes += 1;
+  const prefix = `house-${process.pid}-${prefixes}`;
+  const bots: Bot[] = [];
+  const contents =
+    options.redisUrl === undefined ? sqliteContents(dataDir) : redisContents(options.redisUrl, prefix);
+
+  function settings(more: Record<string, string> = {}): Record<string, string> {
+    const around = {
+      port: 0,
+      dataDir,
+      payopsFile: policyFile,
+      slack: { ...workspace.credentials, apiUrl: `${slackGate.url}/api/` },
+      payments: { ...payments.credentials, url: paymentsGate.url },
+      redisUrl: options.redisUrl,
+    };
+    const redis = options.redisUrl === undefined ? {} : { REDIS_PREFIX: prefix, SEALING_KEYS: sealingKey };
+    return {
+      ...botSettings(around),
+      PAYMENTS_TIMEOUT_SECONDS: '1',
+      SLACK_TIMEOUT_SECONDS: '1',
+      WORK_LEASE_SECONDS: '5',
+      ...redis,
+      ...options.env,
+      ...more,
+    };
+  }
+
+  async function act(action: Parameters<PaymentsService['act']>[0]): Promise<string> {
+    const result = await payments.act(action);
+    if (!result.ok) throw new Error(result.problem);
+    return payments.state().orders[0]?.orderReference ?? '';
+  }
+
+  const house: House = {
+    workspace,
+    payments,
+    slackGate,
+    paymentsGate,
+    webhookGate,
+    folder,
+    dataDir,
+    policyFile,
+    settings,
+    bot(more) {
+      const bot = createBot(settings(more), news.tell);
+      bots.push(bot);
+      return bot;
+    },
+    async start(bot, more) {
+      await bot.start(more);
+      workspace.connect(`${bot.url()}/slack/events`);
+      receivers = [bot];
+    },
+    sendEventsTo(next) {
+      receivers = next;
+    },
+    exchanges: seen.all,
+    posts: (channel) => workspace.posts(channels[channel]),
+    async type(person, text) {
+      const action = { kind: 'send_message', channel: channels.payDesk, text } as const;
+      const result = await workspace.act(users[person], action);
+      if (!result.ok) throw new Error(result.problem);
+    },
+    command: slash.send,
+    seenBy: (person) =>
+      (workspace.state(users[person]).messages[channels.payDesk] ?? []).filter(
+        (message) => message.authorIsBot,
+      ),
+    decline: () =>
+      act({
+        kind: 'decline_saved_card_charge',
+        amount: '5000.00',
+        customerEmail,
+        reason: 'Insufficient funds',
+      }),
+    approve: () => act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail }),
+    workLeft: contents.workLeft,
+    storeDump: contents.dump,
+    until: news.until,
+  };
+
+  test.onTestFailed(() => {
+    for (const bot of bots)
+      console.error(
+        bot.lines
+          .slice(-40)
+          .map((line) => line.slice(0, 400))
+          .join('\n'),
+      );
+  });
+  test.onTestFinished(async () => {
+    await Promise.all(bots.map((bot) => bot.kill9()));
+    await Promise.all([slackGate, paymentsGate, webhookGate, slash].map((part) => part.close()));
+    await Promise.all([workspace.close(), payments.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return house;
+}
+
+function prepareFolder(folder: string, workspace: Workspace): { dataDir: string; policyFile: string } {
+  const { channels, users } = workspace.ids;
+  const dataDir = join(folder, 'data');
+  const policyFile = join(folder, 'payops.yml');
+  mkdirSync(dataDir, { mode: 0o700 });
+  const policy = payopsFile({ channels: { alerts: channels.payAlerts, ops: channels.payOps }, users });
+  // Successes are told too, so that there is more than one channel to keep order in.
+  writeFileSync(policyFile, policy.replace('  ops:', `  successes: ${channels.general}\n  ops:`));
+  return { dataDir, policyFile };
+}
+
+function createNews(): { tell: () => void; until: House['until'] } {
+  let next = Promise.withResolvers<void>();
+  return {
+    tell() {
+      next.resolve();
+      next = Promise.withResolvers();
+    },
+    async until(what, condition, timeoutMs = 15_000) {
+      const endsAt = performance.now() + timeoutMs;
+      for (;;) {
+        const change = next.promise;
+        if (await condition()) return;
+        if (performance.now() > endsAt) throw new Error(`Not within ${timeoutMs} ms: ${what}.`);
+        await Promise.race([change, rest(lookAgainMs)]);
+      }
+    },
+  };
+}
+
+function createExchanges(tell: () => void): {
+  from: (party: string) => (exchange: Exchange) => void;
+  all: () => Exchange[];
+} {
+  const byId = new Map<string, Exchange>();
+  return {
+    from: (party) => (exchange) => {
+      byId.set(`${party}:${exchange.id}`, exchange);
+      tell();
+    },
+    all: () => [...byId.values()],
+  };
+}

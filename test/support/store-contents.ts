@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
+
+/** What a bot's store holds, read past the bot. */
+export type StoreContents = {
+  /** Records that are not finished. When there are none, nothing will ever be posted again. */
+  workLeft: () => Promise<number>;
+  /** Every byte it keeps, as text. */
+  dump: () => Promise<string>;
+};
+
+export function sqliteContents(dataDir: string): StoreContents {
+  const path = join(dataDir, 'payops.sqlite');
+  return {
+    async workLeft() {
+      const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+      try {
+        const row = db.prepare('select count(*) as left from entries where due_at is not null').get();
+        return Number(row?.['left']);
+      } finally {
+        db.close();
+      }
+    },
+    async dump() {
+      const files = [path, `${path}-wal`].filter((file) => existsSync(file));
+      return files.map((file) => readFileSync(file, 'latin1')).join('');
+    },
+  };
+}
+
+export function redisContents(url: string, prefix: string): StoreContents {
+  async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    const connection = connectRedis({ url, log: () => undefined });
+    try {
+      await once(connection.client, 'ready');
+      return await work(connection.client);
+    } finally {
+      connection.close();
+    }
+  }
+  return {
+    workLeft: () =>
+      withClient(async (client) => {
+        const lanes = await client.keys(`{${prefix}}:work:*`);
+        const counts = await Promise.all(lanes.map((lane) => client.zCard(lane)));
+        return counts.reduce((sum, count) => sum + count, 0);
+      }),
+    dump: () =>
+      withClient(async (client) => {
+        const keys = await client.keys('*');
+        const texts = await Promise.all(keys.map((key) => readKey(client, key)));
+        return texts.join('\n');
+      }),
+  };
+}
+
+async function readKey(client: RedisClient, key: string): Promise<string> {
+  switch (await client.type(key)) {
+    case 'hash':
+      return JSON.stringify([key, await client.hGetAll(key)]);
+    case 'zset':
+      return JSON.stringify([key, await client.zRangeWithScores(key, 0, -1)]);
+    default:
+      return JSON.stringify([key, await client.get(key)]);
+  }
+}
