@@ -9,11 +9,19 @@ import { join } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-image-'));
 try {
-  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE']) cpSync(name, join(folder, name));
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE'])
+    cpSync(name, join(folder, name));
   cpSync('src', join(folder, 'src'), { recursive: true, filter: (path) => !path.includes('playground') });
-  execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production' };
-  const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], { cwd: folder, env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   if (status !== 1 || !stderr.startsWith('Payops cannot start. Its settings have problems:')) {
     console.error(`The production tree does not start (exit code ${status}):\n${stderr}`);
     process.exitCode = 1;

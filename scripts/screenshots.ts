@@ -21,7 +21,7 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 await mkdir(folder, { recursive: true });
 const playground = await startPlayground();
-const browser = await openBrowser({ width: 1440, height: 900, scale: 1.5 });
+const browser = await openBrowser({ width: 1280, height: 800, scale: 1.25 });
 if (!browser) {
   console.error('The pictures need chromium.');
   await playground.close();

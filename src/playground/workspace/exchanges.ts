@@ -78,7 +78,9 @@ function isSecretElement(value: object): boolean {
 
 function maskText(text: string): string {
   return text
-    .replace(/\d(?:[\s\p{Pd}\p{Cf}−_./]{0,3}\d){11,18}/gu, (digits) => (holdsCardNumber(digits) ? maskedValue : digits))
+    .replace(/\d(?:[\s\p{Pd}\p{Cf}−_./]{0,3}\d){11,18}/gu, (digits) =>
+      holdsCardNumber(digits) ? maskedValue : digits,
+    )
     .replace(/\b(xox[a-z]|xapp)-[\w-]+/g, '$1-••••')
     .replace(/\/(commands|actions)\/(T\w+)\/\w+\/\w+/g, '/$1/$2/••••')
     .replace(/ticket=\w+/g, 'ticket=••••');
