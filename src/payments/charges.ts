@@ -1,0 +1,126 @@
+import type {
+  ChargeAnswer,
+  Leave,
+  OtpAnswer,
+  OtpSubmission,
+  ResendAnswer,
+  SavedCardCharge,
+} from '../domain/charge-answer.ts';
+import { wireFromMinor } from '../domain/money.ts';
+import type { PaymentsClient } from './client.ts';
+import { askForEffect, comparable, rejectedFor, type Told } from './effect-answer.ts';
+
+/**
+ * Charges a saved card once, for the account in whose name it is credited. Never throws: every doubt is
+ * `unknown`. `approved` and `declined` are said only for the table's own rows; HTTP 200 and `description`
+ * decide nothing. Whether it is too late is asked when the call is made; the access token it may have to
+ * wait for, and the one repeat after a 401, come within the client's deadline after that.
+ *
+ * Spec: charge a saved card.
+ */
+export async function chargeSavedCard(
+  client: PaymentsClient,
+  accountId: string,
+  charge: SavedCardCharge,
+  leave: Leave,
+): Promise<ChargeAnswer> {
+  if (isTooLate(leave)) return { kind: 'too_late' };
+  const { tokenKey, money, customerEmail, reference, customerId } = charge;
+  const order = {
+    amount: wireFromMinor(money.minor),
+    currency: money.currency,
+    customerEmail,
+    orderReference: reference,
+    ...(customerId === undefined ? {} : { customerId }),
+  };
+  return await askForEffect({
+    call: () =>
+      client.POST('/v1/checkout/tokenized-card-payment', {
+        params: { header: { accountId } },
+        body: { tokenKey, order },
+      }),
+    judge: judgeCharge,
+    secrets: [tokenKey],
+  });
+}
+
+function judgeCharge(told: Told): ChargeAnswer | undefined {
+  const { code, status, otpRequired, message } = told;
+  // The specification does not say which HTTP status carries a rejection.
+  if (code === '400' && status === false && otpRequired === false) return rejectedFor(message);
+  if (!told.isOk || code !== '00') return undefined;
+  if (otpRequired === true) return status === false ? judgePending(told) : undefined;
+  if (otpRequired === undefined || status === undefined) return undefined;
+  return status ? { kind: 'approved' } : { kind: 'declined', bankMessage: message };
+}
+
+/** Without its transaction id no OTP could ever be submitted. */
+function judgePending({ transactionId, message }: Told): ChargeAnswer | undefined {
+  return transactionId === undefined ? undefined : { kind: 'otp_required', transactionId, message };
+}
+
+const tooManyWords = comparable('TOO MANY OTP ATTEMPTS');
+
+/**
+ * Submits one OTP, without Authorization or accountId. Never throws, and keeps the code nowhere. The
+ * service counts it as one of 3 whenever it was received.
+ *
+ * Spec: submit OTP; Limits (OTP submissions).
+ */
+export async function submitOtp(
+  client: PaymentsClient,
+  submission: OtpSubmission,
+  leave: Leave,
+): Promise<OtpAnswer> {
+  if (isTooLate(leave)) return { kind: 'too_late' };
+  const { otp, transactionId } = submission;
+  const orderReference =
+    submission.payment === 'saved_card_charge' ? submission.reference : submission.orderId;
+  return await askForEffect({
+    call: () =>
+      client.POST('/v1/checkout/checkout-card-otp', { body: { otp, orderReference, transactionId } }),
+    judge: judgeOtp,
+    secrets: [otp, transactionId],
+  });
+}
+
+/** The specification tells a refused OTP by data.status alone; the code beside it is not shown. */
+function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer | undefined {
+  if (status === false && (isOk || httpStatus === 400)) {
+    const tooMany = comparable(message ?? '') === tooManyWords;
+    return tooMany ? { kind: 'too_many' } : { kind: 'wrong', bankMessage: message };
+  }
+  return isOk && code === '00' && status === true ? { kind: 'accepted' } : undefined;
+}
+
+/**
+ * Asks the bank, through the service, for another OTP; without Authorization or accountId. It gives neither
+ * more time nor more tries. Never throws; in the sandbox, which has no such endpoint, it is `unknown`.
+ *
+ * Spec: resend-otp (the charge's transactionId travels in the field named orderReference).
+ */
+export async function resendOtp(
+  client: PaymentsClient,
+  transactionId: string,
+  leave: Leave,
+): Promise<ResendAnswer> {
+  if (isTooLate(leave)) return { kind: 'too_late' };
+  return await askForEffect({
+    call: () => client.POST('/v1/checkout/resend-otp', { body: { orderReference: transactionId } }),
+    judge: judgeResend,
+    secrets: [transactionId],
+  });
+}
+
+function judgeResend(told: Told): ResendAnswer | undefined {
+  const { code, status } = told;
+  const message = told.message ?? told.description;
+  if (told.httpStatus === 404) return { kind: 'refused', message };
+  if (!told.isOk || code === undefined) return undefined;
+  return { kind: code === '00' && status !== false ? 'resent' : 'refused', message };
+}
+
+/** Written so that a time that is no number is too late. */
+function isTooLate({ leaveBy, now }: Leave): boolean {
+  return !(now() <= leaveBy);
+}

@@ -1,0 +1,52 @@
+import type { CheckoutOrder, CheckoutOrderAnswer } from '../domain/charge-answer.ts';
+import { wireFromMinor } from '../domain/money.ts';
+import type { PaymentsClient } from './client.ts';
+import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answer.ts';
+import { looseText } from './wire.ts';
+
+/**
+ * Creates an order whose checkout page takes a card payment and saves the card for this account. Takes no
+ * money itself. `created` always has a link a customer can open. Never throws.
+ *
+ * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
+ */
+export async function createCheckoutOrder(
+  client: PaymentsClient,
+  accountId: string,
+  wanted: CheckoutOrder,
+): Promise<CheckoutOrderAnswer> {
+  const { money, customerEmail, reference, customerId, callbackUrl } = wanted;
+  const order = {
+    amount: wireFromMinor(money.minor),
+    currency: money.currency,
+    customerEmail,
+    orderReference: reference,
+    allowedPaymentMethods: ['Card'],
+    ...(customerId === undefined ? {} : { customerId }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  };
+  return await askForEffect({
+    call: () =>
+      client.POST('/v1/checkout/order', {
+        params: { header: { accountId } },
+        body: { order, tokenizeCard: true },
+      }),
+    judge: judgeOrder,
+    secrets: [],
+  });
+}
+
+/** An order's `data` has `success` where a charge's has `status`. */
+function judgeOrder({ isOk, code, data, message }: Told): CheckoutOrderAnswer | undefined {
+  const success = readBoolean(data?.['success']);
+  if (code === '400' && success === false) return rejectedFor(message);
+  const orderId = looseText.parse(data?.['orderReference']);
+  const checkoutLink = looseText.parse(data?.['checkoutLink']);
+  if (!isOk || code !== '00' || success !== true) return undefined;
+  if (orderId === undefined || checkoutLink === undefined || !isWebAddress(checkoutLink)) return undefined;
+  return { kind: 'created', orderId, checkoutLink };
+}
+
+function isWebAddress(link: string): boolean {
+  return URL.canParse(link) && ['https:', 'http:'].includes(new URL(link).protocol);
+}

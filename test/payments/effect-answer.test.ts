@@ -1,0 +1,247 @@
+import * as fc from 'fast-check';
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import type { Leave } from '../../src/domain/charge-answer.ts';
+import { chargeSavedCard, resendOtp, submitOtp } from '../../src/payments/charges.ts';
+import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
+import { findCanaries } from '../support/canaries.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+import {
+  accountId,
+  baseUrl,
+  cannedClient,
+  charge,
+  chargeData,
+  chargePath,
+  clientOf,
+  envelope,
+  fixedToken,
+  inTime,
+  otpPath,
+  resendPath,
+  secrets,
+  shown,
+  submission,
+  tooLate,
+} from './charging.ts';
+
+mockTheOutside();
+
+const { tokenKey, otp, transactionId, accessToken } = secrets;
+
+/** Each call with its path and the secrets it knows; nobody tells it another's. */
+const calls = [
+  {
+    name: 'chargeSavedCard',
+    path: chargePath,
+    own: { tokenKey, transactionId, accessToken },
+    ask: (client: PaymentsClient, leave: Leave) => chargeSavedCard(client, accountId, charge, leave),
+  },
+  {
+    name: 'submitOtp',
+    path: otpPath,
+    own: { otp, transactionId, accessToken },
+    ask: (client: PaymentsClient, leave: Leave) => submitOtp(client, submission, leave),
+  },
+  {
+    name: 'resendOtp',
+    path: resendPath,
+    own: { transactionId, accessToken },
+    ask: (client: PaymentsClient, leave: Leave) => resendOtp(client, transactionId, leave),
+  },
+];
+
+const approved = envelope('00', chargeData(true, false));
+
+/** Goes wrong on the way, however the network likes to. */
+function brokenClient(fetch: (request: Request) => Promise<Response>): PaymentsClient {
+  return createPaymentsClient(
+    { baseUrl, sandbox: false, timeoutMs: 50 },
+    { accessToken: fixedToken(), fetch },
+  );
+}
+
+const silence = () => new Promise<never>(() => undefined);
+
+describe.each(calls)('$name', ({ path, own, ask }) => {
+  it('sends nothing after leaveBy, nor when the time is no number', async () => {
+    let sent = 0;
+    const client = brokenClient(() => {
+      sent += 1;
+      return silence();
+    });
+    for (const leave of tooLate) expect(await ask(client, leave)).toEqual({ kind: 'too_late' });
+    expect(sent).toBe(0);
+    expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown' });
+    expect(sent).toBe(1);
+  });
+
+  it.each([
+    [403, 'forbidden', undefined],
+    [429, 'rate_limited', 7_000],
+  ])('was not made after HTTP %i', async (httpStatus, failure, retryAfterMs) => {
+    nock(baseUrl).post(path).reply(httpStatus, approved, { 'Retry-After': '7' });
+    const answer = await ask(clientOf(), inTime);
+    expect(answer).toMatchObject({ kind: 'not_made', failure, cause: { httpStatus, retryAfterMs } });
+  });
+
+  it.each([500, 502, 503, 418])('is in doubt after HTTP %i, whatever the body says', async (httpStatus) => {
+    nock(baseUrl).post(path).reply(httpStatus, approved);
+    expect(await ask(clientOf(), inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'server' } });
+  });
+
+  it('is in doubt after no answer, a cut connection, a body that is no JSON, a redirect', async () => {
+    const client = clientOf();
+    expect(await ask(brokenClient(silence), inTime)).toMatchObject({
+      kind: 'unknown',
+      cause: { kind: 'timeout' },
+    });
+    nock(baseUrl).post(path).replyWithError(new Error('socket hang up'));
+    expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'network' } });
+    nock(baseUrl).post(path).reply(200, '<html>ok</html>');
+    expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'malformed' } });
+    nock(baseUrl).post(path).reply(307, '', { Location: 'https://elsewhere.test/' });
+    expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'network' } });
+  });
+
+  it('holds no secret, should the service repeat them everywhere', async () => {
+    const echo = `Bearer ${accessToken} ${tokenKey} ${otp} ${transactionId}`;
+    const heads = [
+      ['00', true],
+      ['00', false],
+      ['400', false],
+      ['99', false],
+      [echo, false],
+      ['00', echo],
+    ];
+    const bodies = heads.flatMap(([code, status]) =>
+      [true, false].map((otpRequired) => ({
+        ...envelope(code, chargeData(status, otpRequired, { message: echo, transactionId })),
+        description: echo,
+      })),
+    );
+    const clients = [200, 400, 404, 429, 500].flatMap((status) =>
+      bodies.map((body) => cannedClient(body, status)),
+    );
+    const broken = [
+      brokenClient(silence),
+      brokenClient(() => Promise.reject(new TypeError('fetch failed'))),
+      brokenClient(() => Promise.resolve(new Response(echo))),
+    ];
+    const answers = await Promise.all([...clients, ...broken].map((client) => ask(client, inTime)));
+    expect(findCanaries(own, { answers: answers.map(shown).join('\n') })).toEqual([]);
+  });
+});
+
+/** Mostly what a service might say, at times anything. */
+function mostly(...values: unknown[]): fc.Arbitrary<unknown> {
+  const usual = { weight: 9, arbitrary: fc.constantFrom(...values) };
+  return fc.oneof(usual, { weight: 1, arbitrary: fc.jsonValue() });
+}
+
+const dataPart = fc.record({
+  status: mostly(true, false, 'true', 'FALSE', 1, null, undefined, ['true']),
+  otpRequired: mostly(true, false, 'True', 'false', 0, null, undefined, [false]),
+  transactionId: mostly('T-1', 17, '', null, undefined),
+  message: mostly('Invalid card token', 'TOO MANY OTP ATTEMPTS', 5, null, undefined),
+});
+const dataParts = fc.oneof(
+  { weight: 8, arbitrary: dataPart },
+  { weight: 1, arbitrary: fc.array(dataPart, { maxLength: 2 }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+const usualBody = fc.record({
+  code: mostly('00', '00', '00', '400', '400', 400, '404', 0, null, undefined),
+  description: mostly('Success'),
+  data: dataParts,
+});
+const body = fc.oneof({ weight: 9, arbitrary: usualBody }, { weight: 1, arbitrary: fc.jsonValue() });
+const httpStatus = fc.constantFrom(200, 200, 200, 201, 400, 401, 403, 404, 429, 500);
+
+/** Written apart from the reader, so that it errs otherwise: the value itself or its word, in any case. */
+function says(value: unknown, word: string): boolean {
+  const isPlain = typeof value === 'string' || typeof value === 'boolean';
+  return isPlain && String(value).trim().toLowerCase() === word;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function member(value: unknown, name: string): unknown {
+  const object: unknown = Array.isArray(value) ? value.find(isObject) : value;
+  return isObject(object) ? Reflect.get(object, name) : undefined;
+}
+
+describe('the reader, given any JSON', () => {
+  it('never throws, and says approved, declined, pending and rejected for the table’s rows alone', async () => {
+    const kinds = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(body, httpStatus, async (given, status) => {
+        const answer = await chargeSavedCard(cannedClient(given, status), accountId, charge, inTime);
+        kinds.add(answer.kind);
+        const code = member(given, 'code');
+        const told = member(given, 'data');
+        function isRow(isApproved: string, otpRequired: string): boolean {
+          return says(member(told, 'status'), isApproved) && says(member(told, 'otpRequired'), otpRequired);
+        }
+        const wasSent = status < 300 && code === '00';
+        const mayBeSaid = {
+          approved: wasSent && isRow('true', 'false'),
+          declined: wasSent && isRow('false', 'false'),
+          otp_required: wasSent && isRow('false', 'true'),
+          rejected: (code === '400' || code === 400) && isRow('false', 'false'),
+          not_made: [400, 401, 403, 429].includes(status),
+          unknown: true,
+          too_late: false,
+        };
+        expect(mayBeSaid[answer.kind]).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+    // Else the property would have looked at nothing.
+    expect([...kinds].toSorted()).toEqual([
+      'approved',
+      'declined',
+      'not_made',
+      'otp_required',
+      'rejected',
+      'unknown',
+    ]);
+  });
+
+  it('never throws for an OTP, and says accepted only for code "00" and data.status true', async () => {
+    const kinds = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(body, httpStatus, async (given, status) => {
+        const client = cannedClient(given, status);
+        const answer = await submitOtp(client, submission, inTime);
+        const resent = await resendOtp(client, transactionId, inTime);
+        kinds.add(answer.kind).add(resent.kind);
+        const told = member(member(given, 'data'), 'status');
+        const wasTaken = status < 300 && member(given, 'code') === '00';
+        const mayBeSaid = {
+          accepted: wasTaken && says(told, 'true'),
+          wrong: says(told, 'false'),
+          too_many: says(told, 'false'),
+          resent: wasTaken,
+          refused: !wasTaken || says(told, 'false'),
+          not_made: [400, 401, 403, 429].includes(status),
+          unknown: true,
+          too_late: false,
+        };
+        expect([mayBeSaid[answer.kind], mayBeSaid[resent.kind]]).toEqual([true, true]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect([...kinds].toSorted()).toEqual([
+      'accepted',
+      'not_made',
+      'refused',
+      'resent',
+      'too_many',
+      'unknown',
+      'wrong',
+    ]);
+  });
+});

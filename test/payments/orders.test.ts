@@ -1,0 +1,140 @@
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import type { CheckoutOrder } from '../../src/domain/charge-answer.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import { submitOtp } from '../../src/payments/charges.ts';
+import { createCheckoutOrder } from '../../src/payments/orders.ts';
+import { otps, testCardNumbers } from '../../src/playground/payments/bank.ts';
+import { cardBody, startMerchant } from '../playground/payments/merchant.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+import {
+  accountId,
+  baseUrl,
+  cannedClient,
+  clientAt,
+  clientOf,
+  envelope,
+  inTime,
+  orderPath,
+  reference,
+  secrets,
+} from './charging.ts';
+
+mockTheOutside();
+
+const wanted: CheckoutOrder = {
+  money: { minor: 10_000, currency: 'NGN' },
+  customerEmail: 'eniola@example.com',
+  reference,
+};
+
+const created = {
+  success: true,
+  message: 'Order created',
+  checkoutLink: 'https://pay.test/checkout/S-1',
+  orderReference: 'S-1',
+};
+
+function orderAnswered(body: unknown, httpStatus = 200) {
+  return createCheckoutOrder(cannedClient(body, httpStatus), accountId, wanted);
+}
+
+describe('createCheckoutOrder', () => {
+  it('asks for a card payment and has tokenizeCard beside the order, not inside', async () => {
+    const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
+    const order = {
+      amount: '100.00',
+      currency: 'NGN',
+      customerEmail: 'eniola@example.com',
+      orderReference: reference,
+      allowedPaymentMethods: ['Card'],
+    };
+    const answer = { kind: 'created', orderId: 'S-1', checkoutLink: created.checkoutLink };
+    nock(baseUrl, { reqheaders })
+      .post(orderPath, { order, tokenizeCard: true })
+      .reply(200, envelope('00', created));
+    expect(await createCheckoutOrder(clientOf(), accountId, wanted)).toEqual(answer);
+    const more = { customerId: 'CUST-1', callbackUrl: 'https://shop.test/thanks' };
+    nock(baseUrl, { reqheaders })
+      .post(orderPath, { order: { ...order, ...more }, tokenizeCard: true })
+      .reply(200, envelope('00', created));
+    expect(await createCheckoutOrder(clientOf(), accountId, { ...wanted, ...more })).toEqual(answer);
+  });
+
+  it.each([
+    ['a string for the boolean and a list of one', envelope('00', [{ ...created, success: 'true' }])],
+    ['a number for the order id', envelope('00', { ...created, orderReference: 17 })],
+  ])('reads %s', async (_what, body) => {
+    expect(await orderAnswered(body)).toMatchObject({ kind: 'created' });
+  });
+
+  it.each([
+    ['success missing', envelope('00', { ...created, success: undefined })],
+    ['success false', envelope('00', { ...created, success: false })],
+    ['no link', envelope('00', { ...created, checkoutLink: '' })],
+    ['a link that is no web address', envelope('00', { ...created, checkoutLink: 'javascript:alert(1)' })],
+    ['no order id', envelope('00', { ...created, orderReference: null })],
+    ['another code', envelope('99', created)],
+    ['code "400" and created', envelope('400', created)],
+    ['no code, only a good description', { description: 'Success', status: true, data: created }],
+    ['no data', envelope('00', null)],
+  ])('leaves in doubt: %s', async (_what, body) => {
+    expect(await orderAnswered(body)).toMatchObject({ kind: 'unknown', cause: { kind: 'malformed' } });
+  });
+
+  it('leaves in doubt what is created under HTTP 400 or 500', async () => {
+    expect(await orderAnswered(envelope('00', created), 400)).toMatchObject({ kind: 'unknown' });
+    expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('tells a rejection with its reason and a failed validation with its words', async () => {
+    const message = 'An order already exists with this order reference';
+    const rejected = { kind: 'rejected', reason: 'reference_exists', message };
+    expect(await orderAnswered(envelope('400', { success: false, message }))).toEqual(rejected);
+    expect(await orderAnswered({ code: '400', description: message }, 400)).toEqual({
+      kind: 'not_made',
+      failure: 'invalid_request',
+      message,
+    });
+  });
+});
+
+describe('createCheckoutOrder at the service', () => {
+  it('gives an order that is paid under its order id and saves the card', async () => {
+    const merchant = await startMerchant();
+    const client = clientAt(merchant);
+    const { accountId } = merchant.service.credentials;
+    const answer = await createCheckoutOrder(client, accountId, wanted);
+    if (answer.kind !== 'created') throw new Error(`The order is ${answer.kind}.`);
+    expect((await fetch(answer.checkoutLink)).status).toBe(200);
+    const before = merchant.service.state().cards.length;
+    const path = '/v1/checkout/checkout-card-detail';
+    const body = cardBody(answer.orderId, testCardNumbers.otp);
+    const { transactionId } = (await merchant.callBare('POST', path, { body })).data;
+    const otp = { otp: otps.right, transactionId: String(transactionId) };
+    // The merchant's reference names saved-card charges only: this payment goes by the service's order id.
+    const mixedUp = { ...otp, payment: 'saved_card_charge', reference } as const;
+    expect(await submitOtp(client, mixedUp, inTime)).toMatchObject({ kind: 'unknown' });
+    const right = { ...otp, payment: 'card_saving', orderId: answer.orderId } as const;
+    expect(await submitOtp(client, right, inTime)).toEqual({ kind: 'accepted' });
+    expect(merchant.service.stats().chargesByReference).toEqual({ [reference]: 1 });
+    expect(merchant.service.state().cards).toHaveLength(before + 1);
+  });
+
+  it('tells a reference that is used already', async () => {
+    const merchant = await startMerchant();
+    const { accountId } = merchant.service.credentials;
+    const used = { ...wanted, reference: 'ORDER-1002' as OrderReference };
+    expect(await createCheckoutOrder(clientAt(merchant), accountId, used)).toMatchObject({
+      kind: 'not_made',
+      message: 'An order already exists with this order reference',
+    });
+  });
+
+  it('works in the sandbox', async () => {
+    const merchant = await startMerchant();
+    const { accountId } = merchant.service.credentials;
+    const client = clientAt(merchant, { sandbox: true });
+    expect(await createCheckoutOrder(client, accountId, wanted)).toMatchObject({ kind: 'created' });
+  });
+});
