@@ -43,6 +43,14 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
+const [command] = process.argv.slice(2);
+if (command !== undefined) {
+  const { runCommand } = await import('./app/revoke-token.ts');
+  const { exitCode, words } = await runCommand(command, { config, log, now: () => Date.now() });
+  (exitCode === 0 ? process.stdout : process.stderr).write(`${words}\n`);
+  process.exit(exitCode);
+}
+
 /** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */
 async function start(): Promise<App> {
   try {

@@ -1,9 +1,10 @@
+import type { Config } from '../config/config.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from '../operations/share-token.ts';
 import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
-import { createPaymentsClient, type PaymentsClient } from '../payments/client.ts';
+import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
 import { findTransaction } from '../payments/lookups.ts';
 import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
 import type { Kept } from './kept.ts';
@@ -17,17 +18,11 @@ export type Payments = {
 
 /** The payments service as the rest of the bot sees it: functions in domain words. */
 export function createPayments({ config, log, now }: Outside, kept: Kept): Payments {
-  const sandbox = config.paymentsEnvironment === 'sandbox';
-  const baseUrl = (sandbox ? config.paymentsSandboxUrl : config.paymentsBaseUrl) ?? '';
   const accountId = config.paymentsAccountId ?? '';
-  const timeoutMs = config.paymentsTimeoutSeconds * 1_000;
-  const client: PaymentsClient = createPaymentsClient(
-    { baseUrl, sandbox, timeoutMs },
-    {
-      accessToken: createToken({ config, log, now }, kept, () => client),
-      fetch: (request) => fetch(request),
-    },
-  );
+  const client: PaymentsClient = createPaymentsClient(clientSettings(config), {
+    accessToken: createToken({ config, log, now }, kept, () => client),
+    fetch: (request) => fetch(request),
+  });
   let failure: ServiceFailure | undefined;
   return {
     failure: () => failure,
@@ -48,21 +43,8 @@ function createToken({ config, log, now }: Outside, kept: Kept, client: () => Pa
   const { paymentsStaticToken: ready } = config;
   if (ready !== undefined)
     return { current: () => Promise.resolve(ready), replace: () => Promise.resolve(ready) };
-  const parentAccountId = config.paymentsParentAccountId ?? config.paymentsAccountId ?? '';
-  const settings: TokenSettings = {
-    parentAccountId,
-    clientId: config.paymentsClientId,
-    clientSecret: config.paymentsClientSecret,
-    issueBody: config.paymentsTokenIssueBody ?? {},
-    refreshBody: config.paymentsTokenRefreshBody,
-    pointers: {
-      accessToken: config.paymentsAccessTokenPointers,
-      refreshToken: config.paymentsRefreshTokenPointers,
-      expiry: config.paymentsTokenExpiryPointers,
-    },
-    fallbackLifetimeMs: config.paymentsTokenLifetimeSeconds * 1_000,
-  };
-  const { refreshBody } = settings;
+  const settings = tokenSettings(config);
+  const { parentAccountId, refreshBody } = settings;
   return createAccessToken({
     memory: shareToken(kept.store, kept.sealer, parentAccountId),
     issue: () => issueToken(client(), settings, now),
@@ -74,4 +56,26 @@ function createToken({ config, log, now }: Outside, kept: Kept, client: () => Pa
     now,
     log,
   });
+}
+
+export function clientSettings(config: Config): ClientSettings {
+  const sandbox = config.paymentsEnvironment === 'sandbox';
+  const baseUrl = (sandbox ? config.paymentsSandboxUrl : config.paymentsBaseUrl) ?? '';
+  return { baseUrl, sandbox, timeoutMs: config.paymentsTimeoutSeconds * 1_000 };
+}
+
+export function tokenSettings(config: Config): TokenSettings {
+  return {
+    parentAccountId: config.paymentsParentAccountId ?? config.paymentsAccountId ?? '',
+    clientId: config.paymentsClientId,
+    clientSecret: config.paymentsClientSecret,
+    issueBody: config.paymentsTokenIssueBody ?? {},
+    refreshBody: config.paymentsTokenRefreshBody,
+    pointers: {
+      accessToken: config.paymentsAccessTokenPointers,
+      refreshToken: config.paymentsRefreshTokenPointers,
+      expiry: config.paymentsTokenExpiryPointers,
+    },
+    fallbackLifetimeMs: config.paymentsTokenLifetimeSeconds * 1_000,
+  };
 }

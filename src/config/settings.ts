@@ -148,7 +148,7 @@ export const settings = {
   ),
   paymentsTokenRevokeBody: setting(
     token,
-    'JSON body of the revoke request, like the refresh body. Never sent on shutdown: replicas share the token. Spec: not shown.',
+    'JSON body of the revoke request, like the refresh body. Sent by `node src/main.ts revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
     jsonObject(),
   ),
   paymentsAccessTokenPointers: setting(

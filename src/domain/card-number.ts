@@ -60,17 +60,16 @@ function jointOf(between: string): Group['joint'] {
 
 /** Tries every stretch of groups from this one on; the separators of one stretch are all of a kind. */
 function startsCardNumber(groups: readonly Group[], first: number): boolean {
+  const shortest = groups[first]?.afterPlus ? longestPhoneNumber + 1 : shortestCardNumber;
+  const joint = groups[first + 1]?.joint;
   let digits = '';
   const sizes: number[] = [];
   for (const group of groups.slice(first, first + longestCardNumber)) {
-    const joint = groups[first + 1]?.joint;
     if (sizes.length > 0 && (group.joint === 'none' || group.joint !== joint)) return false;
     digits += group.digits;
     sizes.push(group.digits.length);
     if (digits.length > longestCardNumber) return false;
-    const shortest = groups[first]?.afterPlus ? longestPhoneNumber + 1 : shortestCardNumber;
-    if (digits.length >= shortest && isIssued(digits) && passesLuhn(digits) && isUsualShape(sizes))
-      return true;
+    if (digits.length >= shortest && isCardNumber(digits) && isUsualShape(sizes)) return true;
   }
   return false;
 }
@@ -88,8 +87,8 @@ function isUsualShape(sizes: readonly number[]): boolean {
   return last <= 8 && whole.every((size) => size === 4 || size === 8);
 }
 
-function isIssued(digits: string): boolean {
-  return issued.some((pattern) => pattern.test(digits));
+function isCardNumber(digits: string): boolean {
+  return issued.some((pattern) => pattern.test(digits)) && passesLuhn(digits);
 }
 
 function passesLuhn(digits: string): boolean {

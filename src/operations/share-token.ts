@@ -10,6 +10,8 @@ export type TokenMemory = {
   readLast(): Promise<Token | undefined>;
   write(token: Token, freshForMs: number): Promise<void>;
   lock(forMs: number): Promise<(() => Promise<void>) | undefined>;
+  /** Nothing of it is left, for any replica. */
+  forget(): Promise<void>;
 };
 
 /** How long a token that is no longer fresh is kept for the refresh token beside it. */
@@ -50,6 +52,14 @@ export function shareToken(
     async write(token, freshForMs) {
       await put(lastKey, token, keepLastMs);
       await put(freshKey, token, freshForMs);
+    },
+    async forget() {
+      for (const key of [freshKey, lastKey]) {
+        // oxlint-disable-next-line no-await-in-loop -- two keys
+        const entry = await store.read(key);
+        // oxlint-disable-next-line no-await-in-loop
+        if (entry) await store.write(entry, '', { ttlMs: 0 });
+      }
     },
     async lock(forMs) {
       const owner = randomBytes(8).toString('hex');

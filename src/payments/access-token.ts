@@ -38,9 +38,6 @@ const trustMs = 30_000;
 const tooNewToReplaceMs = 30_000;
 const pollMs = 50;
 
-/** Not read again before `trustedUntilMs`, and of no use after `freshUntilMs`. */
-type Held = { token: string; trustedUntilMs: number; freshUntilMs: number };
-
 /**
  * One access token for all replicas. A service may allow one session per account, so the shared token is
  * always read again before a new one is asked for, one replica asks at a time, and nobody revokes it on
@@ -51,21 +48,11 @@ type Held = { token: string; trustedUntilMs: number; freshUntilMs: number };
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
 export function createAccessToken(deps: TokenDeps): AccessToken {
-  let held: Held | undefined;
-  let issued: { atMs: number; freshUntilMs: number; hasRejectionSince: boolean } | undefined;
+  const { memory, now } = deps;
+  const held = createHeld(now);
+  const issued = createLastIssued(now);
+  const read = createReader(deps.log);
   let flight: Promise<string> | undefined;
-  let cannotRead = false;
-
-  function hold(token: string, trustForMs: number, freshUntilMs: number): string {
-    held = { token, trustedUntilMs: Math.min(deps.now() + trustForMs, freshUntilMs), freshUntilMs };
-    return token;
-  }
-
-  /** Kept all the same: with the store away it is the only one there is until another may be asked for. */
-  function distrust(): void {
-    if (held) held = { ...held, trustedUntilMs: 0 };
-    if (issued) issued.hasRejectionSince = true;
-  }
 
   /** All callers of this process wait for one request. */
   function obtainOnce(rejected: string | undefined): Promise<string> {
@@ -76,12 +63,12 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
   }
 
   async function obtain(rejected: string | undefined): Promise<string> {
-    const endsAtMs = deps.now() + 2 * deps.timeoutMs;
-    while (deps.now() < endsAtMs) {
+    const endsAtMs = now() + 2 * deps.timeoutMs;
+    while (now() < endsAtMs) {
       const found = await findToken(rejected);
       if (found !== undefined) return found;
-      refuseWhileTooNew();
-      const unlock = await deps.memory.lock(2 * deps.timeoutMs).catch(() => noLockToEnd);
+      issued.refuseAnother();
+      const unlock = await memory.lock(2 * deps.timeoutMs).catch(() => noLockToEnd);
       if (unlock) return await obtainLocked(rejected, unlock);
       await rest(pollMs);
     }
@@ -93,36 +80,9 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
 
   /** The shared token; where that cannot be known, the one already held. */
   async function findToken(rejected: string | undefined): Promise<string | undefined> {
-    const shared = await readOrLog(() => deps.memory.readFresh());
-    if (shared.kind === 'read') {
-      const token = shared.token?.accessToken;
-      // How long it stays fresh only the store knows.
-      return token === undefined || token === rejected ? undefined : hold(token, trustMs, Infinity);
-    }
-    const isUsable = held && held.token !== rejected && held.freshUntilMs > deps.now();
-    return held && isUsable ? hold(held.token, trustMs, held.freshUntilMs) : undefined;
-  }
-
-  async function readOrLog(read: () => Promise<SharedToken | undefined>): Promise<Shared> {
-    try {
-      const token = await read();
-      cannotRead = false;
-      return { kind: 'read', token };
-    } catch (error) {
-      if (!cannotRead) {
-        deps.log('warn', 'The shared access token cannot be read; this replica uses its own', {}, error);
-      }
-      cannotRead = true;
-      return { kind: 'unreadable' };
-    }
-  }
-
-  function refuseWhileTooNew(): void {
-    if (!issued?.hasRejectionSince) return;
-    if (deps.now() >= Math.min(issued.atMs + tooNewToReplaceMs, issued.freshUntilMs)) return;
-    const message =
-      'The payments service rejects the access token it has only just given; no other is asked for yet.';
-    throw new ServiceFailure('unauthorized', message, { httpStatus: 401 });
+    const shared = await read(() => memory.readFresh());
+    const token = shared === 'unreadable' ? held.fresh() : shared?.accessToken;
+    return token === undefined || token === rejected ? undefined : held.hold(token, trustMs);
   }
 
   async function obtainLocked(rejected: string | undefined, unlock: () => Promise<void>): Promise<string> {
@@ -135,51 +95,109 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
   }
 
   async function obtainNew(): Promise<string> {
-    const token = await ask();
+    const token = await ask(deps, read);
     const freshForMs = Math.max(1_000, token.lifetimeMs - deps.refreshAheadMs);
-    const freshUntilMs = deps.now() + freshForMs;
-    issued = { atMs: deps.now(), freshUntilMs, hasRejectionSince: false };
+    issued.note(freshForMs);
     try {
-      await deps.memory.write(token, freshForMs);
-      return hold(token.accessToken, trustMs, freshUntilMs);
+      await memory.write(token, freshForMs);
+      return held.hold(token.accessToken, trustMs, freshForMs);
     } catch (error) {
       deps.log('warn', 'The access token could not be shared with other replicas', {}, error);
       // Nothing to be read again, and asking for another would end this one where there is one session.
-      return hold(token.accessToken, freshForMs, freshUntilMs);
+      return held.hold(token.accessToken, freshForMs, freshForMs);
     }
   }
 
-  async function ask(): Promise<Token> {
-    const last = deps.refresh ? await readOrLog(() => deps.memory.readLast()) : undefined;
-    const token = last?.kind === 'read' ? last.token : undefined;
-    if (deps.refresh && token?.refreshToken !== undefined) {
-      try {
-        return await deps.refresh({ ...token, refreshToken: token.refreshToken });
-      } catch (error) {
-        deps.log('info', 'The access token could not be refreshed; a new one is issued', {}, error);
-      }
-    }
-    return await deps.issue();
+  function obtainOther(rejected: string): Promise<string> {
+    held.distrust();
+    issued.noteRejection();
+    return obtainOnce(rejected);
   }
 
   return {
-    current() {
-      if (held && held.trustedUntilMs > deps.now()) return Promise.resolve(held.token);
-      return obtainOnce(undefined);
-    },
+    current: async () => held.trusted() ?? (await obtainOnce(undefined)),
     async replace(rejected) {
-      if (held && held.token !== rejected && held.trustedUntilMs > deps.now()) return held.token;
-      distrust();
-      const token = await obtainOnce(rejected);
-      if (token !== rejected) return token;
+      const newer = held.trusted();
+      if (newer !== undefined && newer !== rejected) return newer;
+      const token = await obtainOther(rejected);
       // A flight that was under way already did not know of the rejection.
-      distrust();
-      return await obtainOnce(rejected);
+      return token === rejected ? await obtainOther(rejected) : token;
     },
   };
 }
 
-type Shared = { kind: 'read'; token: SharedToken | undefined } | { kind: 'unreadable' };
+/** The token in this process's memory: trusted until it is to be read again, and of no use once it is not fresh. */
+function createHeld(now: () => number) {
+  let held: { token: string; trustedUntilMs: number; freshUntilMs: number } | undefined;
+  return {
+    /** Of a shared token only the store knows how long it stays fresh; held already, it stays so for as long as was known. */
+    hold(token: string, trustForMs: number, freshForMs?: number): string {
+      const known = held?.token === token ? held.freshUntilMs : Infinity;
+      const freshUntilMs = freshForMs === undefined ? known : now() + freshForMs;
+      held = { token, trustedUntilMs: Math.min(now() + trustForMs, freshUntilMs), freshUntilMs };
+      return token;
+    },
+    trusted: () => (held && held.trustedUntilMs > now() ? held.token : undefined),
+    fresh: () => (held && held.freshUntilMs > now() ? held.token : undefined),
+    /** Kept all the same: with the store away it is the only one there is until another may be asked for. */
+    distrust(): void {
+      if (held) held.trustedUntilMs = 0;
+    },
+  };
+}
+
+/** Keeps a service that rejects whatever it has just given from being asked again and again. */
+function createLastIssued(now: () => number) {
+  let last: { tooNewUntilMs: number; hasRejectionSince: boolean } | undefined;
+  return {
+    note(freshForMs: number): void {
+      last = { tooNewUntilMs: now() + Math.min(tooNewToReplaceMs, freshForMs), hasRejectionSince: false };
+    },
+    noteRejection(): void {
+      if (last) last.hasRejectionSince = true;
+    },
+    refuseAnother(): void {
+      if (!last?.hasRejectionSince || now() >= last.tooNewUntilMs) return;
+      const message =
+        'The payments service rejects the access token it has only just given; no other is asked for yet.';
+      throw new ServiceFailure('unauthorized', message, { httpStatus: 401 });
+    },
+  };
+}
+
+type Read = (
+  reading: () => Promise<SharedToken | undefined>,
+) => Promise<SharedToken | undefined | 'unreadable'>;
+
+/** Says once an outage that the shared token cannot be read, and why: the store is away, or the sealing keys differ. */
+function createReader(log: Log): Read {
+  let isUnreadable = false;
+  return async function read(reading) {
+    try {
+      const token = await reading();
+      isUnreadable = false;
+      return token;
+    } catch (error) {
+      const message = 'The shared access token cannot be read; this replica uses its own';
+      if (!isUnreadable) log('warn', message, {}, error);
+      isUnreadable = true;
+      return 'unreadable';
+    }
+  };
+}
+
+async function ask(deps: TokenDeps, read: Read): Promise<Token> {
+  const { memory, refresh } = deps;
+  const last = refresh ? await read(() => memory.readLast()) : undefined;
+  if (refresh && last && last !== 'unreadable' && last.refreshToken !== undefined) {
+    try {
+      return await refresh({ ...last, refreshToken: last.refreshToken });
+    } catch (error) {
+      deps.log('info', 'The access token could not be refreshed; a new one is issued', {}, error);
+    }
+  }
+  return await deps.issue();
+}
 
 /** Stands in for a lock while the store is away. */
 function noLockToEnd(): Promise<void> {

@@ -19,10 +19,11 @@ export function readTokenAnswer(
   clock: { nowMs: number; fallbackLifetimeMs: number },
 ): Token {
   const accessToken = looseText.parse(valueAtFirst(answer, pointers.accessToken));
-  if (accessToken === undefined) {
+  // Anything else could not travel in a header, and the refusal to put it there would quote it.
+  if (accessToken === undefined || !/^[\x21-\x7e]+$/.test(accessToken)) {
     throw new ServiceFailure(
       'malformed',
-      `The token answer holds no access token at ${pointers.accessToken.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
+      `The token answer holds no usable access token at ${pointers.accessToken.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
     );
   }
   const refreshToken = looseText.parse(valueAtFirst(answer, pointers.refreshToken));

@@ -3,6 +3,7 @@ import { ServiceFailure } from '../domain/failure.ts';
 import { readTokenAnswer, type Token, type TokenPointers } from './token-answer.ts';
 import { fillTemplate, type JsonTemplate, type TemplateValues } from './token-body.ts';
 import type { SharedToken } from './access-token.ts';
+import { asObject, looseText } from './wire.ts';
 
 export type TokenSettings = {
   parentAccountId: string;
@@ -60,6 +61,35 @@ export async function refreshToken(
     body: fillTemplate(settings.refreshBody, templateValues(settings, last)),
   });
   return readAnswer(data, response, settings, now);
+}
+
+/**
+ * Makes the token worthless at the service. Throws ServiceFailure; unless the service refused, the token may
+ * be worthless all the same.
+ *
+ * Spec: POST {base_url}/v1/auth/token/revoke (no Authorization and no accountId declared); body and answer:
+ * not shown. A `code` in the answer is judged like everywhere.
+ */
+export async function revokeToken(
+  client: PaymentsClient,
+  settings: TokenSettings & { revokeBody: JsonTemplate },
+  token: SharedToken,
+): Promise<void> {
+  const body = fillTemplate(settings.revokeBody, templateValues(settings, token));
+  const { data, response } = await client.POST('/v1/auth/token/revoke', { body }).catch(toRevokeRefused);
+  const code = looseText.parse(asObject(data)?.['code']);
+  if (data === undefined || (code !== undefined && code !== '00')) throw revokeRefused(response.status);
+}
+
+/** No token was sent, so HTTP 401 is about the body. */
+function toRevokeRefused(error: unknown): never {
+  const refused = error instanceof ServiceFailure && error.kind === 'unauthorized';
+  throw refused ? revokeRefused(error.httpStatus) : error;
+}
+
+function revokeRefused(httpStatus: number | undefined): ServiceFailure {
+  const message = `The payments service refused to revoke the access token (HTTP ${httpStatus}): check PAYMENTS_TOKEN_REVOKE_BODY.`;
+  return new ServiceFailure('unauthorized', message, { httpStatus });
 }
 
 function readAnswer(data: unknown, response: Response, settings: TokenSettings, now: () => number): Token {

@@ -26,7 +26,9 @@ export function serviceFailureMessage(failure: ServiceFailure, about: Interrupte
 /** The bot's own memory is away, and nothing that moves money runs without it. */
 export function storeUnavailableMessage(about: Interrupted): SlackMessage {
   const { text, block } = headline('⚠️ The bot’s store does not answer', referenceOf(about));
-  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved: nothing that could move it was sent.';
+  const money = about.moneyMayHaveMoved
+    ? moneyWords(about)
+    : 'none was moved: nothing that could move it was sent.';
   const next = 'try again shortly; if it stays so, tell whoever runs this bot.';
   return {
     text,

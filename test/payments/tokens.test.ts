@@ -4,7 +4,7 @@ import { createPaymentsClient, type PaymentsClient } from '../../src/payments/cl
 import { readTokenAnswer } from '../../src/payments/token-answer.ts';
 import { fillTemplate } from '../../src/payments/token-body.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { issueToken, refreshToken, type TokenSettings } from '../../src/payments/tokens.ts';
+import { issueToken, refreshToken, revokeToken, type TokenSettings } from '../../src/payments/tokens.ts';
 
 const baseUrl = 'https://payments.test';
 const nowMs = Date.UTC(2026, 10, 20);
@@ -76,6 +76,36 @@ describe('refreshToken', () => {
   });
 });
 
+describe('revokeToken', () => {
+  const revokeBody = { token: '{{ACCESS_TOKEN}}', also: '{{REFRESH_TOKEN}}' };
+  const last = { accessToken: 'leaked', refreshToken: 'r' };
+
+  it('brings the token in the template’s body, and neither Authorization nor accountId', async () => {
+    nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
+      .post('/v1/auth/token/revoke', { token: 'leaked', also: 'r' })
+      .reply(200, {});
+    await expect(revokeToken(client(), { ...settings, revokeBody }, last)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    [400, {}],
+    [401, {}],
+    [404, {}],
+    [200, { code: '01', description: 'leaked' }],
+  ])('names the setting to check when it is refused with %i %j', async (status, body) => {
+    nock(baseUrl).post('/v1/auth/token/revoke').reply(status, body);
+    const failure = await revokeToken(client(), { ...settings, revokeBody }, last).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      kind: 'unauthorized',
+      httpStatus: status,
+      message: expect.stringContaining('PAYMENTS_TOKEN_REVOKE_BODY'),
+    });
+    expect(String(failure)).not.toContain('leaked');
+  });
+});
+
 describe('fillTemplate', () => {
   it('fills leaves at any depth and cannot be made to change the shape', () => {
     const filled = fillTemplate(
@@ -112,6 +142,12 @@ describe('readTokenAnswer', () => {
     expect(
       readTokenAnswer({ data: { accessToken: null }, token: 't' }, settings.pointers, clock).accessToken,
     ).toBe('t');
+  });
+
+  it('refuses a token that no header can carry, without quoting it', () => {
+    const read = () => readTokenAnswer({ data: { accessToken: 'canary\nline' } }, settings.pointers, clock);
+    expect(read).toThrow(/no usable access token/);
+    expect(read).not.toThrow(/canary/);
   });
 
   it('names the pointers and not the answer when there is no token', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { confirm, type ExpectedCharge } from '../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
+import { withoutUndefined } from '../../src/domain/without-undefined.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { lookUpWords } from '../../src/slack/evidence.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
@@ -161,7 +162,7 @@ describe('transactionMessage', () => {
         customerEmail: outside,
         paymentMethod: outside,
       })
-      .map(withoutUndefined);
+      .map((record): Transaction => withoutUndefined(record));
     const references = fc.constantFrom('A', '𝒜'.repeat(50), 'أبجد-١٢٣', '<!here> & <@U1>', '*_~`x`~_*');
     fc.assert(
       fc.property(
@@ -207,8 +208,4 @@ function refreshWords(message: SlackMessage): readonly string[] {
   const last = message.blocks.at(-1);
   const pressed = last?.type === 'actions' ? last.elements[0] : undefined;
   return pressed?.type === 'button' ? lookUpWords(pressed.value ?? '') : [];
-}
-
-function withoutUndefined(record: Record<string, unknown>): Transaction {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Transaction;
 }
