@@ -145,9 +145,9 @@ describe('readTokenAnswer', () => {
   });
 
   it('refuses a token that no header can carry, without quoting it', () => {
-    const read = () => readTokenAnswer({ data: { accessToken: 'canary\nline' } }, settings.pointers, clock);
-    expect(read).toThrow(/no usable access token/);
-    expect(read).not.toThrow(/canary/);
+    const answer = { data: { accessToken: 'canary\nline' } };
+    expect(() => readTokenAnswer(answer, settings.pointers, clock)).toThrow(/no usable access token/);
+    expect(() => readTokenAnswer(answer, settings.pointers, clock)).not.toThrow(/canary/);
   });
 
   it('names the pointers and not the answer when there is no token', () => {
