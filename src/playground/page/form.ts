@@ -1,3 +1,4 @@
+import { elementValues } from './element-values.ts';
 import type { ActionsBlockElement, InputBlockElement, KnownBlock, SectionBlockAccessory } from '@slack/types';
 import type { PageBlock } from '../protocol.ts';
 
@@ -32,41 +33,14 @@ function placedElements(blocks: PageBlock[]): Placed[] {
   });
 }
 
-type Holding = { value: string; initial: string; many?: true };
-
-/** By element type: the field in which Slack sends its value, and the one in which the app gives the first. */
-const holding: Record<string, Holding> = {
-  plain_text_input: { value: 'value', initial: 'initial_value' },
-  email_text_input: { value: 'value', initial: 'initial_value' },
-  url_text_input: { value: 'value', initial: 'initial_value' },
-  number_input: { value: 'value', initial: 'initial_value' },
-  datepicker: { value: 'selected_date', initial: 'initial_date' },
-  timepicker: { value: 'selected_time', initial: 'initial_time' },
-  static_select: { value: 'selected_option', initial: 'initial_option' },
-  external_select: { value: 'selected_option', initial: 'initial_option' },
-  radio_buttons: { value: 'selected_option', initial: 'initial_option' },
-  users_select: { value: 'selected_user', initial: 'initial_user' },
-  channels_select: { value: 'selected_channel', initial: 'initial_channel' },
-  conversations_select: { value: 'selected_conversation', initial: 'initial_conversation' },
-  checkboxes: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_static_select: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_users_select: { value: 'selected_users', initial: 'initial_users', many: true },
-  multi_channels_select: { value: 'selected_channels', initial: 'initial_channels', many: true },
-  multi_conversations_select: {
-    value: 'selected_conversations',
-    initial: 'initial_conversations',
-    many: true,
-  },
-};
-
 /** The name under which an element's value is sent; `value` for one that holds none. */
 export function valueFieldOf(type: string): string {
-  return holding[type]?.value ?? 'value';
+  return elementValues[type]?.value ?? 'value';
 }
 
 /** The state an element has before anyone touched it, or undefined for one that holds none (a button). */
 export function initialState(element: Element): ElementState | undefined {
-  const held = holding[element.type];
+  const held = elementValues[element.type];
   if (!held) return undefined;
   const given = new Map<string, unknown>(Object.entries(element)).get(held.initial);
   return { type: element.type, [held.value]: given ?? (held.many === true ? [] : null) };

@@ -1,3 +1,4 @@
+import { elementValues } from '../page/element-values.ts';
 import type { PageBlock } from '../protocol.ts';
 import type { Ids } from './ids.ts';
 
@@ -6,34 +7,6 @@ import type { Ids } from './ids.ts';
 export type Element = { type: string; action_id?: string; [field: string]: unknown };
 export type Values = Record<string, Record<string, unknown>>;
 export type PlacedElement = { block: PageBlock; blockId: string; actionId: string; element: Element };
-
-/** element type → the field that holds its value in `state.values`, and the field its initial value stands in. */
-const stateful: Record<string, { value: string; initial: string; many?: boolean }> = {
-  plain_text_input: { value: 'value', initial: 'initial_value' },
-  email_text_input: { value: 'value', initial: 'initial_value' },
-  url_text_input: { value: 'value', initial: 'initial_value' },
-  number_input: { value: 'value', initial: 'initial_value' },
-  rich_text_input: { value: 'rich_text_value', initial: 'initial_value' },
-  static_select: { value: 'selected_option', initial: 'initial_option' },
-  external_select: { value: 'selected_option', initial: 'initial_option' },
-  radio_buttons: { value: 'selected_option', initial: 'initial_option' },
-  users_select: { value: 'selected_user', initial: 'initial_user' },
-  channels_select: { value: 'selected_channel', initial: 'initial_channel' },
-  conversations_select: { value: 'selected_conversation', initial: 'initial_conversation' },
-  datepicker: { value: 'selected_date', initial: 'initial_date' },
-  timepicker: { value: 'selected_time', initial: 'initial_time' },
-  datetimepicker: { value: 'selected_date_time', initial: 'initial_date_time' },
-  checkboxes: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_static_select: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_external_select: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_users_select: { value: 'selected_users', initial: 'initial_users', many: true },
-  multi_channels_select: { value: 'selected_channels', initial: 'initial_channels', many: true },
-  multi_conversations_select: {
-    value: 'selected_conversations',
-    initial: 'initial_conversations',
-    many: true,
-  },
-};
 
 const pressable = new Set(['button', 'overflow', 'workflow_button', 'feedback_buttons', 'icon_button']);
 
@@ -52,7 +25,7 @@ export function nameBlocks(blocks: readonly PageBlock[], ids: Ids): PageBlock[] 
 }
 
 function nameElement(element: Element, ids: Ids): Element {
-  const isInteractive = pressable.has(element.type) || stateful[element.type] !== undefined;
+  const isInteractive = pressable.has(element.type) || elementValues[element.type] !== undefined;
   return isInteractive && element.action_id === undefined
     ? { ...element, action_id: ids.secret(3) }
     : element;
@@ -88,7 +61,7 @@ export function findElement(
 export function completeValues(blocks: readonly PageBlock[], given: Values): Values {
   const values: Values = {};
   for (const { blockId, actionId, element } of placedElements(blocks)) {
-    const kind = stateful[element.type];
+    const kind = elementValues[element.type];
     if (kind === undefined) continue;
     const touched = given[blockId]?.[actionId];
     const held = isElement(touched) ? touched[kind.value] : undefined;
@@ -105,7 +78,7 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
 export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Record<string, string> {
   const problems: Record<string, string> = {};
   for (const { block, blockId, actionId, element } of placedElements(blocks)) {
-    const kind = stateful[element.type];
+    const kind = elementValues[element.type];
     if (block.type !== 'input' || kind === undefined) continue;
     const state = values[blockId]?.[actionId];
     const value = isElement(state) ? state[kind.value] : undefined;
