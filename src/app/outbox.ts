@@ -33,7 +33,7 @@ const outcomes = ['posted', 'rate_limited', 'refused', 'not_sent', 'unsure'] as 
 /** What tells the channels: the worker over the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
   const { kept, payments, clients, receiving } = parts;
-  const delivery = createDelivery(clients.delivery);
+  const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const posts = createCounter(
     { name: 'payops_posts_total', help: 'Attempts to post, by what became of them.', label: 'outcome' },
     outcomes,

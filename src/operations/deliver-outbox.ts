@@ -51,6 +51,7 @@ const refusedDelayMs = 60_000;
 /** Failures in a row after which the operators are told that a record is stuck. */
 const stuckAfter = 5;
 const longestPutAsideMs = 3_600_000;
+const repeatAgainMs = 300_000;
 
 /**
  * Takes one due record and delivers it. Each is posted once: `doubt` is written before the post leaves, by
@@ -81,14 +82,24 @@ async function deliver(deps: DeliverDeps, held: { entry: Entry }): Promise<void>
   if (!prepared) return;
   const { channel, send } = prepared;
   const heldAtMs = deps.now();
-  const doubt = standing?.channel === channel ? standing : { channel, sinceMs: heldAtMs };
+  const doubt = widen(standing, channel, heldAtMs);
   const entry = await save(deps, work, { doubt }, { holdMs: deps.leaseMs });
-  // Somebody else's by now, or this process slept so long that the post could outlive the lease.
-  if (!entry || deps.now() - heldAtMs > deps.leaseMs - deps.postTimeoutMs) return;
+  // Somebody else's by now, or this process slept so long that the post, or its words alone, could outlive the lease.
+  if (!entry || deps.now() - heldAtMs > deps.leaseMs - 2 * deps.postTimeoutMs) return;
   held.entry = entry;
   const outcome = await send(channel);
   deps.report(channel, outcome);
   await conclude(deps, { entry, record: work.record }, { channel, outcome, standing, doubt });
+}
+
+/** The doubt about a new post: it covers the older one where both went to the same channel, and names it where not. */
+function widen(
+  standing: OutboxRecord['doubt'],
+  channel: string,
+  sinceMs: number,
+): NonNullable<OutboxRecord['doubt']> {
+  if (!standing) return { channel, sinceMs };
+  return standing.channel === channel ? standing : { channel, sinceMs, elsewhere: true };
 }
 
 type Prepared = { channel: string; send: (channel: string) => Promise<PostOutcome> };
@@ -152,9 +163,11 @@ async function conclude(deps: DeliverDeps, work: Work, conclusion: Conclusion): 
       return;
     case 'refused': {
       const { slackError, fix } = outcome;
-      deps.log('error', 'Slack refuses the post', { ...about, slackError, fix });
+      const errorId = newErrorId();
+      deps.log('error', 'Slack refuses the post', { ...about, errorId, slackError, fix });
       const wait = outcome.about === 'channel' ? waitAll(refusedDelayMs) : waitAlone(longestPutAsideMs);
       await save(deps, work, missed, wait);
+      if (outcome.about === 'message') await tellStuck(deps, work.entry, errorId);
       return;
     }
     case 'not_sent':
@@ -164,8 +177,10 @@ async function conclude(deps: DeliverDeps, work: Work, conclusion: Conclusion): 
     case 'unsure': {
       deps.log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
       // Slack may still be about to show it: a look that comes too soon finds nothing.
-      const delayMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs(work.record.misses));
-      await save(deps, work, { ...missed, doubt }, waitAlone(delayMs));
+      const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs(work.record.misses));
+      // A marked repeat whose answer is lost too must not become a stream of marked repeats.
+      const repeatMs = Math.min(repeatAgainMs * 2 ** work.record.misses, longestPutAsideMs);
+      await save(deps, work, { ...missed, doubt }, waitAlone(standing ? repeatMs : lookMs));
       return;
     }
   }
@@ -192,8 +207,11 @@ async function putAside(deps: DeliverDeps, entry: Entry, error: unknown): Promis
   deps.log('error', 'this cannot be posted as it is; trying again later', about, error);
   const delayMs = Math.min(paceMs * 2 ** entry.attempts, longestPutAsideMs);
   const written = await deps.store.write(entry, entry.value, { delayMs, pauseMs: paceMs });
-  // A notice of a stuck notice would be one without end.
-  if (written && entry.attempts >= stuckAfter && !entry.key.startsWith(outboxKey('notice', ''))) {
-    await tellOperators(deps, `stuck:${entry.key}`, { kind: 'stuck', record: entry.key, errorId });
-  }
+  if (written && entry.attempts >= stuckAfter) await tellStuck(deps, entry, errorId);
+}
+
+/** Once for each record. A notice of a stuck notice would be one without end. */
+async function tellStuck(deps: DeliverDeps, entry: Entry, errorId: string): Promise<void> {
+  if (entry.key.startsWith(outboxKey('notice', ''))) return;
+  await tellOperators(deps, `stuck:${entry.key}`, { kind: 'stuck', record: entry.key, errorId });
 }

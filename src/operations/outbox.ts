@@ -29,6 +29,8 @@ const outboxRecord = z.object({
     .object({
       channel: z.string(),
       sinceMs: z.number(),
+      /** An older post may stand in another channel too, which nobody looks through any more. */
+      elsewhere: z.boolean().optional(),
       /** Since when the history has not answered; absent while it has. */
       silentSinceMs: z.number().optional(),
     })

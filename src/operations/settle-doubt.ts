@@ -25,7 +25,7 @@ export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' |
       await finish(deps, work, { channel: doubt.channel, ts: answer.ts });
       return 'settled';
     case 'absent':
-      return 'none';
+      return doubt.elsewhere ? 'stands' : 'none';
     case 'unreadable':
       return 'stands';
     case 'unknown':

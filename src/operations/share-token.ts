@@ -50,7 +50,7 @@ export function shareToken(
     readFresh: () => readToken(freshKey),
     readLast: () => readToken(lastKey),
     async write(token, freshForMs) {
-      await put(lastKey, token, keepLastMs);
+      await put(lastKey, token, freshForMs + keepLastMs);
       await put(freshKey, token, freshForMs);
     },
     async forget() {

@@ -88,15 +88,17 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
   async function obtainLocked(rejected: string | undefined, unlock: () => Promise<void>): Promise<string> {
     try {
       // Somebody may have stored one between our look and our lock.
-      return (await findToken(rejected)) ?? (await obtainNew());
+      return (await findToken(rejected)) ?? (await obtainNew(rejected));
     } finally {
       await unlock().catch(() => undefined);
     }
   }
 
-  async function obtainNew(): Promise<string> {
-    const token = await ask(deps, read);
-    const freshForMs = Math.max(1_000, token.lifetimeMs - deps.refreshAheadMs);
+  async function obtainNew(rejected: string | undefined): Promise<string> {
+    // A rejection says that the session is at fault and not the token's age: a refresh could mint another useless one.
+    const token = rejected === undefined ? await ask(deps, read) : await deps.issue();
+    // A token that lives no longer than it is to be renewed ahead would be renewed at every use.
+    const freshForMs = Math.max(token.lifetimeMs / 2, token.lifetimeMs - deps.refreshAheadMs);
     issued.note(freshForMs);
     try {
       await memory.write(token, freshForMs);

@@ -31,13 +31,16 @@ export function readTokenAnswer(
   return { accessToken, refreshToken, lifetimeMs: told ?? clock.fallbackLifetimeMs };
 }
 
+/** "Never" is often written as the year 9999; a year is asked for again soon enough. */
+const longestLifetimeMs = 365 * 86_400_000;
+
 /** Numbers up to ten years are a duration in seconds, larger ones a Unix time in seconds or milliseconds. */
 function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
   const text = looseText.parse(value);
   if (text === undefined) return undefined;
   const number = Number(text);
   const lifetimeMs = Number.isFinite(number) ? lifetimeOfNumber(number, nowMs) : Date.parse(text) - nowMs;
-  return Number.isFinite(lifetimeMs) && lifetimeMs > 0 ? lifetimeMs : undefined;
+  return Number.isFinite(lifetimeMs) && lifetimeMs > 0 ? Math.min(lifetimeMs, longestLifetimeMs) : undefined;
 }
 
 function lifetimeOfNumber(number: number, nowMs: number): number {

@@ -1,4 +1,5 @@
 import type { ChatPostMessageArguments, WebClient } from '@slack/web-api';
+import { withDeadline } from '../deadline.ts';
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { SlackMessage } from './message.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
@@ -15,11 +16,13 @@ export type Delivery = {
 
 /** How much the clocks of the bot, of the replica that posted and of Slack may differ. */
 const clockSlackMs = 15 * 60_000;
+/** For all pages together: a lease counts on it. */
+const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
 const mostPages = 20;
 
 /** Needs the delivery client: its timeout is long, and a 429 there must not hold up a modal. */
-export function createDelivery(client: WebClient): Delivery {
+export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
   async function attempt(content: ChatPostMessageArguments): Promise<PostOutcome> {
     try {
       const { ts } = await client.chat.postMessage(content);
@@ -39,14 +42,17 @@ export function createDelivery(client: WebClient): Delivery {
       const outcome = await attempt(postArguments(channel, message));
       if (outcome.kind !== 'refused' || outcome.about !== 'message') return outcome;
       // Newer block kinds are not everywhere yet; the words alone always are.
-      const { blocks: _refused, ...words } = postArguments(channel, message);
-      return attempt(words);
+      const { blocks: _blocks, metadata, ...words } = postArguments(channel, message);
+      // Without its key the message is not found again, so it goes only where Slack objects to it.
+      return attempt(metadata && !outcome.slackError.includes('metadata') ? { ...words, metadata } : words);
     },
 
     async findByKey(channel, key, sinceMs) {
       const oldest = String((sinceMs - clockSlackMs) / 1000);
       try {
-        return await searchHistory(client, { channel, key, oldest });
+        return await withDeadline(historyTimeoutMs, (signal) =>
+          searchHistory(client, { channel, key, oldest }, signal),
+        );
       } catch (error) {
         const problem = readSlackError(error);
         const slackError = slackErrorWord(problem);
@@ -83,9 +89,9 @@ function postArguments(channel: string, { text, blocks, metadata }: SlackMessage
 
 type Search = { channel: string; key: string; oldest: string };
 
-async function searchHistory(client: WebClient, search: Search): Promise<HistoryAnswer> {
+async function searchHistory(client: WebClient, search: Search, signal: AbortSignal): Promise<HistoryAnswer> {
   let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
     // One page tells where the next one starts.
     // oxlint-disable-next-line no-await-in-loop
     const answer = await client.conversations.history({

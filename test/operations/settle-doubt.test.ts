@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryAnswer } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import { deliverNext } from '../../src/operations/deliver-outbox.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
 import { event, house, killed } from './house.ts';
@@ -105,5 +105,40 @@ describe('a post that may have arrived', () => {
       clock.nowMs += 1_000;
     }
     expect(looked[0]).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it('is not forgotten when the channel changes: the repeat in the new one stays marked', async () => {
+    const { receive, deliver, drain, posts } = house({
+      posts: [
+        { kind: 'unsure', cause: new Error('reset') },
+        { kind: 'unsure', cause: new Error('reset') },
+      ],
+      history: [{ kind: 'unreadable', slackError: 'missing_scope' }, { kind: 'absent' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain();
+    deliver.channelFor = () => 'C0OTHER001';
+    await drain(3_600_000);
+    expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
+      ['C0ALERTS01', { alert: { mayBeRepeat: false } }],
+      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
+      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
+    ]);
+  });
+
+  it('does not become a stream of repeats while every answer is lost', async () => {
+    const lost = Array.from({ length: 100 }, (): PostOutcome => ({
+      kind: 'unsure',
+      cause: new Error('lost'),
+    }));
+    const closed = Array.from({ length: 100 }, (): HistoryAnswer => ({
+      kind: 'unreadable',
+      slackError: 'missing_scope',
+    }));
+    const { receive, drain, posts } = house({ posts: lost, history: closed });
+    await receiveEvent(receive, event, 'f');
+    await drain(86_400_000 / 4);
+    expect(posts.length).toBeGreaterThan(2);
+    expect(posts.length).toBeLessThan(12);
   });
 });

@@ -129,6 +129,7 @@ describe('readTokenAnswer', () => {
     ['a Unix time in seconds', nowMs / 1_000 + 120, 120_000],
     ['a Unix time in milliseconds', nowMs + 120_000, 120_000],
     ['an ISO time', new Date(nowMs + 90_000).toISOString(), 90_000],
+    ['the year 9999, which means never', '9999-12-31T23:59:59Z', 365 * 86_400_000],
     ['nonsense', 'soon', 1_800_000],
     ['a time that is over', nowMs - 1, 1_800_000],
     ['nothing', undefined, 1_800_000],

@@ -218,4 +218,13 @@ describe('findByKey', () => {
     history(() => true).reply(429, '', { 'retry-after': '9' });
     expect(await find()).toEqual({ kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 9_000 });
   });
+
+  it('gives up within one deadline for all pages, and says that it does not know', async () => {
+    history(() => true)
+      .delay(200)
+      .reply(200, { ok: true, messages: [] });
+    const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
+    const answer = await createDelivery(clients.delivery, 20).findByKey('C0ALERTS', 'k1', 0);
+    expect(answer).toEqual({ kind: 'unknown', slackError: 'no_usable_answer' });
+  });
 });
