@@ -226,6 +226,20 @@ describe('access token', () => {
     await expect(token.current()).rejects.toMatchObject({ kind: 'timeout' });
   });
 
+  it('is issued anew, not refreshed, when the service has rejected it', async () => {
+    const memory = sharedMemory();
+    await memory.write({ accessToken: 'old', refreshToken: 'r' }, 60_000);
+    let refreshed = 0;
+    const { token } = replica(memory, {
+      refresh() {
+        refreshed += 1;
+        return Promise.resolve({ accessToken: 'useless', lifetimeMs: 600_000 });
+      },
+    });
+    expect(await token.replace('old')).toBe('issued-1');
+    expect(refreshed).toBe(0);
+  });
+
   it('lets the next caller try again after a failure', async () => {
     let fails = true;
     const { token } = replica(sharedMemory(), {
