@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { replay } from '../../src/domain/charge.ts';
+import { findingOf, type ChargeIntent } from '../../src/domain/charge-state.ts';
+import { abandoned, declined, hour, minute, otpRequired, paid, start, story } from './charge-story.ts';
+
+describe('an event', () => {
+  it('of success only makes it look', () => {
+    const charge = declined();
+    charge.on({ kind: 'payment_success' });
+    expect(charge.now().state.kind).toBe('confirming');
+    expect(charge.effect()?.kind).toBe('look_up');
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'declined' });
+  });
+
+  it('of success that is never proven becomes a case for a person, and is not sent again', () => {
+    const charge = story();
+    charge.on({ kind: 'payment_success' });
+    while (charge.now().state.kind === 'confirming') {
+      charge.found('not_found');
+      if (charge.now().state.kind === 'confirming') charge.due();
+    }
+    expect(charge.now().state.kind).toBe('review');
+    expect(charge.now().sends).toHaveLength(1);
+  });
+
+  it('of failure and a look-up without success together are a decline', () => {
+    const charge = story();
+    charge.answered({ kind: 'unknown' });
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+  });
+
+  it('of failure after one of success decides nothing', () => {
+    const charge = story();
+    charge.on({ kind: 'payment_success' });
+    charge.on({ kind: 'payment_failed' });
+    charge.found('not_found');
+    expect(charge.now().state.kind).toBe('confirming');
+  });
+
+  it('of failure corrects a charge that was called not sent', () => {
+    const charge = abandoned();
+    charge.on({ kind: 'told', what: 'abandoned' });
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'declined', corrects: 'abandoned' });
+  });
+});
+
+describe('a conclusion', () => {
+  it('is told again until that is on record, always under one key', () => {
+    const charge = story();
+    charge.answered({ kind: 'declined', why: 'no' });
+    const first = charge.effect();
+    charge.due();
+    expect(charge.effect()).toEqual(first);
+    charge.on({ kind: 'told', what: 'declined' });
+    charge.due();
+    expect(charge.effect()?.kind).toBe('look_up');
+  });
+
+  it('is looked at once more after a day, and a late success corrects it', () => {
+    const charge = declined();
+    expect(charge.now().dueAt).toBe(start + 1 + 24 * hour);
+    charge.due();
+    expect(charge.now().state.kind).toBe('declined');
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'declined' });
+  });
+
+  it('stays and is finished when the late look-up shows no success', () => {
+    const charge = declined();
+    charge.due();
+    charge.found('failed');
+    expect(charge.now().dueAt).toBeDefined();
+    charge.due();
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state.kind).toBe('declined');
+    expect(charge.now().dueAt).toBeUndefined();
+  });
+
+  it('of "not sent" is in doubt again when the service turns out to have it', () => {
+    const charge = abandoned();
+    charge.on({ kind: 'told', what: 'abandoned' });
+    charge.due();
+    charge.found({ ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('confirming');
+  });
+
+  it('can be looked at when a person asks, and is still told if it was not yet', () => {
+    const charge = story();
+    charge.answered({ kind: 'rejected', reason: 'invalid_token' });
+    charge.on({ kind: 'look_up_asked', by: 'U2' });
+    charge.found('not_found');
+    charge.due();
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'rejected' });
+  });
+});
+
+describe('the history', () => {
+  it('of a day in doubt stays small, says how often it was looked up, and replays to the stored state', () => {
+    const charge = story();
+    charge.answered({ kind: 'already_exists' });
+    let lookUps = 0;
+    while (charge.now().state.kind === 'confirming') {
+      charge.found('not_found');
+      lookUps += 1;
+      if (charge.now().state.kind === 'confirming') charge.due();
+    }
+    const { history } = charge.now();
+    expect(lookUps).toBeGreaterThan(250);
+    expect(history.length).toBeLessThan(12);
+    const counted = history.reduce((sum, { times = 0 }) => sum + times, 0);
+    expect(counted).toBe(lookUps - 1);
+    const stored = JSON.parse(JSON.stringify(charge.now())) as ChargeIntent;
+    expect({ ...replay(stored.history), history }).toEqual(charge.now());
+  });
+
+  it('goes on when a clock steps back: time stands still', () => {
+    const charge = story();
+    charge.after(-hour).answered(otpRequired);
+    expect(charge.now().at).toBe(start + 1);
+    expect(charge.now().otp?.until).toBe(start + 15 * minute);
+  });
+
+  it('keeps of a transaction only what proof needs', () => {
+    expect(findingOf({ ...paid, id: 'secret', customerEmail: 'a@example.com' })).toEqual({
+      kind: 'found',
+      record: paid,
+    });
+    expect(findingOf(undefined)).toEqual({ kind: 'not_found' });
+  });
+});

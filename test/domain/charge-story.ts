@@ -1,0 +1,89 @@
+import { step } from '../../src/domain/charge.ts';
+import type { ChargeEvent, ChargeIntent, Effect, FoundRecord } from '../../src/domain/charge-state.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const start = 1_800_000_000_000;
+export const reference = 'pay-abcdefghijklmnopqrstuvwxyz' as OrderReference;
+export const money = { minor: 1_250_000, currency: 'NGN' };
+export const paid: FoundRecord = {
+  status: 'SUCCESS',
+  orderReference: reference,
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+};
+
+/** One charge and the clock, told as a story. Each method goes on from where the last one stopped. */
+export function story() {
+  let time = start;
+  let intent: ChargeIntent | undefined;
+  let effect: Effect | undefined;
+
+  function on(event: ChargeEvent): boolean {
+    const stepped = step(intent, event, time);
+    if (!stepped) return false;
+    ({ effect } = stepped);
+    intent = stepped.next;
+    return true;
+  }
+
+  function now(): ChargeIntent {
+    if (!intent) throw new Error('Nothing has been submitted.');
+    return intent;
+  }
+
+  const told = {
+    on,
+    now,
+    effect: () => effect,
+    after(ms: number) {
+      time += ms;
+      return told;
+    },
+    /** The answer to the charge under way, as the last send's. */
+    answered(answer: Extract<ChargeEvent, { kind: 'charge_answered' }>['answer'], send = now().sends.length) {
+      return on({ kind: 'charge_answered', send, answer });
+    },
+    otpAnswered(answer: Extract<ChargeEvent, { kind: 'otp_answered' }>['answer']) {
+      return on({ kind: 'otp_answered', submission: now().otp?.tries ?? 0, answer });
+    },
+    found(record: FoundRecord | 'not_found' | 'failed') {
+      const { state } = now();
+      const askedAt = 'askedAt' in state ? (state.askedAt ?? 0) : 0;
+      const finding =
+        typeof record === 'string' ? ({ kind: record } as const) : ({ kind: 'found', record } as const);
+      return on({ kind: 'looked_up', askedAt, finding });
+    },
+    /** Time passes until the store would give it out. */
+    due() {
+      time = Math.max(time, now().dueAt ?? time);
+      return on({ kind: 'due' });
+    },
+  };
+  on({ kind: 'submitted', reference, money, by: 'U1' });
+  return told;
+}
+
+export const otpRequired = { kind: 'otp_required', sealedTransactionId: 'sealed' } as const;
+export function declined() {
+  const charge = story();
+  charge.answered({ kind: 'declined', why: 'Insufficient funds' });
+  charge.on({ kind: 'told', what: 'declined' });
+  return charge;
+}
+
+/** Three sends of which none arrived. */
+export function abandoned() {
+  const charge = story();
+  for (let send = 0; send < 3; send++) {
+    charge.answered({ kind: 'unknown' });
+    charge.found('not_found');
+  }
+  while (charge.now().state.kind === 'confirming') {
+    charge.due();
+    charge.found('not_found');
+  }
+  return charge;
+}

@@ -1,0 +1,184 @@
+import type {
+  StoredChargeAnswer,
+  ChargeEvent,
+  Finding,
+  StoredOtpAnswer,
+} from '../../src/domain/charge-state.ts';
+import type { Money } from '../../src/domain/money.ts';
+import type { Clock, Draw } from './tape.ts';
+import { Violation } from './violation.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** What arrives at the service. `right`: whether the code is the one the bank sent. */
+export type Call =
+  | { kind: 'charge'; reference: string; money: Money }
+  | { kind: 'look_up'; reference: string }
+  | { kind: 'submit_otp'; reference: string; transactionId: string; right: boolean };
+
+export type Answer = StoredChargeAnswer | Finding | StoredOtpAnswer;
+
+type Status = 'PENDING' | 'AWAITING_OTP' | 'SUCCESS' | 'FAILED';
+
+export type ServiceRecord = {
+  reference: string;
+  status: Status;
+  taken: Money;
+  /** What the record says its reference is: a service with a fault mixes them up. */
+  shownReference: string;
+  createdAt: number;
+  visibleFrom: number;
+  submissions: number;
+};
+
+export type WebhookEvent = Extract<ChargeEvent, { kind: 'payment_success' | 'payment_failed' }>;
+
+export type ModelService = {
+  answer: (call: Call) => Answer;
+  /** Lets the service's own clocks run: 15 minutes of OTP, banks that decide at last. */
+  tick: () => void;
+  /** The bank decides what it left open, or takes back a decline. */
+  decide: () => void;
+  records: Map<string, ServiceRecord>;
+  events: WebhookEvent[];
+};
+
+/** A bank decides within this time of the request, or never. */
+const undecidedMs = 10 * hourMs;
+const behaviours = [
+  ...(['approve', 'approve', 'approve', 'approve', 'approve'] as const),
+  ...(['otp', 'otp', 'otp', 'otp', 'otp', 'decline', 'decline'] as const),
+  ...(['other_amount', 'other_reference', 'slow', 'slow'] as const),
+];
+
+/**
+ * The payments service and its bank, as the specification has them: one reference charged at most once, OTP
+ * three tries and 15 minutes, declines, rejections, events. What the specification leaves open (slow banks,
+ * look-ups that lag, faults) is drawn from the tape; a tape at its end draws 0, and everything goes well.
+ */
+export function createModelService(deps: {
+  draw: Draw;
+  clock: Clock;
+  neverDecides: boolean;
+  /** Whether this card's bank wants an OTP for every charge. */
+  asksForOtp: boolean;
+}): ModelService {
+  const { draw, clock } = deps;
+  const records = new Map<string, ServiceRecord>();
+  const events: WebhookEvent[] = [];
+
+  function succeed(record: ServiceRecord): void {
+    record.status = 'SUCCESS';
+    events.push({ kind: 'payment_success' });
+  }
+
+  function fail(record: ServiceRecord): void {
+    record.status = 'FAILED';
+    events.push({ kind: 'payment_failed', why: 'Failed at the bank' });
+  }
+
+  function charge({ reference, money }: Extract<Call, { kind: 'charge' }>): StoredChargeAnswer {
+    const door = draw(16);
+    if (door === 15) return { kind: 'rejected', reason: 'rate_limited' };
+    if (door === 14) return { kind: 'unknown' };
+    if (records.has(reference)) return { kind: 'already_exists' };
+    if (door === 13) return { kind: 'rejected', reason: 'invalid_token' };
+    const record: ServiceRecord = {
+      reference,
+      status: 'PENDING',
+      taken: money,
+      shownReference: reference,
+      createdAt: clock.time,
+      visibleFrom: clock.time + ([0, 0, 0, 5_000, 40_000, 10 * minuteMs][draw(6)] ?? 0),
+      submissions: 0,
+    };
+    records.set(reference, record);
+    return atTheBank(record);
+  }
+
+  function atTheBank(record: ServiceRecord): StoredChargeAnswer {
+    const { minor, currency } = record.taken;
+    switch (deps.asksForOtp ? 'otp' : behaviours[draw(behaviours.length)]) {
+      case 'otp':
+        record.status = 'AWAITING_OTP';
+        return draw(8) === 7
+          ? { kind: 'unknown' }
+          : { kind: 'otp_required', sealedTransactionId: `sealed:${record.reference}` };
+      case 'decline':
+        fail(record);
+        return { kind: 'declined', why: 'Insufficient funds' };
+      case 'other_amount':
+        record.taken = draw(2) === 0 ? { minor: minor - 1, currency } : { minor, currency: 'USD' };
+        break;
+      case 'other_reference':
+        record.shownReference = `${record.reference}-other`;
+        break;
+      case 'slow':
+        return draw(2) === 0 ? { kind: 'unknown' } : { kind: 'approved' };
+      default:
+    }
+    succeed(record);
+    return { kind: 'approved' };
+  }
+
+  function lookUp(reference: string): Finding {
+    if (draw(12) === 11) return { kind: 'failed' };
+    const record = records.get(reference);
+    if (!record || clock.time < record.visibleFrom) return { kind: 'not_found' };
+    const { status, taken, shownReference } = record;
+    return {
+      kind: 'found',
+      record: { status, orderReference: shownReference, amountMinor: taken.minor, currency: taken.currency },
+    };
+  }
+
+  function submitOtp(call: Extract<Call, { kind: 'submit_otp' }>): StoredOtpAnswer {
+    const record = records.get(call.reference);
+    if (!record || call.transactionId !== call.reference) throw new Violation('an OTP for no charge of ours');
+    record.submissions += 1;
+    if (record.submissions > 3) return { kind: 'too_many' };
+    if (record.status !== 'AWAITING_OTP') return { kind: 'wrong', why: 'No OTP is expected' };
+    if (!call.right) return { kind: 'wrong', why: 'Invalid OTP' };
+    const bank = draw(8);
+    if (bank >= 6) record.status = 'PENDING';
+    else succeed(record);
+    return bank === 7 ? { kind: 'unknown' } : { kind: 'accepted' };
+  }
+
+  function tick(): void {
+    for (const record of records.values()) {
+      const ageMs = clock.time - record.createdAt;
+      if (record.status === 'AWAITING_OTP' && ageMs > 15 * minuteMs) {
+        if (draw(8) === 7) record.status = 'PENDING';
+        else fail(record);
+      }
+      if (record.status === 'PENDING' && ageMs > undecidedMs && !deps.neverDecides) fail(record);
+    }
+  }
+
+  function decide(): void {
+    for (const record of records.values()) {
+      const ageMs = clock.time - record.createdAt;
+      if (ageMs > undecidedMs || (record.status === 'PENDING' && deps.neverDecides)) continue;
+      if (record.status === 'PENDING') {
+        if (draw(3) === 2) fail(record);
+        else succeed(record);
+      } else if (record.status === 'FAILED' && draw(3) === 2) succeed(record);
+    }
+  }
+
+  function answer(call: Call): Answer {
+    tick();
+    switch (call.kind) {
+      case 'charge':
+        return charge(call);
+      case 'look_up':
+        return lookUp(call.reference);
+      case 'submit_otp':
+        return submitOtp(call);
+    }
+  }
+
+  return { answer, tick, decide, records, events };
+}

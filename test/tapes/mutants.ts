@@ -1,0 +1,250 @@
+const moves = 'src/domain/charge-moves.ts';
+const charge = 'src/domain/charge.ts';
+const finding = 'src/domain/charge-finding.ts';
+const limits = 'src/domain/charge-state.ts';
+const otpRules = 'src/domain/otp-rules.ts';
+const history = 'src/domain/charge-history.ts';
+const replica = 'test/tapes/replica.ts';
+
+/** One mistake somebody could make: in these files, this text for that. Each text stands there exactly once. */
+export type Mutant = { name: string; edits: readonly [file: string, from: string, to: string][] };
+
+/** First the wrong rules; then, marked, callers that do not keep what the machine asks of them. */
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'the OTP try is counted after the answer',
+    edits: [
+      [moves, 'tries: otp.tries + 1 }', 'tries: otp.tries }'],
+      [
+        charge,
+        'askForOtp(quote(intent, answer), at)',
+        'askForOtp({ ...intent, otp: { ...otp, tries: otp.tries + 1 } }, at)',
+      ],
+    ],
+  },
+  {
+    name: 'value is given on an approved answer',
+    edits: [
+      [
+        charge,
+        "if (answer.kind === 'approved') return saidPaid(intent, at);",
+        "if (answer.kind === 'approved') return conclude(intent, at, 'approved');",
+      ],
+    ],
+  },
+  {
+    name: 'a webhook concludes',
+    edits: [
+      [
+        charge,
+        "case 'payment_success':\n      return saidPaid(intent, at);",
+        "case 'payment_success':\n      return conclude(intent, at, 'approved');",
+      ],
+    ],
+  },
+  {
+    name: 'an accepted OTP is called paid',
+    edits: [
+      [
+        charge,
+        "if (answer.kind === 'accepted') return saidPaid(intent, at);",
+        "if (answer.kind === 'accepted') return conclude(intent, at, 'approved');",
+      ],
+    ],
+  },
+  {
+    name: 'a repeat takes a new reference',
+    edits: [
+      [
+        moves,
+        "const { reference } = intent;\n  return enter({ ...intent, sends }, { kind: 'charging' }",
+        "const reference = (intent.sends.length > 0 ? `${intent.reference}-2` : intent.reference) as typeof intent.reference;\n  return enter({ ...intent, sends }, { kind: 'charging' }",
+      ],
+    ],
+  },
+  {
+    name: 'another amount or reference counts as proof',
+    edits: [
+      [
+        finding,
+        "if (confirmation.kind === 'confirmed') return",
+        "if (confirmation.kind !== 'not_found' && confirmation.evidence.status.holds) return",
+      ],
+    ],
+  },
+  {
+    name: 'an OTP goes out after 15 minutes',
+    edits: [[charge, 'until: sentAt + otpLimits.windowMs', 'until: sentAt + otpLimits.windowMs + 60_000']],
+  },
+  {
+    name: 'an OTP has no deadline of its own',
+    edits: [
+      [moves, 'Math.min(at + chargeLimits.leaveMs, standing.leaveBy)', 'at + 1_000 * chargeLimits.leaveMs'],
+    ],
+  },
+  { name: 'a fourth OTP is allowed', edits: [[otpRules, 'submissions: 3', 'submissions: 4']] },
+  {
+    name: 'an OTP is submitted while another is unanswered',
+    edits: [
+      [
+        moves,
+        "if (intent.state.kind !== 'otp' || !otp) return undefined;",
+        "if (!['otp', 'otp_checking'].includes(intent.state.kind) || !otp) return undefined;",
+      ],
+    ],
+  },
+  {
+    name: 'an answer to an earlier OTP counts for this one',
+    edits: [[charge, ' || submission !== otp.tries', '']],
+  },
+  {
+    name: '"already exists" is sent again',
+    edits: [
+      [
+        charge,
+        "case 'already_exists':\n      return lookUp(hear(intent, 'exists'), at);",
+        "case 'already_exists':\n      return charge(intent, at);",
+      ],
+    ],
+  },
+  {
+    name: 'an approved charge that is not found yet is sent again',
+    edits: [[finding, "if (known.heard.includes('paid')) return lookAgain(known, at);", '']],
+  },
+  {
+    name: 'a charge is sent as often as it is not found',
+    edits: [[finding, 'sends.length < chargeLimits.sends && soon', 'soon']],
+  },
+  {
+    name: 'a charge is sent again however late',
+    edits: [[finding, 'sends.length < chargeLimits.sends && soon', 'sends.length < chargeLimits.sends']],
+  },
+  {
+    name: 'a charge has no deadline of its own',
+    edits: [[limits, 'leaveMs: 25_000', 'leaveMs: 25_000_000']],
+  },
+  {
+    name: 'a late success is ignored',
+    edits: [
+      [
+        moves,
+        'return sure ? undefined : state.concludedAt',
+        'return sure || at0 ? undefined : state.concludedAt',
+      ],
+      [moves, 'const sure = kind', 'const at0 = true;\n  const sure = kind'],
+    ],
+  },
+  {
+    name: 'a decline is for ever',
+    edits: [[moves, "kind === 'review' ||", "kind === 'review' || kind === 'declined' ||"]],
+  },
+  {
+    name: 'a refused repeat says that nothing was sent',
+    edits: [
+      [charge, 'return intent.sends.length === 1\n', 'return intent.sends.length > 0\n'],
+      [moves, "(kind === 'rejected' && intent.sends.length === 1)", "kind === 'rejected'"],
+    ],
+  },
+  {
+    name: 'proof counts only while confirming',
+    edits: [
+      [
+        finding,
+        "if (judged.kind === 'proven') return conclude",
+        "if (judged.kind === 'proven' && state.kind === 'confirming') return conclude",
+      ],
+    ],
+  },
+  {
+    name: 'a look-up older than the last send counts',
+    edits: [
+      [
+        finding,
+        "if (!('askedAt' in state) || state.askedAt !== event.askedAt)",
+        "if (!('askedAt' in state))",
+      ],
+    ],
+  },
+  {
+    name: 'a charge cut off by a crash has no timer',
+    edits: [
+      [
+        charge,
+        "case 'charging':\n    case 'confirming':",
+        "case 'charging':\n      return undefined;\n    case 'confirming':",
+      ],
+    ],
+  },
+  {
+    name: 'the agent is told again at every repeat',
+    edits: [
+      [moves, 'return `told:${what}:${reference}`', 'return `told:${what}:${reference}:${at}`'],
+      [moves, 'function tellKey({ reference }', 'function tellKey({ reference, at }'],
+    ],
+  },
+  {
+    name: 'what was told is forgotten',
+    edits: [[charge, 'told: [...intent.told, what]', 'told: []']],
+  },
+  {
+    name: 'time follows a clock that steps back',
+    edits: [[charge, 'Math.max(now, intent.at + 1)', 'now']],
+  },
+  {
+    name: 'the history leaves out what replay needs',
+    edits: [
+      [history, 'if (!repeats || !earlierDue?.times || !due?.times)', 'if (!repeats || !earlierDue || !due)'],
+      [history, 'earlierDue.times + due.times', '(earlierDue.times ?? 1) + (due.times ?? 1)'],
+    ],
+  },
+  {
+    name: 'CALLER: the effect runs though the compare-and-swap is lost',
+    edits: [
+      [
+        replica,
+        'if (!deps.store.write(entry, next, delayOf(deps, next))) return false;',
+        'deps.store.write(entry, next, delayOf(deps, next));',
+      ],
+    ],
+  },
+  {
+    name: 'CALLER: the charge leaves before the intent is stored',
+    edits: [
+      [
+        replica,
+        'if (!first || !deps.store.create(first.next, delayOf(deps, first.next))) return;',
+        'if (!first) return;\n  yield* run(deps, first, undefined);\n  if (!deps.store.create(first.next, delayOf(deps, first.next))) return;',
+      ],
+    ],
+  },
+  {
+    name: 'CALLER: a double click is not told from a first one',
+    edits: [
+      [
+        replica,
+        'if (!first || !deps.store.create(first.next, delayOf(deps, first.next))) return;',
+        'if (!first) return;\n  deps.store.create(first.next, delayOf(deps, first.next));',
+      ],
+    ],
+  },
+  {
+    name: 'CALLER: an answer whose swap was lost is dropped',
+    edits: [
+      [replica, 'if (!write(deps, entry, stepped)) continue;', 'if (!write(deps, entry, stepped)) return;'],
+    ],
+  },
+  {
+    name: 'CALLER: the deadline of an OTP is not kept',
+    edits: [
+      [
+        replica,
+        "deps.now() <= effect.leaveBy\n      ? yield { kind: 'call', call, onLeave, onAnswer: () => answered() }",
+        "deps.now() > 0\n      ? yield { kind: 'call', call, onLeave, onAnswer: () => answered() }",
+      ],
+    ],
+  },
+  {
+    name: 'CALLER: a replica that was away tells what no longer stands',
+    edits: [[replica, 'if (deps.store.read()?.intent.state.kind !== what) return;', '']],
+  },
+];

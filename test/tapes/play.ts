@@ -1,0 +1,274 @@
+import type { ChargeEvent } from '../../src/domain/charge-state.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import { createModelService, type Answer, type Call } from './model-service.ts';
+import { createModelStore } from './model-store.ts';
+import { handle, submit, work, type Await, type Flow, type ReplicaDeps } from './replica.ts';
+import { readTape, type Clock, type Draw } from './tape.ts';
+import { Violation } from './violation.ts';
+import { createWatch, largestSkewMs } from './watch.ts';
+
+const hourMs = 3_600_000;
+const replicaCount = 3;
+const mostTurns = 5_000;
+/** What is on its way for longer than this never arrives. */
+const longestOnTheWayMs = 10 * hourMs;
+
+const submitted: Extract<ChargeEvent, { kind: 'submitted' }> = {
+  kind: 'submitted',
+  reference: 'pay-aaaaaaaaaaaaaaaaaaaaaaaaaa' as OrderReference,
+  money: { minor: 1_250_000, currency: 'NGN' },
+  by: 'U1',
+};
+
+type Task = { replica: number; flow: Flow; at: Await; answer: Answer | undefined };
+type World = ReturnType<typeof createWorld>;
+
+/**
+ * Plays one tape: each number is a choice. Then everything heals: requests on their way arrive, timers run
+ * out, and all must come to an end. Throws a Violation when an invariant breaks; gives the steps made.
+ */
+export function play(tape: readonly number[]): { steps: number; verdict: string } {
+  const { draw, isOver } = readTape(tape);
+  const world = createWorld(draw);
+  start(world, 0, (deps) => submit(deps, submitted));
+  for (let head = draw(12); head > 0; head--) goOn(world);
+  while (!isOver()) moves[draw(moves.length)]?.(world);
+  heal(world);
+  const intent = world.store.read()?.intent;
+  world.watch.ends(intent, world.service.records);
+  return { steps: world.counts.steps, verdict: intent?.state.kind ?? 'never created' };
+}
+
+function createWorld(draw: (count: number) => number) {
+  const clock: Clock = { time: 1_800_000_000_000 };
+  const counts = { steps: 0 };
+  const store = createModelStore(clock);
+  const service = createModelService({
+    draw,
+    clock,
+    neverDecides: draw(16) === 15,
+    asksForOtp: draw(3) === 2,
+  });
+  const watch = createWatch(clock, submitted);
+  const skews = Array.from({ length: replicaCount }, () => draw(2 * largestSkewMs + 1) - largestSkewMs);
+  const replicas = skews.map((_, index): ReplicaDeps => ({
+    store,
+    now: () => clock.time + (skews[index] ?? 0),
+    watch,
+    record: (reference) => service.records.get(reference),
+    countStep: () => {
+      counts.steps += 1;
+    },
+  }));
+  return {
+    draw,
+    clock,
+    counts,
+    store,
+    service,
+    watch,
+    skews,
+    replicas,
+    /** Whether, after the tape, the service's events come or are lost for good. */
+    eventsComeAtLast: draw(2) === 0,
+    tasks: [] as Task[],
+    /** Tasks whose process stands still, for seconds or hours, without knowing it. */
+    stalled: [] as Task[],
+    /** Requests nobody waits for any more, and which may still arrive. */
+    zombies: [] as { call: Call; leftAt: number }[],
+  };
+}
+
+function start(world: World, replica: number, begin: (deps: ReplicaDeps) => Flow): void {
+  const deps = world.replicas[replica];
+  if (!deps) return;
+  const flow = begin(deps);
+  resume(world, { replica, flow, at: { kind: 'pause' }, answer: undefined }, undefined);
+}
+
+/** Runs a task to its next await. A request leaves in the same breath as its deadline is checked. */
+function resume(world: World, task: Task, answer: Answer | undefined): void {
+  if (task.at.kind === 'call') task.at.onAnswer();
+  const result = task.flow.next(answer);
+  world.tasks = world.tasks.filter((other) => other !== task);
+  if (result.done) return;
+  const at = result.value;
+  if (at.kind === 'call') at.onLeave();
+  world.tasks.push({ ...task, at, answer: undefined });
+}
+
+/** One thing happens to a task: it goes on, its request arrives, or its answer does. */
+function advance(world: World, task: Task): void {
+  if (task.at.kind === 'pause') resume(world, task, undefined);
+  else if (!task.answer) task.answer = world.service.answer(task.at.call);
+  else resume(world, task, task.answer);
+}
+
+function pick(world: World): Task | undefined {
+  return world.tasks[world.draw(Math.max(1, world.tasks.length))];
+}
+
+/** The request or its answer is lost, or the answer is not waited for; the request may arrive all the same. */
+function lose(world: World): void {
+  const task = pick(world);
+  if (task?.at.kind !== 'call') return;
+  if (!task.answer && world.draw(2) === 1)
+    world.zombies.push({ call: task.at.call, leftAt: world.clock.time });
+  resume(world, task, undefined);
+}
+
+function stall(world: World): void {
+  const task = pick(world);
+  if (!task) return;
+  world.tasks = world.tasks.filter((other) => other !== task);
+  world.stalled.push(task);
+}
+
+/** A call takes longer than it is waited for, and another replica finds the intent due. */
+function outlive(world: World): void {
+  const task = world.tasks.findLast(({ at }) => at.kind === 'call');
+  if (!task) return;
+  world.tasks = world.tasks.filter((other) => other !== task);
+  world.stalled.push(task);
+  passTime(world, 31_000);
+  worker(world);
+}
+
+/** Goes on as if no time had passed. */
+function wake(world: World): void {
+  const [task] = world.stalled.splice(world.draw(Math.max(1, world.stalled.length)), 1);
+  if (!task) return;
+  world.tasks.push(task);
+  goOnForAWhile(world);
+}
+
+function crash(world: World): void {
+  const replica = world.draw(replicaCount);
+  const dead = [...world.tasks, ...world.stalled].filter((task) => task.replica === replica);
+  world.tasks = world.tasks.filter((task) => task.replica !== replica);
+  world.stalled = world.stalled.filter((task) => task.replica !== replica);
+  for (const { at, answer } of dead) {
+    if (at.kind === 'call' && !answer && world.draw(2) === 1)
+      world.zombies.push({ call: at.call, leftAt: world.clock.time });
+  }
+}
+
+function arriveLate(world: World): void {
+  const [zombie] = world.zombies.splice(world.draw(Math.max(1, world.zombies.length)), 1);
+  if (zombie && world.clock.time - zombie.leftAt <= longestOnTheWayMs) world.service.answer(zombie.call);
+}
+
+function passTime(world: World, ms: number): void {
+  world.clock.time += ms;
+  world.service.tick();
+}
+
+/** Any event, in any order, as often as the tape likes. */
+function deliverEvent(world: World): void {
+  const { events } = world.service;
+  const event = events[world.draw(Math.max(1, events.length))];
+  if (event) anyReplica((deps) => handle(deps, event))(world);
+}
+
+/** Starts something on some replica and lets it go on for a while, so that a tape gets somewhere. */
+function anyReplica(begin: (deps: ReplicaDeps) => Flow): (world: World) => void {
+  return (world) => {
+    start(world, world.draw(replicaCount), begin);
+    goOnForAWhile(world);
+  };
+}
+
+function goOnForAWhile(world: World): void {
+  const untilItWaits = world.draw(4) === 3;
+  for (let turns = untilItWaits ? 24 : world.draw(24); turns > 0; turns--) {
+    const newest = world.tasks.at(-1);
+    if (!newest || (untilItWaits && newest.at.kind === 'call')) return;
+    advance(world, newest);
+  }
+}
+
+const goOn = (world: World): void => {
+  const task = pick(world);
+  if (task) advance(world, task);
+};
+const worker = anyReplica(work);
+const typeOtp = (right: boolean) =>
+  anyReplica((deps) => handle(deps, { kind: 'otp_submitted', by: 'U2' }, right));
+
+/** Among them the very end of an OTP's 15 minutes. */
+const longTimes: readonly ((draw: Draw) => number)[] = [
+  (draw) => draw(5 * 60_000),
+  (draw) => draw(5 * 60_000),
+  (draw) => draw(16 * 60_000),
+  (draw) => 885_000 + draw(20_000),
+  (draw) => 885_000 + draw(20_000),
+  (draw) => draw(26) * hourMs,
+];
+
+/** What a number of the tape can mean; how often one stands here is how likely it is. */
+const moves: readonly ((world: World) => void)[] = [
+  ...Array.from({ length: 24 }, () => goOn),
+  worker,
+  worker,
+  worker,
+  lose,
+  lose,
+  stall,
+  outlive,
+  outlive,
+  wake,
+  wake,
+  crash,
+  arriveLate,
+  deliverEvent,
+  deliverEvent,
+  typeOtp(true),
+  typeOtp(false),
+  typeOtp(false),
+  typeOtp(false),
+  typeOtp(false),
+  anyReplica((deps) => submit(deps, submitted)),
+  anyReplica((deps) => handle(deps, { kind: 'look_up_asked', by: 'U3' })),
+  (world) => world.service.decide(),
+  (world) => {
+    world.skews[world.draw(replicaCount)] = world.draw(2 * largestSkewMs + 1) - largestSkewMs;
+  },
+  (world) => passTime(world, world.draw(1_500)),
+  (world) => passTime(world, world.draw(1_500)),
+  (world) => passTime(world, 31_000),
+  (world) => passTime(world, 31_000),
+  (world) => passTime(world, world.draw(40_000)),
+  (world) => passTime(world, longTimes[world.draw(longTimes.length)]?.(world.draw) ?? 0),
+];
+
+/** Faults end; what is open comes to its end, first without, then with what was still on its way. */
+function heal(world: World): void {
+  world.skews.fill(0);
+  settle(world, hourMs);
+  world.tasks.push(...world.stalled.splice(0));
+  settle(world, hourMs);
+  while (world.zombies.length > 0) arriveLate(world);
+  if (world.eventsComeAtLast) for (const event of world.service.events) startAndSettle(world, event);
+  settle(world, Infinity);
+}
+
+function startAndSettle(world: World, event: ChargeEvent): void {
+  start(world, 0, (deps) => handle(deps, event));
+  settle(world, 0);
+}
+
+/** Runs all tasks and all work that falls due within `patienceMs` of the one before. */
+function settle(world: World, patienceMs: number): void {
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const [task] = world.tasks;
+    if (task) {
+      advance(world, task);
+      continue;
+    }
+    const nextDue = world.store.nextDue();
+    if (nextDue === undefined || nextDue - world.clock.time > patienceMs) return;
+    passTime(world, Math.max(0, nextDue - world.clock.time));
+    start(world, turn % replicaCount, work);
+  }
+  throw new Violation('every intent ends');
+}

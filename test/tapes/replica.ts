@@ -1,0 +1,169 @@
+import { step } from '../../src/domain/charge.ts';
+import type {
+  StoredChargeAnswer,
+  ChargeEvent,
+  ChargeIntent,
+  Effect,
+  Finding,
+  StoredOtpAnswer,
+  Step,
+  Told,
+} from '../../src/domain/charge-state.ts';
+import type { Answer, Call, ServiceRecord } from './model-service.ts';
+import type { ModelEntry, ModelStore } from './model-store.ts';
+import type { Watch } from './watch.ts';
+
+/** Where a replica can be stopped, crashed or overtaken: at every await of the real one. */
+export type Await =
+  | { kind: 'pause' }
+  | { kind: 'call'; call: Call; onLeave: () => void; onAnswer: () => void };
+/** `undefined` for a call: its answer never came. */
+export type Flow = Generator<Await, void, Answer | undefined>;
+
+export type ReplicaDeps = {
+  store: ModelStore;
+  /** This replica's own clock. */
+  now: () => number;
+  watch: Watch;
+  record: (reference: string) => ServiceRecord | undefined;
+  countStep: () => void;
+};
+
+const pause = { kind: 'pause' } as const;
+
+/** A click on Charge: a double click or another replica's finds the intent there already. */
+export function* submit(deps: ReplicaDeps, event: ChargeEvent): Flow {
+  const first = advance(deps, undefined, event);
+  yield pause;
+  if (!first || !deps.store.create(first.next, delayOf(deps, first.next))) return;
+  deps.watch.written({ before: undefined, ...first });
+  yield pause;
+  yield* run(deps, first, undefined);
+}
+
+/** An answer, a click or a signed event: stepped again from what is stored whenever the swap is lost. */
+export function* handle(deps: ReplicaDeps, event: ChargeEvent, rightOtp?: boolean): Flow {
+  for (;;) {
+    const entry = deps.store.read();
+    yield pause;
+    const stepped = entry && advance(deps, entry.intent, event);
+    if (!stepped) return;
+    yield pause;
+    if (!write(deps, entry, stepped)) continue;
+    yield pause;
+    yield* run(deps, stepped, rightOtp);
+    return;
+  }
+}
+
+/** The recovery worker: what it was given as due is only its own while nobody else has written. */
+export function* work(deps: ReplicaDeps): Flow {
+  const entry = deps.store.take();
+  yield pause;
+  const stepped = entry && advance(deps, entry.intent, { kind: 'due' });
+  if (!stepped) return;
+  yield pause;
+  if (!write(deps, entry, stepped)) return;
+  yield pause;
+  yield* run(deps, stepped, undefined);
+}
+
+function advance(deps: ReplicaDeps, intent: ChargeIntent | undefined, event: ChargeEvent): Step | undefined {
+  deps.countStep();
+  return step(intent, event, deps.now());
+}
+
+function write(deps: ReplicaDeps, entry: ModelEntry, { next, effect }: Step): boolean {
+  if (!deps.store.write(entry, next, delayOf(deps, next))) return false;
+  deps.watch.written({ before: entry.intent, next, effect });
+  return true;
+}
+
+function delayOf(deps: ReplicaDeps, { dueAt }: ChargeIntent): number | undefined {
+  return dueAt === undefined ? undefined : dueAt - deps.now();
+}
+
+function* run(deps: ReplicaDeps, { next, effect }: Step, rightOtp: boolean | undefined): Flow {
+  switch (effect?.kind) {
+    case undefined:
+      return;
+    case 'charge':
+      return yield* charge(deps, effect, next);
+    case 'look_up':
+      return yield* lookUp(deps, effect);
+    case 'submit_otp':
+      return yield* submitOtp(deps, effect, rightOtp ?? false);
+    case 'ask_for_otp':
+      return yield* say(deps, 'otp', effect.key);
+    case 'tell':
+      return yield* say(deps, effect.what, effect.key);
+    case 'give_value':
+      deps.watch.givesValue(effect.key);
+      yield pause;
+      return yield* handle(deps, { kind: 'told', what: 'approved' });
+  }
+}
+
+function* charge(
+  deps: ReplicaDeps,
+  effect: Extract<Effect, { kind: 'charge' }>,
+  { money }: ChargeIntent,
+): Flow {
+  const { send, reference } = effect;
+  const call: Call = { kind: 'charge', reference, money };
+  const onLeave = (): void => deps.watch.chargeLeaves(effect);
+  const answer =
+    deps.now() <= effect.leaveBy ? yield { kind: 'call', call, onLeave, onAnswer: nothing } : undefined;
+  const read = (answer ?? { kind: 'unknown' }) as StoredChargeAnswer;
+  yield* handle(deps, { kind: 'charge_answered', send, answer: read });
+  deps.watch.chargeAnswerHandled(read);
+}
+
+function* lookUp(deps: ReplicaDeps, { reference, askedAt }: Extract<Effect, { kind: 'look_up' }>): Flow {
+  const call: Call = { kind: 'look_up', reference };
+  const answer = yield { kind: 'call', call, onLeave: nothing, onAnswer: nothing };
+  const finding = (answer ?? { kind: 'failed' }) as Finding;
+  deps.watch.lookedUp(finding);
+  yield* handle(deps, { kind: 'looked_up', askedAt, finding });
+}
+
+function* submitOtp(
+  deps: ReplicaDeps,
+  effect: Extract<Effect, { kind: 'submit_otp' }>,
+  right: boolean,
+): Flow {
+  const { reference, submission } = effect;
+  const call: Call = {
+    kind: 'submit_otp',
+    reference,
+    transactionId: unsealed(effect.sealedTransactionId),
+    right,
+  };
+  let answered = nothing;
+  const onLeave = (): void => {
+    const leave = deps.watch.otpLeaves(effect, deps.record(reference));
+    answered = () => {
+      leave.answered = true;
+    };
+  };
+  const answer =
+    deps.now() <= effect.leaveBy
+      ? yield { kind: 'call', call, onLeave, onAnswer: () => answered() }
+      : undefined;
+  const read = (answer ?? { kind: 'unknown' }) as StoredOtpAnswer;
+  yield* handle(deps, { kind: 'otp_answered', submission, answer: read });
+}
+
+/** Said only while it still stands: a replica that was away for long must not speak of the past. */
+function* say(deps: ReplicaDeps, what: Told, key: string): Flow {
+  if (deps.store.read()?.intent.state.kind !== what) return;
+  deps.watch.says(what, key);
+  yield pause;
+  yield* handle(deps, { kind: 'told', what });
+}
+
+function unsealed(sealed: string): string {
+  return sealed.replace('sealed:', '');
+}
+
+function nothing(): void {}
