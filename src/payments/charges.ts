@@ -8,6 +8,7 @@ import type {
 } from '../domain/charge-answer.ts';
 import { wireFromMinor } from '../domain/money.ts';
 import type { PaymentsClient } from './client.ts';
+import { leavingBy, orTooLate } from './leaving.ts';
 import { askForEffect, comparable, rejectedFor, type Told } from './effect-answer.ts';
 
 /**
@@ -24,7 +25,6 @@ export async function chargeSavedCard(
   charge: SavedCardCharge,
   leave: Leave,
 ): Promise<ChargeAnswer> {
-  if (isTooLate(leave)) return { kind: 'too_late' };
   const { tokenKey, money, customerEmail, reference, customerId } = charge;
   const order = {
     amount: wireFromMinor(money.minor),
@@ -33,15 +33,18 @@ export async function chargeSavedCard(
     orderReference: reference,
     ...(customerId === undefined ? {} : { customerId }),
   };
-  return await askForEffect({
+  const middleware = [leavingBy(leave)];
+  const call = askForEffect({
     call: () =>
       client.POST('/v1/checkout/tokenized-card-payment', {
         params: { header: { accountId } },
         body: { tokenKey, order },
+        middleware,
       }),
     judge: judgeCharge,
     secrets: [tokenKey],
   });
+  return await orTooLate(call);
 }
 
 function judgeCharge(told: Told): ChargeAnswer | undefined {
@@ -72,16 +75,20 @@ export async function submitOtp(
   submission: OtpSubmission,
   leave: Leave,
 ): Promise<OtpAnswer> {
-  if (isTooLate(leave)) return { kind: 'too_late' };
   const { otp, transactionId } = submission;
   const orderReference =
     submission.payment === 'saved_card_charge' ? submission.reference : submission.orderId;
-  return await askForEffect({
+  const middleware = [leavingBy(leave)];
+  const call = askForEffect({
     call: () =>
-      client.POST('/v1/checkout/checkout-card-otp', { body: { otp, orderReference, transactionId } }),
+      client.POST('/v1/checkout/checkout-card-otp', {
+        body: { otp, orderReference, transactionId },
+        middleware,
+      }),
     judge: judgeOtp,
     secrets: [otp, transactionId],
   });
+  return await orTooLate(call);
 }
 
 /** The specification tells a refused OTP by data.status alone; the code beside it is not shown. */
@@ -104,12 +111,14 @@ export async function resendOtp(
   transactionId: string,
   leave: Leave,
 ): Promise<ResendAnswer> {
-  if (isTooLate(leave)) return { kind: 'too_late' };
-  return await askForEffect({
-    call: () => client.POST('/v1/checkout/resend-otp', { body: { orderReference: transactionId } }),
+  const middleware = [leavingBy(leave)];
+  const call = askForEffect({
+    call: () =>
+      client.POST('/v1/checkout/resend-otp', { body: { orderReference: transactionId }, middleware }),
     judge: judgeResend,
     secrets: [transactionId],
   });
+  return await orTooLate(call);
 }
 
 function judgeResend(told: Told): ResendAnswer | undefined {
@@ -118,9 +127,4 @@ function judgeResend(told: Told): ResendAnswer | undefined {
   if (told.httpStatus === 404) return { kind: 'refused', message };
   if (!told.isOk || code === undefined) return undefined;
   return { kind: code === '00' && status !== false ? 'resent' : 'refused', message };
-}
-
-/** Written so that a time that is no number is too late. */
-function isTooLate({ leaveBy, now }: Leave): boolean {
-  return !(now() <= leaveBy);
 }

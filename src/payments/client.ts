@@ -4,6 +4,7 @@ import { ServiceFailure } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
 import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, timeoutFailure } from './failures.ts';
+import { refuseLate } from './leaving.ts';
 import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
@@ -58,7 +59,7 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
     const isReady = withoutToken.has(path) || request.headers.has('Authorization');
     if (isReady) return await readAnswer(await leave(url, request, undefined, signal), settings);
     const token = await deps.accessToken.current();
-    const first = await leave(url, request.clone(), token, signal);
+    const first = await leave(url, request, token, signal);
     if (first.status !== 401) return await readAnswer(first, settings);
     await first.body?.cancel();
     const newer = await deps.accessToken.replace(token);
@@ -71,7 +72,9 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
     token: string | undefined,
     signal: AbortSignal,
   ): Promise<Response> {
-    const leaving = new Request(url, request);
+    refuseLate(request);
+    // A repeat needs the body again.
+    const leaving = new Request(url, request.clone());
     if (token !== undefined) leaving.headers.set('Authorization', `Bearer ${token}`);
     return deps.fetch(new Request(leaving, { redirect: 'error', signal }));
   }

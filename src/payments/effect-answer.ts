@@ -1,3 +1,4 @@
+import { isTooLateToLeave } from './leaving.ts';
 import type { NotMade, Rejected, RejectionReason, Unknown } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json-pointer.ts';
@@ -38,6 +39,8 @@ export async function askForEffect<A>(effect: Effect<A>): Promise<A | NotMade | 
     const told = readTold(response, data ?? error, effect.secrets);
     return effect.judge(told) ?? (isNotMade(told) ? notValid(told) : notInTheSpecification(told));
   } catch (error) {
+    // Nothing left, which is for the caller to tell: only effects on money have a time to leave by.
+    if (isTooLateToLeave(error)) throw error;
     return answerOfThrow(error);
   }
 }
