@@ -10,9 +10,14 @@ type End = { code: number; stdout: string; stderr: string };
 
 function run(words: readonly string[], settings: Record<string, string>): Promise<End> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...words], { env: settings }, (error, stdout, stderr) => {
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [program, ...words],
+      { env: settings, timeout: 15_000, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+      },
+    );
   });
 }
 
