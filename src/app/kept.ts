@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
 import type { Sealer } from '../operations/outbox.ts';
 import { withinDeadline } from '../store/deadline.ts';
 import { readOrMakeKeyFile } from '../store/key-file.ts';
@@ -68,7 +69,7 @@ function makeDataFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    const code = errorCode(cause) ?? 'unknown error';
     const fix = 'Set DATA_DIR to a folder that this user may write to';
     throw new Error(`The data folder ${path} cannot be written to (${code}). ${fix}.`, { cause });
   }

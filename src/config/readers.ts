@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SealingKey } from '../domain/sealing-key.ts';
+import { errorCode } from '../domain/error-code.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
@@ -105,5 +106,5 @@ function parseSealingKey(item: string): SealingKey | undefined {
 
 /** Why a file could not be read, as Node says it: ENOENT, EACCES. */
 export function fileErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return errorCode(error) ?? 'unknown error';
 }

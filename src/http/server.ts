@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newErrorId, type Log } from '../log.ts';
+import { errorCode } from '../domain/error-code.ts';
 
 /**
  * One method on one path. `handle` gets request and response untouched, body unread, and may throw or
@@ -123,7 +124,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 function listenProblem(error: unknown, port: number, host: string): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is taken by another program (or another Payops). Stop it, or set PORT to a free port.`;

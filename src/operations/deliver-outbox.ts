@@ -1,5 +1,6 @@
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
@@ -179,7 +180,7 @@ async function conclude(deps: DeliverDeps, work: Work, conclusion: Conclusion): 
       // Slack may still be about to show it: a look that comes too soon finds nothing.
       const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs(work.record.misses));
       // A marked repeat whose answer is lost too must not become a stream of marked repeats.
-      const repeatMs = Math.min(repeatAgainMs * 2 ** work.record.misses, longestPutAsideMs);
+      const repeatMs = growingDelayMs(repeatAgainMs, work.record.misses, longestPutAsideMs);
       await save(deps, work, { ...missed, doubt }, waitAlone(standing ? repeatMs : lookMs));
       return;
     }
@@ -197,7 +198,7 @@ function waitAlone(ms: number): WriteOptions {
 }
 
 function backOffMs(misses: number): number {
-  return Math.min(paceMs * 2 ** misses, longestBackOffMs);
+  return growingDelayMs(paceMs, misses, longestBackOffMs);
 }
 
 /** What cannot be read, opened or told is kept and tried ever more rarely, and never holds up its channel. */
@@ -205,7 +206,7 @@ async function putAside(deps: DeliverDeps, entry: Entry, error: unknown): Promis
   const errorId = newErrorId();
   const about = { errorId, key: entry.key, channel: entry.lane, attempt: entry.attempts };
   deps.log('error', 'this cannot be posted as it is; trying again later', about, error);
-  const delayMs = Math.min(paceMs * 2 ** entry.attempts, longestPutAsideMs);
+  const delayMs = growingDelayMs(paceMs, entry.attempts, longestPutAsideMs);
   const written = await deps.store.write(entry, entry.value, { delayMs, pauseMs: paceMs });
   if (written && entry.attempts >= stuckAfter) await tellStuck(deps, entry, errorId);
 }

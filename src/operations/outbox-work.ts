@@ -1,5 +1,5 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import type { OutboxRecord } from './outbox.ts';
+import { writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
@@ -13,11 +13,10 @@ export const paceMs = 1_000;
 export function save(
   deps: Pick<WorkDeps, 'store'>,
   work: Work,
-  change: { [K in keyof OutboxRecord]?: OutboxRecord[K] | undefined },
+  change: Partial<OutboxRecord>,
   options: WriteOptions,
 ): Promise<Entry | undefined> {
-  // JSON leaves out what is undefined.
-  return deps.store.write(work.entry, JSON.stringify({ ...work.record, ...change }), options);
+  return deps.store.write(work.entry, writeOutboxRecord({ ...work.record, ...change }), options);
 }
 
 /** Told, and remembered from now on. */

@@ -4,6 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
+import { errorCode } from '../domain/error-code.ts';
 
 /**
  * What a failed call to Slack means for the caller. `not_sent` surely had no effect; `unsure` may have had
@@ -61,7 +62,7 @@ function readHttpError(error: WebAPIHTTPError): SlackProblem {
 
 function failedBeforeSending(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string' && beforeSending.test(at.code)) return true;
+    if (beforeSending.test(errorCode(at) ?? '')) return true;
   }
   return false;
 }

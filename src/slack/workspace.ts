@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
+import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 import { createBoltLog } from './bolt-log.ts';
 import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
@@ -63,7 +64,7 @@ const longestRetryMs = 60_000;
 
 /** 1 s, 2 s, 4 s … one minute. */
 export function backOffMs(failures: number): number {
-  return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
+  return growingDelayMs(firstRetryMs, failures - 1, longestRetryMs);
 }
 
 export type IdentityCheck = { identity(): Identity | undefined; health(): SlackHealth };

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
 
 const keyBytes = 32;
 
@@ -53,7 +54,7 @@ function makeKeyFile(path: string): void {
     linkSync(draft, path);
     syncFolder(folder);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft);
   }

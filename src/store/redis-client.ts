@@ -1,4 +1,6 @@
 import { createClient } from '@keyv/redis';
+import { errorCode } from '../domain/error-code.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 
 /** The node-redis client that @keyv/redis carries: one connection for the store and the caches. */
@@ -14,6 +16,7 @@ export type RedisConnection = {
 
 const pingIntervalMs = 1000;
 const silenceMs = 3000;
+const firstRetryMs = 100;
 const longestRetryMs = 1000;
 
 /**
@@ -81,7 +84,8 @@ function createRedisClient(url: string) {
     socket: {
       connectTimeout: 2000,
       socketTimeout: silenceMs,
-      reconnectStrategy: (retries) => Math.min(100 * 2 ** retries, longestRetryMs) + Math.random() * 100,
+      reconnectStrategy: (retries) =>
+        growingDelayMs(firstRetryMs, retries, longestRetryMs) + Math.random() * firstRetryMs,
     },
   });
 }
@@ -98,6 +102,5 @@ function checkUrl(text: string): string {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return [code, error.message].filter((part) => part !== undefined && part !== '').join(': ');
+  return [errorCode(error), error.message].filter((part) => part !== undefined && part !== '').join(': ');
 }
