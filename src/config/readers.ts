@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { isJsonObject } from '../domain/json-pointer.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
@@ -77,9 +78,7 @@ export function jsonObject(): z.ZodType<JsonObject, string> {
 function parseJsonObject(value: string): JsonObject | undefined {
   try {
     const found: unknown = JSON.parse(value);
-    return typeof found === 'object' && found !== null && !Array.isArray(found)
-      ? (found as JsonObject)
-      : undefined;
+    return isJsonObject(found) ? (found as JsonObject) : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../domain/json-pointer.ts';
 import {
   accessory,
   actionElement,
@@ -15,7 +16,6 @@ import {
   atLeastOne,
   byType,
   flag,
-  isObject,
   list,
   oneOf,
   optional,
@@ -131,7 +131,7 @@ const shared: Record<string, Check> = {
 };
 
 function contextElement(value: unknown, path: string, findings: Findings): void {
-  const isImage = isObject(value) && value['type'] === 'image';
+  const isImage = isJsonObject(value) && value['type'] === 'image';
   (isImage ? image : anyText(limits.contextText))(value, path, findings);
 }
 
@@ -197,15 +197,17 @@ const modalOnly: Record<string, Check> = {
 };
 
 function noDispatchOfFiles(value: unknown, path: string, findings: Findings): void {
-  if (!isObject(value) || value['dispatch_action'] !== true) return;
-  if (isObject(value['element']) && value['element']['type'] === 'file_input') {
+  if (!isJsonObject(value) || value['dispatch_action'] !== true) return;
+  if (isJsonObject(value['element']) && value['element']['type'] === 'file_input') {
     findings.problems.push(`${path}/dispatch_action: not with a file_input`);
   }
 }
 
 /** Slack answers `only_one_table_allowed`. */
 function atMostOneTable(value: unknown, path: string, findings: Findings): void {
-  const types = Array.isArray(value) ? value.map((block: unknown) => isObject(block) && block['type']) : [];
+  const types = Array.isArray(value)
+    ? value.map((block: unknown) => isJsonObject(block) && block['type'])
+    : [];
   if (types.filter((type) => type === 'table').length > 1) {
     findings.problems.push(`${path}: at most one table in a message`);
   }
@@ -253,8 +255,8 @@ const modal = shape(
 const home = shape({ ...viewFields, blocks: surfaces.home });
 
 function submitWithInputs(value: unknown, path: string, findings: Findings): void {
-  if (!isObject(value) || !Array.isArray(value['blocks']) || value['submit'] !== undefined) return;
-  if (value['blocks'].some((block: unknown) => isObject(block) && block['type'] === 'input')) {
+  if (!isJsonObject(value) || !Array.isArray(value['blocks']) || value['submit'] !== undefined) return;
+  if (value['blocks'].some((block: unknown) => isJsonObject(block) && block['type'] === 'input')) {
     findings.problems.push(`${path}/submit: is missing, and there are input blocks`);
   }
 }

@@ -1,9 +1,9 @@
+import { isJsonObject } from '../domain/json-pointer.ts';
 import {
   atLeastOne,
   byType,
   exactlyOne,
   flag,
-  isObject,
   list,
   matching,
   oneOf,
@@ -67,9 +67,9 @@ const choiceOption = option(anyText(limits.optionText));
 
 /** What is chosen at first must stand among the options, word for word. */
 const initialIsAnOption: Check = (value, path, findings) => {
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const groups = Array.isArray(value['option_groups']) ? value['option_groups'] : [];
-  const lists = [value['options'], ...groups.map((group) => (isObject(group) ? group['options'] : []))];
+  const lists = [value['options'], ...groups.map((group) => (isJsonObject(group) ? group['options'] : []))];
   const options = new Set(lists.flat().map((one) => JSON.stringify(one)));
   for (const chosen of [value['initial_option'] ?? [], value['initial_options'] ?? []].flat()) {
     if (!options.has(JSON.stringify(chosen))) {
@@ -233,7 +233,7 @@ const dispatch = {
 };
 
 const lengthsAgree: Check = (value, path, findings) => {
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const { min_length: min, max_length: max, initial_value: initial } = value;
   if (typeof min === 'number' && typeof max === 'number' && min > max) {
     findings.problems.push(`${path}: min_length is more than max_length`);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../domain/json-pointer.ts';
 /** Where a problem is told, and what was seen so far that must stay unique or be summed up. */
 export type Findings = {
   problems: string[];
@@ -15,14 +16,10 @@ export function optional(check: Check): Optional {
   return { optional: check };
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** An object with exactly these fields beside `type`: Slack refuses unknown ones, and a typing slip is one. */
 export function shape(fields: Record<string, Check | Optional>, ...rules: Check[]): Check {
   return (value, path, findings) => {
-    if (!isObject(value)) {
+    if (!isJsonObject(value)) {
       findings.problems.push(`${path}: must be an object`);
       return;
     }
@@ -46,7 +43,7 @@ export function shape(fields: Record<string, Check | Optional>, ...rules: Check[
 /** An object judged by its `type`, which must be one of these. */
 export function byType(checks: Readonly<Record<string, Check>>): Check {
   return (value, path, findings) => {
-    const type = isObject(value) ? value['type'] : undefined;
+    const type = isJsonObject(value) ? value['type'] : undefined;
     const check = typeof type === 'string' && Object.hasOwn(checks, type) ? checks[type] : undefined;
     if (check) check(value, path, findings);
     else if (typeof type !== 'string') findings.problems.push(`${path}: must be an object with a type`);
@@ -124,7 +121,7 @@ export const flag: Check = oneOf(true, false);
 /** Exactly one of these fields is there. */
 export function exactlyOne(...names: readonly string[]): Check {
   return (value, path, findings) => {
-    const given = isObject(value) ? names.filter((name) => value[name] !== undefined).length : 0;
+    const given = isJsonObject(value) ? names.filter((name) => value[name] !== undefined).length : 0;
     if (given !== 1)
       findings.problems.push(`${path}: needs exactly one of ${names.join(', ')}, has ${given}`);
   };
@@ -132,7 +129,7 @@ export function exactlyOne(...names: readonly string[]): Check {
 
 export function atLeastOne(...names: readonly string[]): Check {
   return (value, path, findings) => {
-    if (isObject(value) && names.every((name) => value[name] === undefined)) {
+    if (isJsonObject(value) && names.every((name) => value[name] === undefined)) {
       findings.problems.push(`${path}: needs at least one of ${names.join(', ')}`);
     }
   };
@@ -144,7 +141,7 @@ export function unique(field: string): Check {
     if (!Array.isArray(value)) return;
     const seen = new Map<unknown, number>();
     value.forEach((item: unknown, index) => {
-      const id = isObject(item) ? item[field] : undefined;
+      const id = isJsonObject(item) ? item[field] : undefined;
       if (id === undefined) return;
       const first = seen.get(id);
       if (first === undefined) seen.set(id, index);
