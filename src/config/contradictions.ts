@@ -1,3 +1,4 @@
+import { chargeLimits } from '../domain/charge-state.ts';
 import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
 function refuse<const K extends keyof Config>(
@@ -7,6 +8,9 @@ function refuse<const K extends keyof Config>(
 ): SettingsCheck {
   return settingsCheck(reads, (config) => (isBroken(config) ? [words] : []));
 }
+
+/** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
+const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 /** What must hold between the settings whatever the program does with them. */
 export const contradictions: readonly SettingsCheck[] = [
@@ -51,6 +55,16 @@ export const contradictions: readonly SettingsCheck[] = [
     'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
+  refuse(
+    ['paymentsTimeoutSeconds'],
+    (config) => config.paymentsTimeoutSeconds > slowestAnswerSeconds,
+    `PAYMENTS_TIMEOUT_SECONDS must be at most ${slowestAnswerSeconds}: ${chargeLimits.answerMs / 1_000} s after a charge was decided any replica may look it up, and its own answer must have come or been given up by then.`,
+  ),
+  refuse(
+    ['chargeRetryForgetDays', 'chargeRetryWaitHours'],
+    (config) => config.chargeRetryForgetDays * 24 < config.chargeRetryWaitHours,
+    'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS, or a decline is forgotten while the card still rests after it.',
+  ),
   refuse(
     ['webhookSignaturePreset', 'webhookSecrets'],
     (config) => config.webhookSignaturePreset !== undefined && !config.webhookSecrets?.length,

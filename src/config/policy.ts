@@ -35,6 +35,9 @@ const channels = z
     successes: channelId
       .optional()
       .describe('Successful payments are told here; absent: they are remembered, not told.'),
+    desk: channelId
+      .optional()
+      .describe('The state of each charge is told here; absent: the agent is told by direct message alone.'),
     ops: channelId
       .optional()
       .describe('What the people who run the bot must know; absent: it is only logged.'),

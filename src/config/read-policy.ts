@@ -43,7 +43,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const policyKeys = ['channels', 'roles', 'alerts', 'successes', 'ops', 'users', 'groups', 'may'];
+const policyKeys = ['channels', 'roles', 'alerts', 'successes', 'desk', 'ops', 'users', 'groups', 'may'];
 
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join('.');

@@ -62,6 +62,14 @@ export function pointerList(): z.ZodType<string[], string> {
   });
 }
 
+/** At least one, each once. */
+export function currencyList(): z.ZodType<string[], string> {
+  const words = 'must be three-letter currency codes in capitals, separated by commas, like NGN';
+  return list()
+    .refine((codes) => codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)), { error: words })
+    .transform((codes) => [...new Set(codes)]);
+}
+
 export type JsonObject = { [name: string]: JsonValue };
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { logLevels } from '../log.ts';
 import {
+  currencyList,
   httpUrl,
   jsonObject,
   list,
@@ -42,6 +43,7 @@ const slack = 'Slack';
 const payments = 'Payments service';
 const token = 'Access token of the payments service';
 const webhook = 'Webhook';
+const charges = 'Charges';
 const store = 'Store';
 
 /**
@@ -128,7 +130,7 @@ export const settings = {
   ),
   paymentsTimeoutSeconds: setting(
     payments,
-    'Deadline of one call to the payments service.',
+    'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
     wholeNumber(1, 30),
     '8',
   ),
@@ -243,6 +245,55 @@ export const settings = {
     'How long an event is known again when it is sent once more.',
     wholeNumber(7, 365),
     '30',
+  ),
+
+  chargeRetryWaitHours: setting(
+    charges,
+    'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
+    wholeNumber(1, 720),
+    '24',
+  ),
+  chargeRetryAttempts: setting(
+    charges,
+    'Declines after which a card is charged no more until the first of them is forgotten; a charge that is still open counts as one. Spec: “a few”.',
+    wholeNumber(1, 10),
+    '3',
+  ),
+  chargeRetryForgetDays: setting(
+    charges,
+    'When a decline no longer counts, so that next month’s charge starts anew. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
+    wholeNumber(3, 365),
+    '30',
+  ),
+  chargeTwinMinutes: setting(
+    charges,
+    'Another charge of the same card, amount and currency asks first for so long, naming who did the first; 0 never asks. While the first is open it is refused, whatever stands here.',
+    wholeNumber(0, 1_440),
+    '10',
+  ),
+  chargeCurrencies: setting(
+    charges,
+    'Currencies to choose from, separated by commas; the first is chosen at first. Spec: only NGN is supported.',
+    currencyList(),
+    'NGN',
+  ),
+  chargeThreeDSecureWords: setting(
+    charges,
+    'Phrases in the bank’s own words that mean 3-D Secure, separated by commas; case, blanks and hyphens make no difference. Such a card is charged no more: only saving it anew helps. Spec: not shown, so complete the list with what your banks say.',
+    list(),
+    '3D Secure,3DS,3DS2,secure authentication',
+  ),
+  chargeRememberDays: setting(
+    charges,
+    'How long a charge is remembered once nothing is left to do about it.',
+    wholeNumber(30, 3_650),
+    '365',
+  ),
+  cardLedger: setting(
+    charges,
+    '`on`: saved cards that arrive with events are remembered, sealed, so that agents choose them. `off`: they are dropped, and a token is pasted for each charge.',
+    oneOf(['on', 'off']),
+    'on',
   ),
 
   dataDir: setting(store, 'Folder of the embedded store and of its key file.', text(), 'data'),

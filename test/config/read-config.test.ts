@@ -99,6 +99,12 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('takes a slip under CHARGE_ for a mistake: a limit that is not set protects nobody', () => {
+    expect(problemsOf({ ...complete, CHARGE_RETRY_ATTEMPT: '1' })).toEqual([
+      'CHARGE_RETRY_ATTEMPT is not a setting. Did you mean CHARGE_RETRY_ATTEMPTS?',
+    ]);
+  });
+
   it('warns of an unknown name under its own prefixes, and minds nobody else’s', () => {
     const { warnings } = configOf({ ...complete, WEBHOOK_COLOUR: 'blue', HOME: '/', PATH: '/bin' });
     expect(warnings).toEqual([expect.stringContaining('WEBHOOK_COLOUR')]);
@@ -108,6 +114,7 @@ describe('readConfig', () => {
     ['LOG_LEVLE', 'LOG_LEVEL'],
     ['WORK_LEASE_SECOND', 'WORK_LEASE_SECONDS'],
     ['DATA_DIRR', 'DATA_DIR'],
+    ['CARD_LEGDER', 'CARD_LEDGER'],
     ['slack_app_token', 'SLACK_APP_TOKEN'],
   ])('warns that %s was probably meant to be %s, and starts: it may be another program’s', (slip, right) => {
     expect(warningsOf({ [slip]: 'x' })).toEqual([`${slip} is not a setting. Did you mean ${right}?`]);
@@ -170,6 +177,22 @@ describe('readConfig', () => {
       { WORK_LEASE_SECONDS: '29' },
       'WORK_LEASE_SECONDS must be at least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2, which is 30,',
     ],
+    [
+      'a call that may outlast its charge',
+      { PAYMENTS_TIMEOUT_SECONDS: '26', WORK_LEASE_SECONDS: '60' },
+      'PAYMENTS_TIMEOUT_SECONDS must be at most 25: 30 s after a charge was decided',
+    ],
+    [
+      'a decline that is forgotten while its card rests',
+      { CHARGE_RETRY_FORGET_DAYS: '3', CHARGE_RETRY_WAIT_HOURS: '73' },
+      'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS',
+    ],
+    [
+      'a currency that is no code',
+      { CHARGE_CURRENCIES: 'NGN,ngn' },
+      'CHARGE_CURRENCIES must be three-letter',
+    ],
+    ['no currency at all', { CHARGE_CURRENCIES: ',' }, 'CHARGE_CURRENCIES must be three-letter'],
     ['Socket Mode without an app token', { SLACK_MODE: 'socket' }, 'SLACK_APP_TOKEN is missing'],
     [
       'a token body that is no JSON',
@@ -187,6 +210,35 @@ describe('readConfig', () => {
     expect(configOf({ ...complete, ...variables }).config.workLeaseSeconds).toBe(
       Number(variables.WORK_LEASE_SECONDS),
     );
+  });
+
+  it('reads how cards are charged, with defaults', () => {
+    expect(configOf(complete).config).toMatchObject({
+      chargeRetryWaitHours: 24,
+      chargeRetryAttempts: 3,
+      chargeRetryForgetDays: 30,
+      chargeTwinMinutes: 10,
+      chargeCurrencies: ['NGN'],
+      chargeThreeDSecureWords: ['3D Secure', '3DS', '3DS2', 'secure authentication'],
+      chargeRememberDays: 365,
+      cardLedger: 'on',
+    });
+    const variables = {
+      CHARGE_CURRENCIES: 'USD, NGN,USD',
+      CHARGE_TWIN_MINUTES: '0',
+      CARD_LEDGER: 'off',
+      CHARGE_RETRY_FORGET_DAYS: '3',
+      CHARGE_RETRY_WAIT_HOURS: '72',
+      PAYMENTS_TIMEOUT_SECONDS: '25',
+      WORK_LEASE_SECONDS: '47',
+      PAYOPS_FILE: fileOf('channels: { alerts: C0ALERTS01, desk: C0DESK0001 }'),
+    };
+    expect(configOf({ ...complete, ...variables }).config).toMatchObject({
+      chargeCurrencies: ['USD', 'NGN'],
+      chargeTwinMinutes: 0,
+      cardLedger: 'off',
+      policy: { channels: { desk: 'C0DESK0001' } },
+    });
   });
 
   it('asks a check only when all it reads was readable', () => {
@@ -229,6 +281,11 @@ describe('readConfig', () => {
       'a misspelt key',
       'channels:\n  alerst: C0ALERTS01\n',
       ['channels.alerts is missing', 'channels.alerst is not a setting. Did you mean alerts?'],
+    ],
+    [
+      'a misspelt desk',
+      'channels: { alerts: C0ALERTS01, dsek: C0DESK0001 }\n',
+      ['channels.dsek is not a setting. Did you mean desk?'],
     ],
     [
       'a channel’s name in place of its id',
