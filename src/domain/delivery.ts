@@ -1,19 +1,22 @@
 /**
- * What became of one message for a channel. The difference that matters is whether it can have arrived:
- * `unsure` may not be repeated blindly, all others but `posted` may.
+ * What became of one message for a channel, posted or edited. The difference that matters is whether it can
+ * have arrived: an `unsure` post may not be repeated blindly, all others but `posted` may. An edit may always.
  */
 export type PostOutcome =
-  | { kind: 'posted'; ts: string }
+  /** `channel`: where Slack says that it is; for a person's user id that is the direct message's own id. */
+  | { kind: 'posted'; channel: string; ts: string }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }
   /** Slack will refuse it until a person does what `fix` says; nothing was posted. `message`: this one alone, others may pass. */
   | { kind: 'refused'; slackError: string; fix: string; about: 'channel' | 'message' }
+  /** What was to be edited, or the thread to post in, is there no longer, or not open any more. */
+  | { kind: 'gone'; slackError: string }
   /** It surely did not leave or was not accepted; trying again is safe. */
   | { kind: 'not_sent'; cause: unknown }
   /** The answer was lost: it may be in the channel. */
   | { kind: 'unsure'; cause: unknown };
 
-/** Whether a message with a key stands in a channel's history. */
+/** Whether a message with a key stands in a channel's history or a thread. */
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }

@@ -7,6 +7,8 @@ export const outcomeWords = {
   rejected: 'Not sent (fix the request)',
   doubt: 'In doubt, checking',
   expired: 'Expired',
+  abandoned: 'Not sent',
+  review: 'Needs review',
   notConfirmed: 'Not confirmed',
   notFound: 'Not found',
 } as const;

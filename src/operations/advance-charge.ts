@@ -1,0 +1,81 @@
+import { step } from '../domain/charge.ts';
+import type { ChargeEvent, Effect } from '../domain/charge-state.ts';
+import type { Entry, Store } from '../store/store.ts';
+import { chargeKey, keepUntilDue, openCharge, sealCharge, type ChargeRecord } from './charge-record.ts';
+import type { Sealer } from './outbox.ts';
+
+export type AdvanceDeps = {
+  store: Pick<Store, 'read' | 'write'>;
+  sealer: Sealer;
+  rememberMs: number;
+  now: () => number;
+};
+
+/** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
+export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
+
+/**
+ * Makes one event's step of a charge, stored before it is given back; stepped again from what is stored
+ * whenever somebody else was faster. Undefined when there is no such charge, the event changes nothing, or
+ * `mayStep` says no to the very record that would be written over.
+ */
+export async function advanceCharge(
+  deps: AdvanceDeps,
+  reference: string,
+  event: ChargeEvent,
+  mayStep: (record: ChargeRecord) => boolean = () => true,
+): Promise<Advanced | undefined> {
+  for (;;) {
+    // Each round starts from what the one before found changed.
+    // oxlint-disable-next-line no-await-in-loop
+    const entry = await deps.store.read(chargeKey(reference));
+    if (!entry) return undefined;
+    const record = openCharge(deps.sealer, entry);
+    if (!mayStep(record)) return undefined;
+    // oxlint-disable-next-line no-await-in-loop
+    const advanced = await advanceEntry(deps, entry, record, event);
+    if (advanced !== 'lost') return advanced;
+  }
+}
+
+/** One step of exactly this entry. `lost`: somebody else has changed it, and the effect is theirs. */
+export async function advanceEntry(
+  deps: AdvanceDeps,
+  entry: Entry,
+  record: ChargeRecord,
+  event: ChargeEvent,
+): Promise<Advanced | undefined | 'lost'> {
+  const stepped = step(record.intent, event, deps.now());
+  if (!stepped) return undefined;
+  const next = { ...record, intent: stepped.next };
+  return (await writeCharge(deps, entry, next)) ? { record: next, effect: stepped.effect } : 'lost';
+}
+
+/** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
+export async function amendCharge(
+  deps: AdvanceDeps,
+  reference: string,
+  change: (record: ChargeRecord) => ChargeRecord | undefined,
+): Promise<ChargeRecord | undefined> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop
+    const entry = await deps.store.read(chargeKey(reference));
+    const next = entry && change(openCharge(deps.sealer, entry));
+    if (!entry || !next) return undefined;
+    // oxlint-disable-next-line no-await-in-loop
+    if (await writeCharge(deps, entry, next)) return next;
+  }
+}
+
+export async function writeCharge(deps: AdvanceDeps, entry: Entry, record: ChargeRecord): Promise<boolean> {
+  const options = keepUntilDue(record.intent, deps.now(), deps.rememberMs);
+  return (await deps.store.write(entry, sealCharge(deps.sealer, record), options)) !== undefined;
+}
+
+export async function readCharge(
+  deps: Pick<AdvanceDeps, 'store' | 'sealer'>,
+  reference: string,
+): Promise<ChargeRecord | undefined> {
+  const entry = await deps.store.read(chargeKey(reference));
+  return entry && openCharge(deps.sealer, entry);
+}

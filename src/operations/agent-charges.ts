@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
+
+/**
+ * Which charges are whose, since the store lists nothing. A superset of what exists: a reference is added before
+ * its charge is created, so one that no charge follows stays until it is old. All of it throws StoreUnavailable
+ * when the store is away.
+ */
+export type AgentCharges = {
+  /** Never lost, however many replicas add at once. Again: nothing changes. */
+  add(userId: string, reference: string): Promise<void>;
+  /** Newest first: all that are unsettled, and at least the last twenty. */
+  of(userId: string): Promise<readonly string[]>;
+  /** Everybody who ever charged, in the order of their first charge. */
+  agents(): Promise<readonly string[]>;
+};
+
+export type AgentChargesDeps = {
+  store: RecordStore;
+  /** Whether nothing is left to do about it; true also when no such charge exists. */
+  isSettled: (reference: string) => Promise<boolean>;
+  now: () => number;
+};
+
+const agentsKey = 'agents';
+/** More than this many and the settled ones go, but for the newest. */
+const roomFor = 60;
+const newestKept = 20;
+/** Once looked through, so many more may come before it is looked through again: each look asks for every charge. */
+const lookAgainAfter = 40;
+/** Until then a reference without a charge may be one whose charge is just being created. */
+const youngMs = 3_600_000;
+
+const agentsRecord = z.array(z.string());
+/** `fullAt`: beyond this many entries it is looked through. Newest first. */
+const chargesRecord = z.object({
+  fullAt: z.number().int(),
+  charges: z.array(z.object({ reference: z.string(), addedAt: z.number() })),
+});
+
+type Charges = z.infer<typeof chargesRecord>;
+
+export function createAgentCharges(deps: AgentChargesDeps): AgentCharges {
+  const { store, now } = deps;
+  const changeRecord = createChangeRecord(store);
+  async function agents(): Promise<string[]> {
+    const entry = await store.read(agentsKey);
+    return readAgents(entry?.value);
+  }
+  function addAgent(userId: string): Promise<void> {
+    return changeRecord(agentsKey, (text) => {
+      const known = readAgents(text);
+      if (known.includes(userId)) return { kind: 'keep', result: undefined };
+      return { kind: 'write', value: JSON.stringify([...known, userId]), result: undefined };
+    });
+  }
+  return {
+    async add(userId, reference) {
+      if (!(await agents()).includes(userId)) await addAgent(userId);
+      const key = keyOf(userId);
+      const full = await changeRecord(key, (text) => {
+        const known = readCharges(text);
+        if (known.charges.some((charge) => charge.reference === reference)) {
+          return { kind: 'keep', result: undefined };
+        }
+        const charges = [{ reference, addedAt: now() }, ...known.charges];
+        const result = charges.length > known.fullAt ? charges : undefined;
+        return { kind: 'write', value: writeCharges({ ...known, charges }), result };
+      });
+      if (!full) return;
+      const gone = await findGone(deps, full);
+      await changeRecord(key, (text) => {
+        const charges = readCharges(text).charges.filter((charge) => !gone.has(charge.reference));
+        const fullAt = Math.max(roomFor, charges.length + lookAgainAfter);
+        return { kind: 'write', value: writeCharges({ fullAt, charges }), result: undefined };
+      });
+    },
+    async of(userId) {
+      const entry = await store.read(keyOf(userId));
+      return readCharges(entry?.value).charges.map(({ reference }) => reference);
+    },
+    agents,
+  };
+}
+
+function keyOf(userId: string): string {
+  return `charges-of:${userId}`;
+}
+
+async function findGone(deps: AgentChargesDeps, charges: Charges['charges']): Promise<Set<string>> {
+  const { isSettled, now } = deps;
+  const old = charges.slice(newestKept).filter(({ addedAt }) => now() - addedAt >= youngMs);
+  const settled = await Promise.all(old.map(({ reference }) => isSettled(reference)));
+  return new Set(old.filter((_, index) => settled[index]).map(({ reference }) => reference));
+}
+
+function readCharges(text: string | undefined): Charges {
+  return text === undefined ? { fullAt: roomFor, charges: [] } : chargesRecord.parse(JSON.parse(text));
+}
+
+function writeCharges(charges: Charges): string {
+  return JSON.stringify(charges);
+}
+
+function readAgents(text: string | undefined): string[] {
+  return text === undefined ? [] : agentsRecord.parse(JSON.parse(text));
+}

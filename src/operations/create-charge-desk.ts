@@ -1,0 +1,90 @@
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { ChargeIntent } from '../domain/charge-state.ts';
+import { amendCharge, readCharge } from './advance-charge.ts';
+import type { ChargeDesk } from './charge-desk.ts';
+import type { DeskDeps } from './charge-desk-deps.ts';
+import { isSettled, type ChargeRecord } from './charge-record.ts';
+import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
+import { makeSavingLink } from './make-saving-link.ts';
+import { see } from './run-charge.ts';
+import { submitCharge } from './submit-charge.ts';
+
+/** A modal that is long closed is not worth a call. */
+const mostViews = 5;
+
+/** Everything a person can do with a charge: see `ChargeDesk`. */
+export function createChargeDesk(deps: DeskDeps): ChargeDesk {
+  async function read(references: readonly string[]): Promise<ChargeRecord[]> {
+    const records = await Promise.all(references.map((reference) => readCharge(deps, reference)));
+    return records.filter((record) => record !== undefined);
+  }
+  function show(records: readonly ChargeRecord[]): Promise<ChargeSeen[]> {
+    return Promise.all(records.map((record) => see(deps, record)));
+  }
+
+  return {
+    keepDraft: (viewId, terms) => deps.drafts.keep(viewId, terms),
+    readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
+    submit: (request) => submitCharge(deps, request),
+    submitCode: (request) => submitCode(deps, request),
+    resendCode: (request) => resendCode(deps, request),
+    takeOver: (request) => takeOver(deps, request),
+    lookUpNow: (request) => lookUpNow(deps, request),
+    makeSavingLink: (request) => makeSavingLink(deps, request),
+
+    async find(reference) {
+      const record = await readCharge(deps, reference);
+      return record && see(deps, record);
+    },
+
+    async watch(reference, { id, userId, at }) {
+      const view = { id, userId };
+      const watched = await amendCharge(deps, reference, (record) => {
+        const others = record.views.filter((other) => other.id !== id);
+        return { ...record, views: [...others, view].slice(-mostViews) };
+      });
+      if (watched && watched.intent.at > at) await deps.show(await see(deps, watched), [view]);
+    },
+
+    async waitingFor(userId) {
+      const records = await read(await deps.agentCharges.of(userId));
+      return show(oldestFirst(records.filter(({ agent, intent }) => agent === userId && waits(intent))));
+    },
+
+    async inDoubt() {
+      const agents = await deps.agentCharges.agents();
+      const lists = await Promise.all(agents.map((agent) => deps.agentCharges.of(agent)));
+      const records = oldestFirst(await read([...new Set(lists.flat())]));
+      const unsettled = records.filter(({ intent }) => isInDoubt(intent));
+      const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
+      return show([...unsettled, ...underReview]);
+    },
+
+    async recent(userId, max) {
+      const references = (await deps.agentCharges.of(userId)).slice(0, 2 * max);
+      const records = oldestFirst(await read(references)).toReversed();
+      return show(records.slice(0, max));
+    },
+  };
+}
+
+/** Whether an entry of an agent's list may be dropped. A reference that was never created is nothing at all. */
+export async function isSettledCharge(
+  deps: Parameters<typeof readCharge>[0],
+  reference: string,
+): Promise<boolean> {
+  const record = await readCharge(deps, reference);
+  return !record || (isSettled(record) && record.intent.state.kind !== 'review');
+}
+
+function waits({ state }: ChargeIntent): boolean {
+  return state.kind === 'otp' || state.kind === 'otp_checking';
+}
+
+function isInDoubt({ state }: ChargeIntent): boolean {
+  return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
+}
+
+function oldestFirst(records: readonly ChargeRecord[]): ChargeRecord[] {
+  return records.toSorted((a, b) => a.intent.submittedAt - b.intent.submittedAt);
+}

@@ -1,0 +1,126 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { step } from '../domain/charge.ts';
+import { chargeReference } from '../domain/charge-reference.ts';
+import type { ChargeTerms } from '../domain/charge-terms.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Store } from '../store/store.ts';
+import { readCharge } from './advance-charge.ts';
+import type { AgentCharges } from './agent-charges.ts';
+import type { CardHistory } from './card-history.ts';
+import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
+import type { ChargeDrafts } from './charge-drafts.ts';
+import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
+import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
+
+export type SubmitDeps = Omit<RunDeps, 'store' | 'cards'> & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  cards: CardHistory;
+  drafts: ChargeDrafts;
+  agentCharges: AgentCharges;
+  fingerprint: (tokenKey: string) => Promise<string>;
+};
+
+/** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
+const deskPatienceMs = 1_500;
+/** How often a lost answer of the store is asked again before a person is told that nobody knows. */
+const createAttempts = 3;
+const createAgainMs = 100;
+
+/** See `ChargeDesk.submit`. The intent is stored before anything leaves: a crash from here on is found by its timer. */
+export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+  const { viewId, draft, by, despite } = request;
+  const reference = referenceOf(viewId);
+  const known = await readCharge(deps, reference);
+  if (known) return { kind: 'known', charge: await see(deps, known) };
+  const terms = await deps.drafts.read(viewId, draft);
+  if (!terms) return { kind: 'stale' };
+  // Taken before the claim: a process that sleeps between the two wakes up too late to charge.
+  const nowMs = deps.now();
+  const card = await deps.fingerprint(terms.tokenKey);
+  await deps.agentCharges.add(by, reference);
+  const claim = { card, reference, money: terms.money, by, ...(despite === undefined ? {} : { despite }) };
+  const claimed = await deps.cards.claim(claim);
+  if (claimed.kind !== 'claimed') return claimed;
+  return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+}
+
+/** The one reference of a dialogue, on every replica and after every crash. */
+export function referenceOf(viewId: string): OrderReference {
+  return chargeReference(viewId, (text) => createHash('sha256').update(text).digest());
+}
+
+type Beginning = {
+  reference: OrderReference;
+  terms: ChargeTerms;
+  card: string;
+  by: string;
+  viewId: string;
+  nowMs: number;
+};
+
+async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResult> {
+  const { reference, terms, card, by, viewId, nowMs } = beginning;
+  const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
+  if (!first) throw new Error('a submitted charge always has a first step');
+  const record: ChargeRecord = {
+    intent: first.next,
+    terms,
+    card,
+    by,
+    agent: by,
+    handOvers: [],
+    resends: [],
+    views: [{ id: viewId, userId: by }],
+    birth: randomUUID(),
+  };
+  const created = await createOnce(deps, record);
+  if (created === 'unsure') return { kind: 'unsure', reference };
+  if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
+  deps.log('info', 'charge stored', { orderReference: reference, userId: by });
+  return {
+    kind: 'begun',
+    charge: seenOf(record),
+    async carryOn() {
+      await announce(deps, record);
+      await runCharge(deps, { record, effect: first.effect });
+    },
+  };
+}
+
+/** Whose charge the store now holds. A store that threw may have created it all the same, and then it is charged. */
+async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours' | 'unsure' | ChargeRecord> {
+  const { reference, dueAt = deps.now() } = record.intent;
+  const { delayMs = 0 } = keepUntilDue({ ...record.intent, dueAt }, deps.now(), deps.rememberMs);
+  let threw = false;
+  for (let attempt = 1; attempt <= createAttempts; attempt += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
+      const isNew = await deps.store.create(chargeKey(reference), sealCharge(deps.sealer, record), {
+        delayMs,
+      });
+      if (isNew) return 'ours';
+      // oxlint-disable-next-line no-await-in-loop
+      const held = await readCharge(deps, reference);
+      if (held) return held.birth === record.birth ? 'ours' : held;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      threw = true;
+      // oxlint-disable-next-line no-await-in-loop
+      await deps.wait(createAgainMs);
+    }
+  }
+  if (threw) return 'unsure';
+  throw new Error('a charge that is there could not be read');
+}
+
+async function announce(deps: SubmitDeps, record: ChargeRecord): Promise<void> {
+  const { reference } = record.intent;
+  try {
+    await deps.tell.refresh(reference, agentsOf(record));
+    await deps.tell.deskPosted(reference, deskPatienceMs);
+  } catch (error) {
+    // The charge is stored and agreed to; its message follows with its next step.
+    deps.log('warn', 'a charge’s message is not on record yet', { orderReference: reference }, error);
+  }
+}
