@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ChargeNote } from '../domain/charge-note.ts';
+import type { Told } from '../domain/charge-state.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 
 /**
@@ -13,11 +15,26 @@ export type Notice =
   | { kind: 'stuck'; record: string; errorId: string };
 
 /**
+ * How far a message is that is posted once and then edited: always made of the charge as it is when it leaves.
+ * `waiting`: work, and nothing of it is under way; whoever delivers it reads the charge later than this.
+ * `leaving`: a worker has read the charge, or is about to, under a lease of that length.
+ * `stale`: leaving, but the charge went on meanwhile: what leaves is to be followed by an edit.
+ * `done`: it shows the charge as it was when somebody last asked for that.
+ */
+const progress = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('waiting') }),
+  z.object({ kind: z.literal('leaving'), leaseMs: z.number() }),
+  z.object({ kind: z.literal('stale') }),
+  z.object({ kind: z.literal('done') }),
+]);
+
+/**
  * One thing to post, as the store keeps it: dedupe memory while it is finished, work while it is not.
- * `sealed` holds the event or the notice; nothing of a customer stands beside it in the clear.
+ * `sealed` holds the event, the notice or what is to be said of a charge; nothing of a customer stands
+ * beside it in the clear.
  */
 const outboxRecord = z.object({
-  kind: z.enum(['alert', 'notice']),
+  kind: z.enum(['alert', 'notice', 'charge', 'charge_note', 'charge_direct']),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
@@ -28,6 +45,7 @@ const outboxRecord = z.object({
   doubt: z
     .object({
       channel: z.string(),
+      threadTs: z.string().optional(),
       sinceMs: z.number(),
       /** An older post may stand in another channel too, which nobody looks through any more. */
       elsewhere: z.boolean().optional(),
@@ -37,8 +55,18 @@ const outboxRecord = z.object({
     .optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
-  /** The message, once posted. */
+  /** The message, once posted, in the channel Slack says that it is in. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
+  /** Only of what is edited after it was posted. */
+  progress: progress.optional(),
+  /** Digest of the message as it was last posted or edited. */
+  shown: z.string().optional(),
+  /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
+  mayBeRepeat: z.boolean().optional(),
+  /** Slack does not take it into the thread: it goes into the channel. */
+  unthreaded: z.boolean().optional(),
+  /** How long it is remembered once told; absent: as long as an alert. */
+  rememberMs: z.number().optional(),
 });
 
 export type OutboxRecord = z.infer<typeof outboxRecord>;
@@ -65,6 +93,28 @@ export type Sealer = {
 /** The event, opened. It was typed when it was sealed, under a key only this program holds. */
 export function openEvent(sealer: Sealer, key: string, record: OutboxRecord): PaymentEvent {
   return JSON.parse(sealer.open(key, record.sealed)) as PaymentEvent;
+}
+
+/** What is said of a charge, by its reference alone: the rest is read when it is told. */
+export type ChargeBody = { reference: string };
+export type ChargeNoteBody = ChargeBody & { note: ChargeNote };
+export type ChargeDirectBody = ChargeBody & { what: Told };
+
+/** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
+export function codeRequestKey(reference: string, userId: string): string {
+  return outboxKey('charge_direct', `otp:${reference}:${userId}`);
+}
+
+export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as ChargeBody;
+}
+
+export function openChargeNote(sealer: Sealer, key: string, record: OutboxRecord): ChargeNoteBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as ChargeNoteBody;
+}
+
+export function openChargeDirect(sealer: Sealer, key: string, record: OutboxRecord): ChargeDirectBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as ChargeDirectBody;
 }
 
 export function openNotice(sealer: Sealer, key: string, record: OutboxRecord): Notice {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { SavedCard } from '../domain/saved-card.ts';
 import type { Store } from '../store/store.ts';
 import { outboxKey, readOutboxRecord, writeOutboxRecord } from './outbox.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
@@ -11,6 +12,13 @@ export type ReceiveDeps = TellDeps & {
   rememberMs: number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
+  /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+  /**
+   * Called once the event is stored, however often it comes, so that a charge it may be about is looked up now
+   * and not at its next round. It gets no token, is not waited for, and must not throw.
+   */
+  triggerCharge: (event: PaymentEvent) => void;
 };
 
 export type ReceiveResult = 'new' | 'duplicate' | 'differs';
@@ -31,8 +39,9 @@ export async function receiveEvent(
 ): Promise<ReceiveResult> {
   const key = outboxKey('alert', event.key);
   const channel = deps.channelFor(event.kind);
-  // A card token must not be kept before there is a ledger that needs it.
-  const { savedCard: _unkept, ...kept } = event;
+  // The token of a saved card goes to the ledger or nowhere: no other record may hold it.
+  const { savedCard, ...kept } = event;
+  if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
   const record = writeOutboxRecord({
     kind: 'alert',
     channel: channel ?? '',
@@ -46,6 +55,7 @@ export async function receiveEvent(
     record,
     channel === undefined ? { ttlMs: deps.rememberMs } : { delayMs: 0, lane: channel },
   );
+  deps.triggerCharge(kept);
   if (isNew) {
     deps.wake();
     return 'new';
@@ -56,6 +66,16 @@ export async function receiveEvent(
   const notice = { kind: 'event_differs', eventKind, orderReference } as const;
   if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
   return 'differs';
+}
+
+/**
+ * The card comes before the event's own record: a crash in between makes the sender send again, and the other
+ * way round the repeat would be a duplicate and the token lost. So an event that is stored has been here, and
+ * its repeats change nothing: a card that was forgotten meanwhile stays forgotten.
+ */
+async function rememberFirst(deps: ReceiveDeps, key: string, card: SavedCard): Promise<void> {
+  if (await deps.store.read(key)) return;
+  await deps.rememberCard?.(card);
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */

@@ -1,13 +1,14 @@
 import type { OutboxRecord } from './outbox.ts';
 import type { HistoryAnswer } from '../domain/delivery.ts';
-import { finish, paceMs, save, type Work, type WorkDeps } from './outbox-work.ts';
+import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
 
 /** How long a history that does not answer is waited for before the post is repeated, marked. */
 const historyPatienceMs = 300_000;
 const askAgainMs = 5_000;
 
 export type DoubtDeps = WorkDeps & {
-  findByKey: (channel: string, key: string, sinceMs: number) => Promise<HistoryAnswer>;
+  /** In the channel itself, or in one of its threads. */
+  findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
   now: () => number;
 };
 
@@ -19,10 +20,10 @@ export type DoubtDeps = WorkDeps & {
 export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
   const { doubt } = work.record;
   if (!doubt) return 'none';
-  const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs);
+  const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs, doubt.threadTs);
   switch (answer.kind) {
     case 'found':
-      await finish(deps, work, { channel: doubt.channel, ts: answer.ts });
+      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts });
       return 'settled';
     case 'absent':
       return doubt.elsewhere ? 'stands' : 'none';
@@ -41,6 +42,6 @@ async function waitForHistory(
 ): Promise<'stands' | 'settled'> {
   const silentSinceMs = doubt.silentSinceMs ?? deps.now();
   if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
-  await save(deps, work, { doubt: { ...doubt, silentSinceMs } }, { delayMs, pauseMs: paceMs });
+  await again(deps, work, { doubt: { ...doubt, silentSinceMs } }, { delayMs, pauseMs: paceMs });
   return 'settled';
 }

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
-import { deliverNext } from '../../src/operations/deliver-outbox.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { channel, event, house, killed, ops, sealer } from './house.ts';
+import { channel, deliverNext, event, house, killed, ops, sealer } from './house.ts';
 
 function openAllButOne(context: string, sealed: string): string {
   if (context === 'outbox:alert:sealed-with-a-lost-key') throw new Error('no such key');
   return sealer.open(context, sealed);
 }
 
-describe('deliverNext', () => {
+describe('deliverEntry', () => {
   it('looks up before it tells', async () => {
     const { receive, drain, posts } = house({ lookups: [{ kind: 'not_found' }] });
     await receiveEvent(receive, event, 'f');
@@ -98,6 +97,14 @@ describe('deliverNext', () => {
       { channel, post: { kind: 'alert', alert: { event: { orderReference: 'SUB-1' } } } },
       { channel: ops, post: { kind: 'notice', notice: { kind: 'stuck' } } },
     ]);
+  });
+
+  it('tells the operators once of a record that nobody can read, and keeps it', async () => {
+    const { store, drain, posts } = house();
+    await store.create('outbox:alert:broken', 'no JSON', { delayMs: 0, lane: channel });
+    await drain(600_000);
+    expect(posts).toMatchObject([{ channel: ops, post: { notice: { kind: 'stuck' } } }]);
+    expect(await store.read('outbox:alert:broken')).toMatchObject({ value: 'no JSON' });
   });
 
   it('goes to the channel the settings name now, not to the one they named when the event came', async () => {

@@ -2,8 +2,11 @@ import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { deliverNext, type DeliverDeps, type Post } from '../../src/operations/deliver-outbox.ts';
+import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
+import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import type { ReceiveDeps } from '../../src/operations/receive-event.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 
 export const channel = 'C0ALERTS01';
@@ -27,6 +30,19 @@ export const sealer = {
 /** What a kill leaves behind: nothing is written any more. */
 export const killed = () => Promise.reject(new StoreUnavailable('killed'));
 
+export function killedWhileSending(): Composed {
+  return { digest: '', post: killed, edit: killed };
+}
+
+export type Delivering = DeliverDeps & { store: Pick<Store, 'take'> };
+
+/** One round of the worker, as the bot runs it. */
+export function deliverNext(deps: Delivering): Promise<boolean> {
+  const { store, leaseMs, log } = deps;
+  const kinds = [{ prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deps, entry) }];
+  return workOnce({ store, leaseMs, kinds, log });
+}
+
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
 
 export function house(answers: Answers = {}) {
@@ -41,8 +57,10 @@ export function house(answers: Answers = {}) {
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
     wake: () => undefined,
+    rememberCard: undefined,
+    triggerCharge: () => undefined,
   };
-  const deliver: DeliverDeps = {
+  const deliver: Delivering = {
     store,
     sealer,
     opsChannel: ops,
@@ -50,10 +68,17 @@ export function house(answers: Answers = {}) {
     report: () => undefined,
     postTimeoutMs: 10_000,
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
-    compose: (post) => (to) => {
-      posts.push({ channel: to, post });
-      return Promise.resolve(answers.posts?.shift() ?? { kind: 'posted', ts: `${clock.nowMs}.0001` });
-    },
+    deskChannel: undefined,
+    findCharge: () => Promise.resolve(undefined),
+    compose: (post) => ({
+      digest: JSON.stringify(post),
+      post(to) {
+        posts.push({ channel: to, post });
+        const ts = `${clock.nowMs}.0001`;
+        return Promise.resolve(answers.posts?.shift() ?? { kind: 'posted', channel: to, ts });
+      },
+      edit: () => Promise.reject(new Error('an alert is never edited')),
+    }),
     findByKey: () => Promise.resolve(answers.history?.shift() ?? { kind: 'absent' }),
     environment: 'live',
     account: 'main account',

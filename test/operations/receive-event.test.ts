@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { keepUnknownEvent, receiveEvent } from '../../src/operations/receive-event.ts';
-import { channel, event, house, ops, sealer } from './house.ts';
+import type { SavedCard } from '../../src/domain/saved-card.ts';
+import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from '../../src/operations/receive-event.ts';
+import { channel, event, house, killed, ops, sealer } from './house.ts';
 
 describe('receiveEvent', () => {
   it('stores an event once: a repeat is a duplicate and one alert is posted', async () => {
@@ -35,7 +36,7 @@ describe('receiveEvent', () => {
     expect(posts).toEqual([]);
   });
 
-  it('keeps nothing of the customer in the clear, and no card token at all', async () => {
+  it('keeps nothing of the customer in the clear, and no card token at all while the ledger is off', async () => {
     const { receive, store } = house();
     await receiveEvent(receive, { ...event, savedCard: { tokenKey: 'canary-token' } }, 'f');
     const values = await Promise.all(store.keys().map(async (key) => (await store.read(key))?.value ?? ''));
@@ -48,6 +49,112 @@ describe('receiveEvent', () => {
     );
     expect(opened.join()).toContain('SUB-1');
     expect(opened.join()).not.toContain('canary-token');
+  });
+});
+
+const card: SavedCard = { tokenKey: 'canary-token', customerEmail: 'jane@example.com' };
+const saving: PaymentEvent = {
+  ...event,
+  kind: 'payment_success',
+  key: 'payment_success:SUB-1',
+  isSavedCardCharge: false,
+  savedCard: card,
+};
+
+function ledgerHouse() {
+  const opened = house();
+  const steps: string[] = [];
+  const remembered: SavedCard[] = [];
+  const triggered: PaymentEvent[] = [];
+  const { store } = opened;
+  const deps: ReceiveDeps = {
+    ...opened.receive,
+    store: {
+      read(key) {
+        steps.push('read');
+        return store.read(key);
+      },
+      create(key, value, options) {
+        steps.push('create');
+        return store.create(key, value, options);
+      },
+    },
+    rememberCard(told) {
+      steps.push('remember');
+      remembered.push(told);
+      return Promise.resolve();
+    },
+    triggerCharge(told) {
+      steps.push('trigger');
+      triggered.push(told);
+    },
+  };
+  return { ...opened, deps, steps, remembered, triggered };
+}
+
+describe('receiveEvent of an event that brings a saved card', () => {
+  it('remembers the card, then stores the event without it, then looks the charge up', async () => {
+    const { deps, steps, remembered, triggered, store } = ledgerHouse();
+    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    expect(steps).toEqual(['read', 'remember', 'create', 'trigger']);
+    expect(remembered).toEqual([card]);
+    expect(triggered).toMatchObject([{ key: saving.key, orderReference: 'SUB-1' }]);
+    expect(JSON.stringify(triggered)).not.toContain('canary-token');
+    const records = await Promise.all(store.keys().map(async (key) => [key, (await store.read(key))?.value]));
+    const opened = records.map(([key = '', value = '']) =>
+      sealer.open(key, (JSON.parse(value) as { sealed: string }).sealed),
+    );
+    expect(opened.join()).toContain('SUB-1');
+    expect(opened.join()).not.toContain('canary-token');
+  });
+
+  it('stores nothing when the card could not be kept, so that the delivery comes again', async () => {
+    const { deps, remembered, triggered, store } = ledgerHouse();
+    await expect(receiveEvent({ ...deps, rememberCard: killed }, saving, 'f')).rejects.toThrow('killed');
+    expect(store.keys()).toEqual([]);
+    expect(triggered).toEqual([]);
+    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    expect(remembered).toEqual([card]);
+  });
+
+  it('remembers again when a crash came between the card and the event', async () => {
+    const { deps, remembered } = ledgerHouse();
+    const crashing = { ...deps, store: { ...deps.store, create: killed } };
+    await expect(receiveEvent(crashing, saving, 'f')).rejects.toThrow('killed');
+    await receiveEvent(deps, saving, 'f');
+    expect(remembered).toEqual([card, card]);
+  });
+
+  it('does not bring back, by a repeat, a card that was forgotten meanwhile', async () => {
+    const { deps, remembered } = ledgerHouse();
+    await receiveEvent(deps, saving, 'f');
+    expect(await receiveEvent(deps, saving, 'f')).toBe('duplicate');
+    expect(await receiveEvent(deps, saving, 'g')).toBe('differs');
+    expect(remembered).toEqual([card]);
+  });
+
+  it('looks the charge up at every repeat, also at one that differs', async () => {
+    const { deps, triggered } = ledgerHouse();
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent(deps, event, 'g');
+    expect(triggered).toEqual([event, event, event]);
+  });
+
+  it('asks the store nothing more for an event without a card, or while the ledger is off', async () => {
+    const { deps, steps, remembered } = ledgerHouse();
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent({ ...deps, rememberCard: undefined }, saving, 'f');
+    expect(steps).toEqual(['create', 'trigger', 'create', 'trigger']);
+    expect(remembered).toEqual([]);
+  });
+
+  it('tells the alert of a failed first payment as before', async () => {
+    const { deps, drain, posts } = ledgerHouse();
+    await receiveEvent(deps, { ...event, isSavedCardCharge: false, savedCard: card }, 'f');
+    await drain(60_000);
+    expect(posts.map((one) => one.channel)).toEqual([channel]);
+    expect(JSON.stringify(posts)).not.toContain('canary-token');
   });
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
-import { deliverNext } from '../../src/operations/deliver-outbox.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { event, house, killed } from './house.ts';
+import { deliverNext, event, house, killedWhileSending } from './house.ts';
 
 describe('a post that may have arrived', () => {
   it('does not repeat a post that the channel’s history shows', async () => {
@@ -50,7 +49,7 @@ describe('a post that may have arrived', () => {
   it('asks the history after a crash between post and record', async () => {
     const { receive, deliver, drain, posts } = house({ history: [{ kind: 'found', ts: '1.2' }] });
     await receiveEvent(receive, event, 'f');
-    await expect(deliverNext({ ...deliver, compose: () => killed })).rejects.toThrow('killed');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
     await drain(120_000);
     expect(posts).toEqual([]);
   });
@@ -83,7 +82,7 @@ describe('a post that may have arrived', () => {
       ],
     });
     await receiveEvent(receive, event, 'f');
-    await expect(deliverNext({ ...deliver, compose: () => killed })).rejects.toThrow('killed');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
     clock.nowMs += 3_600_000;
     await drain(60_000);
     expect(posts).toEqual([]);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { createDelivery } from '../../src/slack/delivery.ts';
+import { createDelivery, messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -39,7 +39,11 @@ describe('post', () => {
         return true;
       })
       .reply(200, { ok: true, ts: '1700000000.000100', channel: 'C0ALERTS' });
-    expect(await post()).toEqual({ kind: 'posted', ts: '1700000000.000100' });
+    expect(await post()).toEqual({
+      kind: 'posted',
+      channel: 'C0ALERTS',
+      ts: '1700000000.000100',
+    });
     expect(sent).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false', link_names: 'false' });
     expect(JSON.parse(sent['metadata'] ?? '')).toEqual(message.metadata);
   });
@@ -80,7 +84,7 @@ describe('post', () => {
           return body['blocks'] === undefined && body['text'] === message.text && 'metadata' in body;
         })
         .reply(200, { ok: true, ts: '1.2' });
-      expect(await post()).toEqual({ kind: 'posted', ts: '1.2' });
+      expect(await post()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2' });
     },
   );
 
@@ -160,6 +164,87 @@ describe('post', () => {
   });
 });
 
+function reply() {
+  return delivery().post('C0ALERTS', message, '1.1');
+}
+
+describe('post below a message', () => {
+  it('names the thread, and gives the channel Slack answered with', async () => {
+    nock('https://slack.test')
+      .post('/api/chat.postMessage', (body: Record<string, string>) => body['thread_ts'] === '1.1')
+      .reply(200, { ok: true, ts: '1.2', channel: 'D0ALERTS' });
+    expect(await reply()).toEqual({ kind: 'posted', channel: 'D0ALERTS', ts: '1.2' });
+  });
+
+  it.each(['thread_not_found', 'message_not_found', 'cannot_reply_to_message'])(
+    'calls the thread gone for %s',
+    async (slackError) => {
+      slack().reply(200, { ok: false, error: slackError });
+      expect(await reply()).toEqual({ kind: 'gone', slackError });
+    },
+  );
+
+  it('calls nothing gone where no thread was asked for', async () => {
+    slack().reply(200, { ok: false, error: 'thread_not_found' });
+    expect(await post()).toMatchObject({ kind: 'refused' });
+  });
+});
+
+function edit() {
+  return delivery().edit({ channel: 'D0ADA', ts: '1.1' }, message);
+}
+
+function update(match: (body: Record<string, string>) => boolean = () => true) {
+  return nock('https://slack.test').post('/api/chat.update', match);
+}
+
+describe('edit', () => {
+  it('puts the message, with its key, in the place of the other', async () => {
+    update(
+      (body) =>
+        body['channel'] === 'D0ADA' &&
+        body['ts'] === '1.1' &&
+        body['text'] === message.text &&
+        body['blocks'] === JSON.stringify(message.blocks) &&
+        body['metadata'] === JSON.stringify(message.metadata),
+    ).reply(200, { ok: true, ts: '1.1', channel: 'D0ADA' });
+    expect(await edit()).toEqual({ kind: 'posted', channel: 'D0ADA', ts: '1.1' });
+  });
+
+  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed', 'is_inactive'])(
+    'calls the message gone for %s',
+    async (slackError) => {
+      update().reply(200, { ok: false, error: slackError });
+      expect(await edit()).toEqual({ kind: 'gone', slackError });
+    },
+  );
+
+  it('leaves the words alone when Slack does not take the blocks', async () => {
+    update((body) => body['blocks'] !== '[]').reply(200, { ok: false, error: 'invalid_blocks' });
+    update((body) => body['blocks'] === '[]' && body['text'] === message.text).reply(200, { ok: true });
+    expect(await edit()).toMatchObject({ kind: 'posted' });
+  });
+
+  it('waits as long as Slack asks, says what is refused, and what is not known', async () => {
+    update().reply(429, '', { 'retry-after': '7' });
+    expect(await edit()).toEqual({ kind: 'rate_limited', retryAfterMs: 7_000 });
+    update().reply(200, { ok: false, error: 'invalid_auth' });
+    expect(await edit()).toMatchObject({ kind: 'refused', about: 'channel' });
+    update().reply(500, 'oops');
+    expect(await edit()).toMatchObject({ kind: 'unsure' });
+    update().replyWithError(Object.assign(new Error('failed'), { code: 'ECONNREFUSED' }));
+    expect(await edit()).toMatchObject({ kind: 'not_sent' });
+  });
+});
+
+describe('messageDigest', () => {
+  it('is the same for the same message and for no other', () => {
+    expect(messageDigest({ ...message })).toBe(messageDigest(message));
+    expect(messageDigest({ ...message, blocks: [] })).not.toBe(messageDigest(message));
+    expect(messageDigest({ ...message, text: 'A charge' })).not.toBe(messageDigest(message));
+  });
+});
+
 function history(match: (body: Record<string, string>) => boolean) {
   return nock('https://slack.test').post('/api/conversations.history', match);
 }
@@ -226,5 +311,32 @@ describe('findByKey', () => {
     const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
     const answer = await createDelivery(clients.delivery, 20).findByKey('C0ALERTS', 'k1', 0);
     expect(answer).toEqual({ kind: 'unknown', slackError: 'no_usable_answer' });
+  });
+
+  it('looks below a message when told so, and not in the channel', async () => {
+    nock('https://slack.test')
+      .post(
+        '/api/conversations.replies',
+        (body: Record<string, string>) =>
+          body['ts'] === '1.1' && body['channel'] === 'C0ALERTS' && body['include_all_metadata'] === 'true',
+      )
+      .reply(200, { ok: true, messages: [{ ts: '1.1' }, other, own] });
+    const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
+    expect(answer).toEqual({ kind: 'found', ts: '2' });
+  });
+
+  it.each(['thread_not_found', 'not_allowed_token_type'])(
+    'says unreadable for a thread with %s',
+    async (error) => {
+      nock('https://slack.test').post('/api/conversations.replies').reply(200, { ok: false, error });
+      const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
+      expect(answer).toEqual({ kind: 'unreadable', slackError: error });
+    },
+  );
+
+  it('says unreadable for a person’s user id, which is no channel', async () => {
+    history((body) => body['channel'] === 'U0ADA').reply(200, { ok: false, error: 'channel_not_found' });
+    const answer = await delivery().findByKey('U0ADA', 'k1', 1_700_000_100_000);
+    expect(answer).toEqual({ kind: 'unreadable', slackError: 'channel_not_found' });
   });
 });
