@@ -1,21 +1,33 @@
 import { parseAmount } from '../domain/money.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
+import type { Log } from '../log.ts';
 import { wordsOf } from '../slack/command-text.ts';
 import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
 import { unknownVerbMessage } from '../slack/error-message.ts';
 import { lookUpButton } from '../slack/evidence.ts';
-import { helpCommand, menuCommand, menuFor } from './help.ts';
+import { helpCommand, menuCommand } from './help.ts';
+import { homeFor } from './home.ts';
 
 /**
- * Makes the verbs answer to what is typed and pressed, with help and menu made from the very same list.
- * Throws when two verbs share a word or a button.
+ * Makes the verbs answer to what is typed, pressed and submitted, with help and menu made from the very same
+ * list. Throws when two verbs share a word, the id of an element or that of a modal.
  */
-export function createCommandSet(verbs: readonly Command[], mayRun: MayRun): CommandSet {
+export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log: Log): CommandSet {
   const all: Command[] = [...verbs, helpCommand(() => all, mayRun)];
   const menu = menuCommand(() => all, mayRun);
   const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
+  const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
+  const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));
+  const suggestions = all.flatMap((command) =>
+    (command.suggestions ?? []).map((suggestion) => ({ command, suggestion })),
+  );
   refuseTwins(all.map(({ verb }) => verb));
-  refuseTwins(buttons.map(({ button }) => button.actionId));
+  refuseTwins([
+    ...buttons.map(({ button }) => button.actionId),
+    ...presses.map(({ press }) => press.actionId),
+    ...suggestions.map(({ suggestion }) => suggestion.actionId),
+  ]);
+  refuseTwins(modals.map(({ modal }) => modal.callbackId));
 
   return {
     understand: (text) => understand(text, all, menu),
@@ -23,7 +35,10 @@ export function createCommandSet(verbs: readonly Command[], mayRun: MayRun): Com
       const found = buttons.find(({ button }) => button.actionId === actionId);
       return found && { kind: 'command', command: found.command, words: found.button.words(value) };
     },
-    home: (caller) => menuFor(caller, all, mayRun),
+    press: (actionId) => presses.find(({ press }) => press.actionId === actionId),
+    modal: (callbackId) => modals.find(({ modal }) => modal.callbackId === callbackId),
+    suggestion: (actionId) => suggestions.find(({ suggestion }) => suggestion.actionId === actionId),
+    home: (caller) => homeFor(caller, { verbs: all, mayRun, log }),
   };
 }
 

@@ -1,6 +1,13 @@
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
-import { anyone, defineCommand, type Caller, type Command, type MayRun } from '../slack/command.ts';
+import {
+  anyone,
+  defineCommand,
+  type Caller,
+  type Command,
+  type MayRun,
+  type Permit,
+} from '../slack/command.ts';
 import { refusalMessage } from '../slack/error-message.ts';
 import { helpMessage } from '../slack/help-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
@@ -39,15 +46,26 @@ export async function menuFor(
   verbs: readonly Command[],
   mayRun: MayRun,
 ): Promise<SlackMessage> {
+  const { allowed, refused } = await sortByPermit(caller, verbs, mayRun);
+  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return helpMessage(allowed);
+  return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
+}
+
+/** What the caller may run, in the order given, and the first refusal among the rest. */
+export async function sortByPermit(
+  caller: Caller,
+  verbs: readonly Command[],
+  mayRun: MayRun,
+): Promise<{ allowed: Command[]; refused: Extract<Permit, { kind: 'refused' }> | undefined }> {
   const permits = await Promise.all(
     verbs.map(async ({ permission }) =>
       permission === anyone ? ({ kind: 'allowed' } as const) : mayRun(permission, caller),
     ),
   );
-  const allowed = verbs.filter((_, index) => permits[index]?.kind === 'allowed');
-  const refused = permits.find((permit) => permit.kind === 'refused');
-  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return helpMessage(allowed);
-  return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
+  return {
+    allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
+    refused: permits.find((permit) => permit.kind === 'refused'),
+  };
 }
 
 function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {

@@ -6,6 +6,8 @@ import {
   type Command,
   type Conversation,
   type MayRun,
+  type Permission,
+  type OpenModal,
   type Prepared,
   type Understood,
 } from './command.ts';
@@ -23,6 +25,7 @@ export type Asked = {
   understood: Understood;
   /** The same for a double click and a repeated delivery, different for anything asked anew. */
   claimKey: string;
+  openModal: OpenModal;
   reply: Reply;
 };
 
@@ -76,7 +79,7 @@ async function carryOut(
   words: readonly string[],
   deps: AnswerDeps,
 ): Promise<Outcome> {
-  const refusal = await refuse(asked.caller, command, deps);
+  const refusal = await refuse(asked.caller, command, deps.mayRun);
   if (refusal) return { result: 'refused', message: refusal };
   const read = command.prepare(words);
   if (!read.ok) {
@@ -91,7 +94,7 @@ async function carryOut(
     }
     hasBegun = true;
     const message = await prepared.run(conversationOf(asked, deps));
-    return { result: 'answered', message, prepared };
+    return { result: 'answered', ...(message === undefined ? {} : { message }), prepared };
   } catch (error) {
     const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
     const message = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
@@ -99,10 +102,18 @@ async function carryOut(
   }
 }
 
-async function refuse(caller: Caller, command: Command, deps: AnswerDeps): Promise<SlackMessage | undefined> {
-  if (command.permission === anyone) return undefined;
-  const permit = await deps.mayRun(command.permission, caller);
-  if (permit.kind === 'allowed') return undefined;
+/** Why the caller may not run the verb, in words; undefined when they may. */
+export async function refuse(
+  caller: Caller,
+  command: Command,
+  mayRun: MayRun,
+  permissions: readonly Permission[] = [command.permission],
+): Promise<SlackMessage | undefined> {
+  if (permissions.includes(anyone)) return undefined;
+  const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
+  const [permit] = permits;
+  if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
+    return undefined;
   return refusalMessage({
     what: `${slashCommand} ${command.verb}`,
     rule: permit.rule,
@@ -113,6 +124,7 @@ async function refuse(caller: Caller, command: Command, deps: AnswerDeps): Promi
 function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {
   return {
     caller: asked.caller,
+    openModal: asked.openModal,
     async whileWaiting(work, message) {
       const settled = work.then(
         () => true,

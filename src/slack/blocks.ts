@@ -5,20 +5,23 @@ import type {
   ConfirmationDialog,
   ContextBlock,
   DividerBlock,
+  ExternalSelect,
   HeaderBlock,
   InputBlock,
   MrkdwnElement,
   PlainTextElement,
   PlainTextInput,
   RichTextBlock,
+  RichTextDate,
   RichTextText,
+  RichTextUserMention,
   SectionBlock,
   StaticSelect,
   TableBlock,
 } from '@slack/types';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
-import { cut, mrkdwnText, visible } from './text.ts';
+import { cut, mrkdwnText, utcTime, visible } from './text.ts';
 
 /** Slack refuses empty text, and outside text can be empty after cleaning. */
 const nothing = '–';
@@ -105,15 +108,28 @@ export function code(text: string): Piece {
   return { ...words(text), style: { code: true } };
 }
 
+/** What a line of rich text is made of. */
+export type Run = Piece | RichTextUserMention | RichTextDate;
+
+/** A person, by the Slack user id. In a message that is newly posted this pings them; in an edit, a modal or an ephemeral one it does not. */
+export function person(userId: string): RichTextUserMention {
+  return { type: 'user', user_id: userId };
+}
+
+/** A moment in each reader's own local time; `msUtc` is UTC milliseconds. */
+export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate {
+  return { type: 'date', timestamp: Math.floor(msUtc / 1000), format, fallback: utcTime(msUtc) };
+}
+
 /** Words where Slack wants some: a dash when nothing is left of them. */
 function filled(text: string): Piece {
   return words(visible(text).trim() || nothing);
 }
 
 /** Lines of styled words: where outside text goes, because it can neither ping nor link nor format there. */
-export function richText(...lines: Piece[][]): RichTextBlock {
+export function richText(...lines: readonly (readonly Run[])[]): RichTextBlock {
   const elements = lines.flatMap((line, index) => (index === 0 ? line : [words('\n'), ...line]));
-  const pieces = elements.filter((piece) => piece.text !== '');
+  const pieces = elements.filter((piece) => piece.type !== 'text' || piece.text !== '');
   return {
     type: 'rich_text',
     elements: [{ type: 'rich_text_section', elements: pieces.length > 0 ? pieces : [words(nothing)] }],
@@ -153,11 +169,15 @@ const mostFields = 6;
  * "**Label** value", a line each, at most six; values that are missing are left out, and with none left there
  * is no block. Rich text and not a section's `fields`, because those would format a customer's `*` and `_`.
  */
-export function fields(values: Record<string, string | undefined>): RichTextBlock[] {
+export function fields(values: Record<string, string | readonly Run[] | undefined>): RichTextBlock[] {
   const lines = Object.entries(values)
-    .filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
+    .filter(
+      (entry): entry is [string, string | readonly Run[]] => entry[1] !== undefined && entry[1].length > 0,
+    )
     .slice(0, mostFields)
-    .map(([label, value]) => [bold(label), words(`  ${value}`)]);
+    .map(([label, value]): Run[] =>
+      typeof value === 'string' ? [bold(label), words(`  ${value}`)] : [bold(label), words('  '), ...value],
+    );
   return lines.length === 0 ? [] : [richText(...lines)];
 }
 
@@ -272,6 +292,28 @@ export function select(parts: {
     action_id: parts.id,
     options,
     ...(initial === undefined ? {} : { initial_option: initial }),
+  };
+  return inputBlock(parts, element);
+}
+
+/** A menu whose choices the bot is asked for as the person types, from the first look on. */
+export function externalSelect(parts: {
+  id: string;
+  label: string;
+  hint?: string;
+  placeholder?: string;
+  initial?: Choice;
+  optional?: boolean;
+}): InputBlock {
+  const { initial, placeholder } = parts;
+  const element: ExternalSelect = {
+    type: 'external_select',
+    action_id: parts.id,
+    min_query_length: 0,
+    ...(placeholder === undefined ? {} : { placeholder: plainText(placeholder, limits.placeholder) }),
+    ...(initial === undefined
+      ? {}
+      : { initial_option: { text: plainText(initial.text, limits.optionText), value: initial.value } }),
   };
   return inputBlock(parts, element);
 }

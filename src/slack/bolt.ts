@@ -18,10 +18,14 @@ import {
 export type SlackSettings = WorkspaceSettings &
   ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
 
-export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | 'patienceMs'> & {
+export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | 'patienceMs' | 'submitMs' | 'suggestMs'> & {
   clients: SlackClients;
   /** How long a person may look at nothing; 1.5 s when absent. */
   patienceMs?: number;
+  /** How long a form may wait for its answer; 2.3 s when absent, which leaves the rest of Slack's three for the way. */
+  submitMs?: number;
+  /** How long a typeahead may take; 2 s when absent. */
+  suggestMs?: number;
   /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
   wait?: Wait;
 };
@@ -40,6 +44,8 @@ export type Slack = {
 
 const bodyLimitBytes = 1024 * 1024;
 const usualPatienceMs = 1_500;
+const usualSubmitMs = 2_300;
+const usualSuggestMs = 2_000;
 const respondTimeoutMs = 5_000;
 
 /**
@@ -61,6 +67,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     client: deps.clients.interactive,
     identity,
     patienceMs: deps.patienceMs ?? usualPatienceMs,
+    submitMs: deps.submitMs ?? usualSubmitMs,
+    suggestMs: deps.suggestMs ?? usualSuggestMs,
   });
 
   return {

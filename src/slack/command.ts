@@ -1,6 +1,7 @@
 import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import type { SlackMessage } from './message.ts';
+import type { Choice } from './blocks.ts';
+import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 
 /** A permission as roles in `payops.yml` list it under `may`. */
 export type Permission = string;
@@ -16,15 +17,89 @@ export type Permit = { kind: 'allowed' } | { kind: 'refused'; rule: string; whoC
 /** Whether a caller holds a permission. Never throws: what cannot be found out is a refusal. */
 export type MayRun = (permission: Permission, caller: Caller) => Promise<Permit>;
 
+/**
+ * Opens a modal in front of the person, on top of the one they pressed in, if any, and gives its view id.
+ * Only within three seconds of what they did; throws `ModalRefused` when Slack does not open it.
+ */
+export type OpenModal = (modal: Modal) => Promise<string>;
+
 /** What a running verb can do besides answering. */
 export type Conversation = {
   caller: Caller;
+  openModal: OpenModal;
   /** Gives what the work gives; when that takes more than a moment, tells the person meanwhile. */
   whileWaiting: <T>(work: Promise<T>, message: SlackMessage) => Promise<T>;
 };
 
 /** A button of a message that runs the verb again; the value it carries becomes the verb's words. */
 export type Button = { actionId: string; words: (value: string) => readonly string[] };
+
+/**
+ * What stands in a modal's inputs, by block id: typed text, or the value of what was chosen (of several,
+ * parted by commas); blank is absent.
+ */
+export type ViewValues = Readonly<Record<string, string>>;
+
+/** A modal that was submitted. `viewId` stays the same through every `update`, so it names one dialogue. */
+export type Submission = { caller: Caller; viewId: string; privateMetadata: string; values: ViewValues };
+
+/**
+ * What a submitted modal becomes, within Slack's three seconds. `carryOn` runs once Slack has the answer:
+ * whatever the outside may keep waiting for goes there, and a throw in it ends in the log and as a direct message.
+ */
+export type ViewAnswer =
+  /** Words for fields, by block id; everything typed stays. */
+  | { kind: 'errors'; errors: Readonly<Record<string, string>> }
+  | { kind: 'update'; modal: Modal; carryOn?: () => Promise<void> }
+  /** Closes this modal; those below it stay. */
+  | { kind: 'close'; carryOn?: () => Promise<void> };
+
+/** A modal by its `callback_id`. It is allowed to whoever may run the verb, and asked again when it is submitted. */
+export type ModalDefinition = {
+  callbackId: string;
+  /**
+   * What submitting it may do outside, so that a throw is told as what it is. Taken for `money` when absent:
+   * no failure is called harmless unless it is known to be.
+   */
+  effect?: Effect;
+  submit: (submission: Submission) => Promise<ViewAnswer>;
+};
+
+/** A button was pressed, or an option chosen, in a message, a modal or the App Home. */
+export type Pressed = {
+  caller: Caller;
+  /** The button's, or the chosen option's; never what was typed. */
+  value: string;
+  /** The modal it stands in, as it was. */
+  view?: { id: string; privateMetadata: string; values: ViewValues };
+  openModal: OpenModal;
+  /** Puts another modal in the place of the one it stands in; does nothing when that is closed by now. */
+  updateModal: (modal: Modal) => Promise<void>;
+  /** Tells the caller alone. */
+  reply: (message: SlackMessage) => Promise<void>;
+};
+
+/**
+ * A button that does more than run the verb with other words. Its press is acknowledged before it runs, and
+ * a repeat of the same press does not run it twice.
+ */
+export type Press = {
+  actionId: string;
+  press: (pressed: Pressed) => Promise<void>;
+  /** What pressing it may do outside; nothing when absent. Decides what a person is told when it breaks. */
+  effect?: Effect;
+  /** Any one of these is enough; the verb's own when absent. */
+  permissions?: readonly Permission[];
+};
+
+/** What an external select offers for what was typed so far, at most a hundred; within Slack's three seconds. */
+export type Suggestion = {
+  actionId: string;
+  suggest: (typed: string, caller: Caller) => Promise<readonly Choice[]>;
+};
+
+/** What running a verb twice would do harm to. */
+export type Effect = 'none' | 'access' | 'money';
 
 type Facts = {
   /** The word after the slash command. */
@@ -36,9 +111,14 @@ type Facts = {
   /** What a person would type after the slash command, most usual first. */
   examples: readonly string[];
   permission: Permission;
-  /** What running it twice would do harm to; with `none` a repeat is simply answered again. */
-  effect: 'none' | 'access' | 'money';
+  /** With `none` a repeat is simply answered again. */
+  effect: Effect;
   buttons?: readonly Button[];
+  presses?: readonly Press[];
+  modals?: readonly ModalDefinition[];
+  suggestions?: readonly Suggestion[];
+  /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
+  home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one. */
   takesBareWords?: true;
 };
@@ -47,14 +127,17 @@ export type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
   /** The reference the words are about, for the log and for error words. */
   reference?: (input: Input) => OrderReference;
-  /** The answer, seen by the caller alone. Throws `ServiceFailure` when the outside is broken; any other throw is a bug. */
-  run: (input: Input, conversation: Conversation) => Promise<SlackMessage>;
+  /**
+   * The answer, seen by the caller alone; undefined when a modal is the answer. Throws `ServiceFailure` when
+   * the outside is broken; any other throw is a bug.
+   */
+  run: (input: Input, conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
 /** One verb with its words read, ready to run. */
 export type Prepared = {
   reference?: OrderReference;
-  run: (conversation: Conversation) => Promise<SlackMessage>;
+  run: (conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
 export type Command = Facts & { prepare: (words: readonly string[]) => Parsed<Prepared> };
@@ -86,6 +169,10 @@ export type CommandSet = {
   understand(text: string): Understood;
   /** Undefined for a button that no verb claims. */
   pressed(actionId: string, value: string): Understood | undefined;
+  /** The verb and its press, modal or suggestion of that id; undefined for one that no verb claims. */
+  press(actionId: string): { command: Command; press: Press } | undefined;
+  modal(callbackId: string): { command: Command; modal: ModalDefinition } | undefined;
+  suggestion(actionId: string): { command: Command; suggestion: Suggestion } | undefined;
   /** What the App Home tab shows. */
   home(caller: Caller): Promise<SlackMessage>;
 };

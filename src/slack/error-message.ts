@@ -3,6 +3,7 @@ import type { FailureKind, ServiceFailure } from '../domain/failure.ts';
 import { bold, code, headline, richText, words, type Piece } from './blocks.ts';
 import { referenceWord } from './evidence.ts';
 import type { SlackMessage } from './message.ts';
+import type { ModalRefusal } from './modals.ts';
 import { outsideText } from './text.ts';
 
 /** What was being done when it broke, as far as the person must know it. */
@@ -30,6 +31,17 @@ export function storeUnavailableMessage(about: Interrupted): SlackMessage {
     ? moneyWords(about)
     : 'none was moved: nothing that could move it was sent.';
   const next = 'try again shortly; if it stays so, tell whoever runs this bot.';
+  return {
+    text,
+    blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
+  };
+}
+
+/** Slack did not open the modal that was to be the answer. */
+export function modalRefusedMessage(kind: ModalRefusal, about: Interrupted): SlackMessage {
+  const { what, next } = modalRefusedWords[kind];
+  const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
+  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'nothing was charged or changed.';
   return {
     text,
     blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
@@ -138,6 +150,25 @@ const failureWords: Record<FailureKind, { what: string; next: string }> = {
   malformed: {
     what: 'The payments service gave an answer that cannot be read',
     next: 'try again; if it stays so, tell whoever runs this bot: the service may have changed, or its address be set wrong.',
+  },
+};
+
+const modalRefusedWords: Record<ModalRefusal, { what: string; next: string }> = {
+  too_late: {
+    what: 'Slack gave the bot no more time to open the form',
+    next: 'do the same again.',
+  },
+  too_many: {
+    what: 'Slack shows no more than three forms on top of each other',
+    next: 'close the one in front, then do the same again.',
+  },
+  refused: {
+    what: 'Slack did not open the form',
+    next: 'do the same again; if it stays so, tell whoever runs this bot: the log says why.',
+  },
+  unreachable: {
+    what: 'Slack did not say whether the form opened',
+    next: 'if there is no form, do the same again.',
   },
 };
 

@@ -3,15 +3,22 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Caller, Command } from './command.ts';
-import { bugMessage, serviceFailureMessage, storeUnavailableMessage } from './error-message.ts';
+import {
+  bugMessage,
+  modalRefusedMessage,
+  serviceFailureMessage,
+  storeUnavailableMessage,
+} from './error-message.ts';
 import type { SlackMessage } from './message.ts';
+import { ModalRefused } from './modals.ts';
+import { fixFor } from './slack-error.ts';
 
 /** What was being done when it broke, and whether the verb itself had begun or only the guards before it. */
 export type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
 
 /**
- * The one place where a throw becomes words. A `ServiceFailure` or `StoreUnavailable` says what happened,
- * whether money may have moved and what happens next; anything else is our bug, and its id is on the screen
+ * The one place where a throw becomes words. A `ServiceFailure`, `StoreUnavailable` or `ModalRefused` says what
+ * happened, whether money may have moved and what happens next; anything else is our bug, and its id is on the screen
  * and in the log.
  */
 export function errorReply(error: unknown, doing: Doing, log: Log): SlackMessage {
@@ -26,6 +33,11 @@ export function errorReply(error: unknown, doing: Doing, log: Log): SlackMessage
   if (error instanceof StoreUnavailable) {
     log('warn', 'The store did not answer', { verb, userId }, error);
     return storeUnavailableMessage({ ...reference, moneyMayHaveMoved });
+  }
+  if (error instanceof ModalRefused) {
+    const { kind, slackError } = error;
+    log('warn', 'Slack opened no modal', { verb, userId, slackError, fix: fixFor(slackError) });
+    return modalRefusedMessage(kind, { ...reference, moneyMayHaveMoved });
   }
   const errorId = newErrorId();
   log('error', 'A command failed', { errorId, verb, userId }, error);

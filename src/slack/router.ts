@@ -1,24 +1,21 @@
-import type { App, BlockAction, RespondFn, SlashCommand } from '@slack/bolt';
-import type { WebClient } from '@slack/web-api';
+import type { App, BlockAction, RespondFn, SlashCommand, ViewSubmitAction } from '@slack/bolt';
 import { holdsCardNumber } from '../domain/card-number.ts';
-import { answer, type AnswerDeps } from './answer.ts';
-import type { Caller, CommandSet } from './command.ts';
-import { cardNumberMessage, refusalMessage } from './error-message.ts';
-import type { SlackMessage } from './message.ts';
+import { answer } from './answer.ts';
+import { isStranger, strangerMessage } from './asker.ts';
+import type { Caller } from './command.ts';
+import { cardNumberMessage } from './error-message.ts';
+import { createOpenModal } from './modals.ts';
 import { createReply, type ReplyAddress } from './reply.ts';
+import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
+import { routeSubmission, type SubmissionDeps } from './route-submission.ts';
+import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
 import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
-import type { Identity } from './workspace.ts';
 
-export type RouterDeps = AnswerDeps & {
-  client: WebClient;
-  commands: CommandSet;
-  /** Undefined while Slack has not said who the bot is. */
-  identity: () => Identity | undefined;
-};
+export type RouterDeps = PressDeps & SubmissionDeps & SuggestionDeps;
 
 /**
- * One listener for each way in. Each acknowledges before anything else, so that nothing that hangs behind it
- * can cost Slack's three seconds, and none throws afterwards.
+ * One listener for each way in, and none throws. Commands and presses are acknowledged before anything else,
+ * forms and lists with their answer: nothing that hangs behind one can cost Slack's three seconds.
  */
 export function addRoutes(app: App, deps: RouterDeps): void {
   app.command(/.*/, async ({ ack, command, respond }) => {
@@ -27,14 +24,18 @@ export function addRoutes(app: App, deps: RouterDeps): void {
   });
   app.action<BlockAction>({ type: 'block_actions' }, async ({ ack, body, respond }) => {
     await ack();
-    await routePress(body, respond, deps);
+    await routeAction(body, respond, deps);
   });
+  app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, async ({ ack, body }) =>
+    routeSubmission(ack, body, deps),
+  );
+  app.options<'block_suggestion'>({ type: 'block_suggestion', action_id: /.*/ }, async ({ ack, body }) =>
+    ack({ options: await optionsFor(body, deps) }),
+  );
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab === 'home') await publishHome({ userId: event.user, teamId: body.team_id }, deps);
   });
-  // No verb has a modal, a select or a shortcut: what an older message or manifest still sends ends here.
-  app.view(/.*/, async ({ ack }) => ack());
-  app.options(/.*/, async ({ ack }) => ack({ options: [] }));
+  // No verb has a shortcut: what an older manifest still sends ends here.
   app.shortcut(/.*/, async ({ ack }) => ack());
 }
 
@@ -46,70 +47,36 @@ async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: Route
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
     return reply(cardNumberMessage());
   }
-  if (isStranger(caller, deps)) return reply(strangerMessage());
+  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
   const understood = deps.commands.understand(typed.text);
-  await answer({ caller, understood, claimKey: `slash:${typed.trigger_id}`, reply }, deps);
+  const openModal = createOpenModal(deps.client, { triggerId: typed.trigger_id, onTop: false });
+  await answer({ caller, understood, claimKey: `slash:${typed.trigger_id}`, openModal, reply }, deps);
 }
 
-async function routePress(body: BlockAction, respond: RespondFn, deps: RouterDeps): Promise<void> {
+async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDeps): Promise<void> {
   const [action] = body.actions;
   if (!action) return;
-  const value = 'value' in action && typeof action.value === 'string' ? action.value : '';
-  const understood = deps.commands.pressed(action.action_id, value);
+  const found = deps.commands.press(action.action_id);
+  if (found) {
+    // The message that was pressed in stays: its other buttons are still of use.
+    return routePress(pressingOf({ body, action, respond }, 'nothing', deps), found, deps);
+  }
+  const understood = deps.commands.pressed(action.action_id, valueOf(action));
   // A link button, or one of a message from before an update.
   if (!understood) return;
-  const caller = callerOf(body);
-  const reply = createReply(
-    { caller, respond: respondOf(body, respond), replaces: placeOf(body) },
-    deps.client,
-    deps.log,
-  );
-  if (isStranger(caller, deps)) return reply(strangerMessage());
+  const { caller, openModal, reply } = pressingOf({ body, action, respond }, placeOf(body), deps);
+  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
   const claimKey = `press:${placeKey(body)}:${action.action_id}`;
-  await answer({ caller, understood, claimKey, reply }, deps);
-}
-
-/** A message is known by its channel and time, a view by the state in which its button was pressed. */
-function placeKey({ container, view }: BlockAction): string {
-  return view ? `${view.id}:${view.hash}` : `${container['channel_id']}:${container['message_ts']}`;
-}
-
-function callerOf(body: BlockAction): Caller {
-  const teamId = body.user.team_id ?? body.team?.id;
-  return {
-    userId: body.user.id,
-    ...(teamId === undefined ? {} : { teamId }),
-    ...(body.channel === undefined ? {} : { channelId: body.channel.id }),
-  };
-}
-
-/** Bolt gives a `respond` that cannot work where Slack sent no response_url: a press in the App Home. */
-function respondOf(body: BlockAction, respond: RespondFn): RespondFn | undefined {
-  return body.response_url ? respond : undefined;
+  await answer({ caller, understood, claimKey, openModal, reply }, deps);
 }
 
 function placeOf(body: BlockAction): ReplyAddress['replaces'] {
   return body.container['is_ephemeral'] === true ? 'pressed' : 'nothing';
 }
 
-/** In a shared channel people of other workspaces see the bot's buttons. In an organisation one person has many workspaces. */
-function isStranger(caller: Caller, deps: RouterDeps): boolean {
-  const own = deps.identity();
-  if (!own?.teamId || own.enterpriseId !== undefined || caller.teamId === undefined) return false;
-  return caller.teamId !== own.teamId;
-}
-
-function strangerMessage(): SlackMessage {
-  return refusalMessage({
-    what: 'use from another workspace',
-    rule: 'Payments are worked with only by people of the workspace the bot is installed in',
-    whoCan: 'a member of that workspace',
-  });
-}
-
 async function publishHome(caller: Caller, deps: RouterDeps): Promise<void> {
   try {
-    if (isStranger(caller, deps)) return;
+    if (isStranger(caller, deps.identity())) return;
     const { blocks } = await deps.commands.home(caller);
     await deps.client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks } });
   } catch (error) {

@@ -1,23 +1,38 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCommandSet } from '../../src/commands/command-set.ts';
-import { createVerbs } from '../../src/commands/registry.ts';
+import { lookupCommand } from '../../src/commands/lookup.ts';
 import { parsed } from '../../src/domain/parsed.ts';
+import { createLog } from '../../src/log.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import { richText, words } from '../../src/slack/blocks.ts';
 import { defineCommand, type Caller, type Command, type MayRun } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
+import type { HomeBlock } from '../../src/slack/message.ts';
 
 const caller: Caller = { userId: 'U0AGENT' };
-const conversation = { caller, whileWaiting: <T>(work: Promise<T>) => work };
+const conversation = { caller, openModal: async () => 'V1', whileWaiting: <T>(work: Promise<T>) => work };
 const allowAll: MayRun = async () => ({ kind: 'allowed' });
 const refuseAll: MayRun = async () => ({ kind: 'refused', rule: 'It needs a role', whoCan: 'the leads' });
 const noJuggling: MayRun = async (permission) =>
   permission === 'juggle' ? { kind: 'refused', rule: 'r', whoCan: 'w' } : { kind: 'allowed' };
-const verbs = createVerbs({
-  findTransaction: async () => undefined,
-  environment: 'sandbox',
-  account: 'Main shop',
-  now: () => 0,
-});
+const verbs = [
+  lookupCommand({
+    findTransaction: async () => undefined,
+    environment: 'sandbox',
+    account: 'Main shop',
+    now: () => 0,
+  }),
+];
+
+function commandSet(of: readonly Command[] = verbs, mayRun = allowAll, logged: string[] = []) {
+  const log = createLog({
+    level: 'debug',
+    secrets: [],
+    write: (line) => logged.push(line),
+    now: () => new Date(0),
+  });
+  return createCommandSet(of, mayRun, log);
+}
 
 const fakeVerb = defineCommand<undefined>({
   verb: 'juggle',
@@ -30,19 +45,30 @@ const fakeVerb = defineCommand<undefined>({
   run: async () => helpMessage([]),
 });
 
+function withHome(verb: string, home: NonNullable<Command['home']>): Command {
+  return { ...fakeVerb, verb, home };
+}
+
+function lines(count: number, word: string): HomeBlock[] {
+  return Array.from({ length: count }, (_, index) => richText([words(`${word} ${index}`)]));
+}
+
+const submit = async () => ({ kind: 'close' as const });
+
 async function answerTo(text: string, options: { verbs?: Command[]; mayRun?: MayRun } = {}): Promise<string> {
-  const set = createCommandSet(options.verbs ?? verbs, options.mayRun ?? allowAll);
+  const set = commandSet(options.verbs, options.mayRun);
   const understood = set.understand(text);
   if (understood.kind === 'unclear') return JSON.stringify(understood.message);
   const prepared = understood.command.prepare(understood.words);
   if (!prepared.ok) return prepared.problem;
   const message = await prepared.value.run(conversation);
+  if (!message) throw new Error('no message');
   assertBlocks('message', message.blocks);
   return JSON.stringify(message);
 }
 
 function meaning(text: string): { verb: string; words: readonly string[] } | 'unclear' {
-  const understood = createCommandSet(verbs, allowAll).understand(text);
+  const understood = commandSet().understand(text);
   return understood.kind === 'unclear'
     ? 'unclear'
     : { verb: understood.command.verb, words: understood.words };
@@ -74,14 +100,14 @@ describe('what is typed', () => {
     const answer = await answerTo('lokup');
     expect(answer).toContain('/pay lookup');
     expect(answer).toContain('look_up');
-    expect(createCommandSet(verbs, allowAll).pressed('look_up', '["lokup"]')).toMatchObject({
+    expect(commandSet().pressed('look_up', '["lokup"]')).toMatchObject({
       kind: 'command',
       words: ['lokup'],
     });
   });
 
   it('offers what was meant when a look-up is misspelt, words and amount included', () => {
-    const set = createCommandSet(verbs, allowAll);
+    const set = commandSet();
     const understood = set.understand('lokup "ORDER 17 B" 12.50');
     if (understood.kind !== 'unclear') throw new Error('a slip was taken for a reference');
     expect(JSON.stringify(understood.message)).toContain(JSON.stringify('/pay lookup "ORDER 17 B" 12.50'));
@@ -93,7 +119,7 @@ describe('what is typed', () => {
   });
 
   it('knows no button that no verb claims', () => {
-    expect(createCommandSet(verbs, allowAll).pressed('gone', '')).toBeUndefined();
+    expect(commandSet().pressed('gone', '')).toBeUndefined();
   });
 });
 
@@ -128,7 +154,7 @@ describe('adding a verb', () => {
     }
     expect(await answerTo('help juggle', withFake)).toContain('juggle 3');
     expect(await answerTo('jugle', withFake)).toContain('/pay juggle');
-    const home = await createCommandSet(withFake.verbs, allowAll).home(caller);
+    const home = await commandSet(withFake.verbs).home(caller);
     expect(JSON.stringify(home)).toContain('/pay juggle <balls>');
     assertBlocks('home', home.blocks);
   });
@@ -138,8 +164,99 @@ describe('adding a verb', () => {
   });
 
   it('refuses two verbs of one word, or one button', () => {
-    expect(() => createCommandSet([...verbs, ...verbs], allowAll)).toThrow('two verbs share “lookup”');
+    expect(() => commandSet([...verbs, ...verbs])).toThrow('two verbs share “lookup”');
     const other = { ...fakeVerb, buttons: [{ actionId: 'look_up', words: () => [] }] };
-    expect(() => createCommandSet([...verbs, other], allowAll)).toThrow('two verbs share “look_up”');
+    expect(() => commandSet([...verbs, other])).toThrow('two verbs share “look_up”');
+  });
+
+  it('refuses one id for a button, a press or a typeahead, and two modals of one callback id', () => {
+    const press = { ...fakeVerb, presses: [{ actionId: 'look_up', press: async () => undefined }] };
+    expect(() => commandSet([...verbs, press])).toThrow('two verbs share “look_up”');
+    const suggestion = { ...fakeVerb, suggestions: [{ actionId: 'look_up', suggest: async () => [] }] };
+    expect(() => commandSet([...verbs, suggestion])).toThrow('two verbs share “look_up”');
+    const modals = [
+      { callbackId: 'form', submit },
+      { callbackId: 'form', submit },
+    ];
+    expect(() => commandSet([...verbs, { ...fakeVerb, modals }])).toThrow('two verbs share “form”');
+  });
+
+  it('finds its press, modal and typeahead with the verb they belong to', () => {
+    const press = { actionId: 'throw', press: async () => undefined };
+    const modal = { callbackId: 'form', submit };
+    const suggestion = { actionId: 'ball', suggest: async () => [] };
+    const verb = { ...fakeVerb, presses: [press], modals: [modal], suggestions: [suggestion] };
+    const set = commandSet([...verbs, verb]);
+    expect(set.press('throw')).toEqual({ command: verb, press });
+    expect(set.modal('form')).toEqual({ command: verb, modal });
+    expect(set.suggestion('ball')).toEqual({ command: verb, suggestion });
+    expect([set.press('look_up'), set.modal(''), set.suggestion('throw')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('the App Home', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('shows what each verb has for the caller before the menu', async () => {
+    const asked: Caller[] = [];
+    const verb = withHome('juggle', async (who) => {
+      asked.push(who);
+      return lines(1, 'ball');
+    });
+    const { blocks } = await commandSet([...verbs, verb]).home(caller);
+    const text = JSON.stringify(blocks);
+    expect(text.indexOf('ball 0')).toBeGreaterThan(-1);
+    expect(text.indexOf('ball 0')).toBeLessThan(text.indexOf('/pay lookup'));
+    expect(asked).toEqual([caller]);
+    assertBlocks('home', blocks);
+  });
+
+  it('asks no verb that the caller may not run', async () => {
+    let asked = 0;
+    const verb = withHome('juggle', async () => {
+      asked += 1;
+      return lines(1, 'ball');
+    });
+    const { blocks } = await commandSet([...verbs, verb], noJuggling).home(caller);
+    expect(asked).toBe(0);
+    expect(JSON.stringify(blocks)).toContain('/pay lookup');
+  });
+
+  it('says of a verb that throws that it cannot be shown, and shows the rest', async () => {
+    const logged: string[] = [];
+    const broken = withHome('drop', () => Promise.reject(new Error('the ball is gone')));
+    const whole = withHome('juggle', async () => lines(1, 'ball'));
+    const home = await commandSet([...verbs, broken, whole], allowAll, logged).home(caller);
+    const text = JSON.stringify(home.blocks);
+    expect(text).toContain('/pay drop cannot be shown here now');
+    expect(text).toContain('ball 0');
+    expect(text).toContain('/pay lookup');
+    expect(text).not.toContain('the ball is gone');
+    const line = JSON.parse(logged.find((each) => each.includes('App Home')) ?? '{}');
+    expect(line).toMatchObject({ verb: 'drop', userId: 'U0AGENT', error: { message: 'the ball is gone' } });
+    expect(text).toContain(line.errorId);
+  });
+
+  it('does not wait for a verb that hangs', async () => {
+    vi.useFakeTimers();
+    const hanging = withHome('drop', () => new Promise(() => undefined));
+    const shown = commandSet([...verbs, hanging]).home(caller);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(JSON.stringify((await shown).blocks)).toContain('/pay drop cannot be shown here now');
+  });
+
+  it('holds no more blocks than Slack takes, and cuts no verb and no menu for it', async () => {
+    const many = ['one', 'two', 'three'].map((verb) => withHome(verb, async () => lines(90, verb)));
+    const { blocks } = await commandSet([...verbs, ...many]).home(caller);
+    assertBlocks('home', blocks);
+    const text = JSON.stringify(blocks);
+    for (const shown of ['one 20', 'two 20', 'three 20', '/pay lookup']) expect(text).toContain(shown);
+    expect(text.split('more than fits here')).toHaveLength(4);
   });
 });

@@ -25,7 +25,12 @@ function lookup(found: Transaction | undefined) {
 async function run(words: string[], found: Transaction | undefined): Promise<SlackMessage> {
   const prepared = lookup(found).prepare(words);
   if (!prepared.ok) throw new Error(prepared.problem);
-  const message = await prepared.value.run({ caller: { userId: 'U1' }, whileWaiting: (work) => work });
+  const message = await prepared.value.run({
+    caller: { userId: 'U1' },
+    openModal: () => Promise.reject(new Error('a look-up opens no modal')),
+    whileWaiting: (work) => work,
+  });
+  if (!message) throw new Error('a look-up answers with a message');
   assertBlocks('message', message.blocks);
   return message;
 }

@@ -1,16 +1,33 @@
 import { expect, it } from 'vitest';
 import { createVerbs, permissions } from '../../src/commands/registry.ts';
 import { anyone } from '../../src/slack/command.ts';
+import { createFakeDesk } from './charge-stage.ts';
+
+const verbs = createVerbs({
+  findTransaction: () => Promise.resolve(undefined),
+  environment: 'sandbox',
+  account: 'main account',
+  now: () => 0,
+  desk: createFakeDesk(),
+  ledger: undefined,
+  currencies: ['NGN'],
+});
 
 it('lists as permissions exactly what its verbs ask for', () => {
-  const verbs = createVerbs({
-    findTransaction: () => Promise.resolve(undefined),
-    environment: 'sandbox',
-    account: 'main account',
-    now: () => 0,
-  });
   const asked = new Set(
     verbs.map(({ permission }) => permission).filter((permission) => permission !== anyone),
   );
   expect(new Set(permissions)).toEqual(asked);
+});
+
+it('lists the verbs in the order of the help', () => {
+  expect(verbs.map(({ verb }) => verb)).toEqual(['lookup', 'charge', 'otp', 'doubt']);
+});
+
+it('gives every press, modal and suggestion to one verb alone', () => {
+  const ids = verbs.flatMap(({ presses = [], modals = [], suggestions = [], buttons = [] }) => [
+    ...[...presses, ...suggestions, ...buttons].map(({ actionId }) => `action ${actionId}`),
+    ...modals.map(({ callbackId }) => `modal ${callbackId}`),
+  ]);
+  expect(new Set(ids).size).toBe(ids.length);
 });

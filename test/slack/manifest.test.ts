@@ -48,7 +48,8 @@ const manifestSchema = z.strictObject({
 
 const manifest = manifestSchema.parse(parse(readFileSync('manifest.yml', 'utf8')));
 const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
-const source = readdirSync('src/slack')
+const source = readdirSync('src/slack', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(`src/slack/${file}`, 'utf8'))
   .join('\n');
 
@@ -57,7 +58,12 @@ const scopesOf: Record<string, string[]> = {
   'auth.test': [],
   'chat.postMessage': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
+  'chat.update': ['chat:write'],
   'conversations.history': ['channels:history', 'groups:history'],
+  'conversations.replies': ['channels:history', 'groups:history'],
+  'views.open': [],
+  'views.push': [],
+  'views.update': [],
   'usergroups.list': ['usergroups:read'],
   'usergroups.users.list': ['usergroups:read'],
   'views.publish': [],

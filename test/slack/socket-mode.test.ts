@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { createCommandSet } from '../../src/commands/command-set.ts';
-import { createVerbs } from '../../src/commands/registry.ts';
+import { lookupCommand } from '../../src/commands/lookup.ts';
 import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack } from '../../src/slack/bolt.ts';
 import type { MayRun } from '../../src/slack/command.ts';
@@ -114,7 +114,7 @@ function startBot(): Slack {
     write: (line) => local.log(line),
     now: () => new Date(0),
   });
-  const verbs = createVerbs({
+  const lookup = lookupCommand({
     findTransaction: async () => undefined,
     environment: 'sandbox',
     account: 'Main shop',
@@ -128,7 +128,7 @@ function startBot(): Slack {
       clients: createClients({ botToken: 'xoxb-1', slackApiUrl }, log),
       mayRun,
       claimOnce: async () => true,
-      commands: createCommandSet(verbs, mayRun),
+      commands: createCommandSet([lookup], mayRun, log),
       wait: (ms) => (ms === helloTimeoutMs ? local.silence() : local.until(() => local.openAnswer.ok)),
     },
   );

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { createCommandSet } from '../../src/commands/command-set.ts';
-import { createVerbs, type VerbDeps } from '../../src/commands/registry.ts';
+import { lookupCommand, type LookupDeps } from '../../src/commands/lookup.ts';
 import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack, type SlackDeps } from '../../src/slack/bolt.ts';
 import type { Command, MayRun } from '../../src/slack/command.ts';
@@ -14,9 +14,13 @@ import {
   signingSecret,
   signSlack,
   slashBody,
+  submitBody,
+  suggestBody,
   teamId,
   type Pressed,
   type SignedRequest,
+  type Sought,
+  type Submitted,
   type Typed,
 } from './slack-requests.ts';
 
@@ -26,12 +30,19 @@ export const slackApiUrl = 'https://slack.test/api';
 /** What the bot sent to a response_url. */
 export type Told = { text: string; replace_original: boolean; response_type: string; blocks: unknown[] };
 
+/** How Slack was answered: the status and what the body says. */
+export type Acknowledged = { status: number; body: Record<string, unknown> | undefined };
+
 export type RunningBot = {
   slack: Slack;
   /** Types a slash command, waits for all it set off, and gives the status of the acknowledgement. */
   type(words: string, more?: Partial<Typed>): Promise<number>;
   /** The same for a press on a button. */
   press(pressed: Pressed): Promise<number>;
+  /** Submits a modal, and gives what Slack is told in the acknowledgement, at once; undefined closes the modal. */
+  submit(submitted: Submitted): Promise<Acknowledged>;
+  /** What an external select offers, and waits for nothing else. */
+  suggest(sought: Sought): Promise<Acknowledged>;
   /** Sends and gives the status as soon as it is there, waiting for nothing else. */
   send(request: SignedRequest): Promise<number>;
   /** A slash command ready to be sent. */
@@ -46,8 +57,8 @@ export type RunningBot = {
   stop(): Promise<void>;
 };
 
-export type BotOptions = Partial<VerbDeps> &
-  Partial<Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'patienceMs' | 'wait'>> & {
+export type BotOptions = Partial<LookupDeps> &
+  Partial<Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'patienceMs' | 'submitMs' | 'suggestMs' | 'wait'>> & {
     more?: Command[];
     /** Answers `auth.test` unless false. */
     slackIsUp?: boolean;
@@ -78,10 +89,13 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
   }
   const responseUrl = await listen((request, response) => void hear(request, response));
 
-  async function send(request: SignedRequest): Promise<number> {
+  async function ask(request: SignedRequest): Promise<Acknowledged> {
     const response = await fetch(`${bot.url}/slack/events`, { method: 'POST', ...request });
-    await response.text();
-    return response.status;
+    const said = await response.text();
+    return { status: response.status, body: said.startsWith('{') ? JSON.parse(said) : undefined };
+  }
+  async function send(request: SignedRequest): Promise<number> {
+    return (await ask(request)).status;
   }
   async function sendAndWait(body: string): Promise<number> {
     const status = await send(signSlack(body));
@@ -94,6 +108,8 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
     typed: (words) => signSlack(slashBody({ text: words, responseUrl: responseUrl.url })),
     type: (words, more) => sendAndWait(slashBody({ text: words, responseUrl: responseUrl.url, ...more })),
     press: (pressed) => sendAndWait(pressBody({ responseUrl: responseUrl.url, ...pressed })),
+    submit: (submitted) => ask(signSlack(submitBody(submitted))),
+    suggest: (sought) => ask(signSlack(suggestBody(sought))),
     told,
     toldText: () => JSON.stringify(told),
     logged,
@@ -108,7 +124,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
 function createBot(options: BotOptions, write: (line: string) => void): Slack {
   const log = createLog({ level: 'debug', secrets: [], write, now: () => new Date(0) });
   const mayRun = options.mayRun ?? allowAll;
-  const verbs = createVerbs({
+  const lookup = lookupCommand({
     findTransaction: options.findTransaction ?? (async () => undefined),
     environment: 'sandbox',
     account: 'Main shop',
@@ -122,8 +138,10 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
       clients: createClients({ botToken, slackApiUrl }, log),
       mayRun,
       claimOnce: options.claimOnce ?? (async () => true),
-      commands: createCommandSet([...verbs, ...(options.more ?? [])], mayRun),
+      commands: createCommandSet([lookup, ...(options.more ?? [])], mayRun, log),
       patienceMs: options.patienceMs ?? 60_000,
+      ...(options.submitMs === undefined ? {} : { submitMs: options.submitMs }),
+      ...(options.suggestMs === undefined ? {} : { suggestMs: options.suggestMs }),
       ...(options.wait ? { wait: options.wait } : {}),
     },
   );

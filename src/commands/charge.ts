@@ -1,0 +1,63 @@
+import { parseAmount } from '../domain/money.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { Choice } from '../slack/blocks.ts';
+import { chargeActions } from '../slack/charge/charge-actions.ts';
+import { homeCharges } from '../slack/charge/charge-list.ts';
+import { chargeModal } from '../slack/charge/charge-modal.ts';
+import { defineCommand, type Caller, type Command } from '../slack/command.ts';
+import { limits } from '../slack/limits.ts';
+import type { HomeBlock } from '../slack/message.ts';
+import { chargeModals } from './charge/charge-modals.ts';
+import { chargePresses } from './charge/charge-presses.ts';
+import { formParts, type ChargeDeps } from './charge/charge-deps.ts';
+import { cardChoice } from './charge/known-cards.ts';
+
+export type { ChargeDeps };
+
+type Beginning = { amountMinor?: number };
+
+const recentCharges = 5;
+
+/**
+ * `/pay charge [amount]`: the form, the read-back of its exact terms, the charge, and what became of it, all in
+ * one modal. Running it charges nothing, so a repeat is harmless; the charge itself goes by the dialogue's own
+ * reference, and is made at most once for it.
+ */
+export function chargeCommand(deps: ChargeDeps): Command {
+  return defineCommand<Beginning>({
+    verb: 'charge',
+    usage: '[amount]',
+    summary: 'Charge a saved card, once, and see what became of it',
+    examples: ['charge', 'charge 12,500.00'],
+    permission: 'charge',
+    effect: 'none',
+    parse: parseBeginning,
+    modals: chargeModals(deps),
+    presses: chargePresses(deps),
+    suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps, typed) }],
+    home: (caller) => recent(deps, caller),
+
+    async run(beginning, { openModal }) {
+      await openModal(chargeModal({ ...formParts(deps), prefill: beginning }));
+      return undefined;
+    },
+  });
+}
+
+function parseBeginning([first, ...rest]: readonly string[]): Parsed<Beginning> {
+  if (first === undefined) return parsed({});
+  const amount = parseAmount(first);
+  if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
+  const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
+  return problem(`${said} The card and everything else are asked for in a form.`);
+}
+
+async function suggestCards({ ledger }: ChargeDeps, typed: string): Promise<Choice[]> {
+  const found = (await ledger?.search(typed, limits.options)) ?? [];
+  return found.map(cardChoice).map(({ id, text }) => ({ text, value: id }));
+}
+
+async function recent(deps: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {
+  const charges = await deps.desk.recent(userId, recentCharges);
+  return homeCharges('Your last charges', charges, deps, deps.now());
+}

@@ -1,0 +1,49 @@
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
+import { cardChoice, type KnownCards } from './known-cards.ts';
+
+type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem'>;
+
+/**
+ * The form as it was before these terms were read back. A token key that the bot knows no card of is never put
+ * back into a modal: it has to be pasted again.
+ */
+export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
+  const { money, customerId, reason, customerEmail } = terms;
+  const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
+  const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
+  if (!card) {
+    return {
+      prefill: withoutUndefined({ ...filled, customerEmail }),
+      problem: 'Paste the token key again: it is a secret, and the form does not keep it.',
+    };
+  }
+  // Left empty where the card's own serves, so that another card can be chosen without touching it.
+  const email = customerEmail === card.customerEmail ? undefined : customerEmail;
+  return { prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }) };
+}
+
+/**
+ * A new form on the terms of an earlier charge. The card stays chosen, unless it is what was wrong; the
+ * e-mail is left to the card.
+ */
+export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
+  const { money, customerId, reason } = charge.terms;
+  const id = isTokenWrong(charge) ? undefined : charge.card;
+  const card = id === undefined ? undefined : await ledger?.find(id);
+  return {
+    prefill: withoutUndefined({
+      amountMinor: money.minor,
+      currency: money.currency,
+      customerId,
+      reason,
+      card: card && cardChoice(card),
+    }),
+  };
+}
+
+function isTokenWrong({ state }: ChargeSeen): boolean {
+  return state.kind === 'rejected' && state.reason === 'invalid_token';
+}

@@ -1,0 +1,23 @@
+import { parsed, problem } from '../domain/parsed.ts';
+import { doubtMessage, homeCharges } from '../slack/charge/charge-list.ts';
+import { defineCommand, type Command } from '../slack/command.ts';
+import type { ShowDeps } from './charge/charge-views.ts';
+
+/** `/pay doubt`: every charge whose outcome nobody knows yet, and what is being done about it. */
+export function doubtCommand(deps: ShowDeps): Command {
+  return defineCommand<undefined>({
+    verb: 'doubt',
+    usage: '',
+    summary: 'List the charges whose outcome is not known, and what happens next',
+    examples: ['doubt'],
+    permission: 'doubt',
+    effect: 'none',
+    parse: (words) =>
+      words.length === 0
+        ? parsed(undefined)
+        : problem('Nothing follows “doubt”: it lists every charge in doubt.'),
+    run: async () => doubtMessage(await deps.desk.inDoubt(), deps, deps.now()),
+
+    home: async () => homeCharges('In doubt', await deps.desk.inDoubt(), deps, deps.now()),
+  });
+}

@@ -1,0 +1,58 @@
+import { withDeadline } from '../deadline.ts';
+import { newErrorId, type Log } from '../log.ts';
+import { context, divider, plainText } from '../slack/blocks.ts';
+import type { Caller, Command, MayRun } from '../slack/command.ts';
+import { limits } from '../slack/limits.ts';
+import type { HomeBlock, SlackMessage } from '../slack/message.ts';
+import { menuFor, sortByPermit } from './help.ts';
+
+type HomeDeps = { verbs: readonly Command[]; mayRun: MayRun; log: Log };
+
+/** One verb that hangs must not keep the rest from the person. */
+const sectionMs = 3_000;
+
+/**
+ * The App Home: what each verb the caller may run has for them, then the menu. A verb that throws or hangs
+ * is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
+ */
+export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
+  const { verbs, mayRun } = deps;
+  const [menu, { allowed }] = await Promise.all([
+    menuFor(caller, verbs, mayRun),
+    sortByPermit(caller, verbs, mayRun),
+  ]);
+  const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
+  const filled = sections.filter((section) => section.length > 0);
+  if (filled.length === 0) return menu;
+  const room = limits.viewBlocks - menu.blocks.length - 1;
+  return { text: menu.text, blocks: [...fitInto(room, filled), divider(), ...menu.blocks] };
+}
+
+async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<readonly HomeBlock[]> {
+  const { home } = verb;
+  if (!home) return [];
+  try {
+    return await withDeadline(sectionMs, () => home(caller));
+  } catch (error) {
+    const errorId = newErrorId();
+    log(
+      'error',
+      'A part of the App Home could not be shown',
+      { errorId, verb: verb.verb, userId: caller.userId },
+      error,
+    );
+    return [context(plainText(`⚠️ /pay ${verb.verb} cannot be shown here now, error ${errorId}.`))];
+  }
+}
+
+/** Every section keeps its share of the room, so that a long one pushes none out. */
+function fitInto(room: number, sections: readonly (readonly HomeBlock[])[]): HomeBlock[] {
+  const total = sections.reduce((sum, section) => sum + section.length, 0);
+  if (total <= room) return sections.flat();
+  const share = Math.floor(room / sections.length);
+  return sections.flatMap((section) =>
+    section.length <= share ? section : [...section.slice(0, share - 1), more],
+  );
+}
+
+const more: HomeBlock = context(plainText('… and more than fits here.'));

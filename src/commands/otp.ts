@@ -1,0 +1,147 @@
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { alertBox } from '../slack/blocks.ts';
+import { chargeActions } from '../slack/charge/charge-actions.ts';
+import { homeCharges, pendingCodesMessage } from '../slack/charge/charge-list.ts';
+import { otpModalId, readOtpModal } from '../slack/charge/otp-modal.ts';
+import { unknownChargeMessage, unknownChargeModal } from '../slack/charge/unknown-charge.ts';
+import {
+  defineCommand,
+  type Caller,
+  type Command,
+  type Conversation,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+} from '../slack/command.ts';
+import type { HomeBlock, SlackMessage } from '../slack/message.ts';
+import {
+  openCharge,
+  openNamed,
+  sayUnknown,
+  showAndCarryOn,
+  showCharge,
+  stateModal,
+  type ShowDeps,
+} from './charge/charge-views.ts';
+
+type Wanted = { reference?: OrderReference };
+
+/**
+ * `/pay otp [reference]`: the field for the bank's code, again after the modal was closed or the bot restarted.
+ * The code itself passes through one call to the desk and is kept nowhere.
+ */
+export function otpCommand(deps: ShowDeps): Command {
+  return defineCommand<Wanted>({
+    verb: 'otp',
+    usage: '[reference]',
+    summary: 'Enter the code (OTP) that the bank sent to a customer',
+    examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
+    permission: 'otp',
+    effect: 'none',
+    parse: parseWanted,
+    modals: [
+      { callbackId: otpModalId, effect: 'money', submit: (submission) => submitCode(deps, submission) },
+    ],
+    presses: [
+      { actionId: chargeActions.enterCode, press: (pressed) => openNamed(deps, pressed) },
+      { actionId: chargeActions.resend, press: (pressed) => resend(deps, pressed) },
+      { actionId: chargeActions.takeOver, press: (pressed) => takeOver(deps, pressed) },
+    ],
+    home: (caller) => waiting(deps, caller),
+    run: ({ reference }, conversation) =>
+      reference === undefined ? openMine(deps, conversation) : openOne(deps, reference, conversation),
+  });
+}
+
+function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
+  if (first === undefined) return parsed({});
+  // Nobody's code belongs in a command: what else was typed is not repeated.
+  if (rest.length > 0) return problem('Give one reference. The code is asked for in a form.');
+  const reference = parseOrderReference(first);
+  return reference.ok ? parsed({ reference: reference.value }) : reference;
+}
+
+async function openMine(deps: ShowDeps, conversation: Conversation): Promise<SlackMessage | undefined> {
+  const charges = await deps.desk.waitingFor(conversation.caller.userId);
+  const [only] = charges;
+  if (only === undefined || charges.length > 1) return pendingCodesMessage(charges, deps, deps.now());
+  await openCharge(deps, only, conversation);
+  return undefined;
+}
+
+/** Whatever state it is in: the modal says when no code is wanted any more, and what became of it. */
+async function openOne(
+  deps: ShowDeps,
+  reference: OrderReference,
+  conversation: Conversation,
+): Promise<SlackMessage | undefined> {
+  const charge = await deps.desk.find(reference);
+  if (!charge) return unknownChargeMessage(reference, deps);
+  await openCharge(deps, charge, conversation);
+  return undefined;
+}
+
+/**
+ * One try. A StoreUnavailable of `desk.submitCode` itself means that the code has not left; only `carryOn`,
+ * which the desk made, still holds it, until it ran.
+ */
+async function submitCode(deps: ShowDeps, submission: Submission): Promise<ViewAnswer> {
+  const read = readOtpModal(submission);
+  if (read.kind === 'errors') return read;
+  if (read.kind === 'not_ours') return { kind: 'update', modal: unknownChargeModal(undefined, deps) };
+  const { reference, code } = read;
+  const result = await deps.desk.submitCode({ reference, code, by: submission.caller.userId });
+  switch (result.kind) {
+    case 'checking':
+      return showAndCarryOn(deps, result.charge, submission, result.carryOn);
+    case 'not_yours':
+    case 'not_open':
+      return showAndCarryOn(deps, result.charge, submission);
+    case 'unknown_charge':
+      return { kind: 'update', modal: unknownChargeModal(reference, deps) };
+  }
+}
+
+/** Another code; it gives neither time nor tries. */
+async function resend(deps: ShowDeps, pressed: Pressed): Promise<void> {
+  const { caller, value } = pressed;
+  const result = await deps.desk.resendCode({ reference: value, by: caller.userId });
+  switch (result.kind) {
+    case 'asked':
+      await showCharge(deps, pressed, result.charge);
+      await result.carryOn();
+      return await showCharge(deps, pressed, result.charge);
+    case 'too_soon':
+      return await sayTooSoon(deps, pressed, result);
+    case 'not_yours':
+    case 'not_open':
+      return await showCharge(deps, pressed, result.charge);
+    case 'unknown_charge':
+      return await sayUnknown(deps, pressed);
+  }
+}
+
+async function sayTooSoon(
+  deps: ShowDeps,
+  pressed: Pressed,
+  { charge, againAt }: { charge: ChargeSeen; againAt: number },
+): Promise<void> {
+  if (!pressed.view) return await showCharge(deps, pressed, charge);
+  const seconds = Math.max(1, Math.ceil((againAt - deps.now()) / 1_000));
+  const text = `Another code was asked for a moment ago. Give it time to arrive; ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  const modal = stateModal(deps, charge, pressed.caller.userId);
+  await pressed.updateModal({ ...modal, blocks: [alertBox('warning', text), ...modal.blocks] });
+}
+
+/** From now on this person enters the code; the modal has the field at once. */
+async function takeOver(deps: ShowDeps, pressed: Pressed): Promise<void> {
+  const { caller, value } = pressed;
+  const charge = await deps.desk.takeOver({ reference: value, by: caller.userId });
+  await (charge ? showCharge(deps, pressed, charge) : sayUnknown(deps, pressed));
+}
+
+async function waiting(deps: ShowDeps, { userId }: Caller): Promise<HomeBlock[]> {
+  return homeCharges('Waiting for a code', await deps.desk.waitingFor(userId), deps, deps.now());
+}

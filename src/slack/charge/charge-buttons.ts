@@ -1,0 +1,75 @@
+import type { ActionsBlock, Button } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { actions, button } from '../blocks.ts';
+import { chargeActions } from './charge-actions.ts';
+import { rejectionWords } from './rejection-words.ts';
+
+/** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
+export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
+  const { reference } = charge;
+  switch (charge.state.kind) {
+    case 'otp':
+      return row(enterCodeButton(reference));
+    case 'confirming':
+    case 'review':
+      return row(checkButton(reference));
+    case 'declined':
+      return savingLinkRow(charge);
+    default:
+      return [];
+  }
+}
+
+/** The same in the charge's own modal, where a new charge can be started from the old one's terms. */
+export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
+  const { state } = charge;
+  switch (state.kind) {
+    case 'rejected': {
+      const { again } = rejectionWords[state.reason ?? 'other'];
+      return again === undefined ? [] : row(anotherButton(charge, again));
+    }
+    case 'abandoned':
+      return row(anotherButton(charge, 'Charge again'));
+    case 'expired':
+      return row(anotherButton(charge, 'Start a new charge'));
+    case 'declined':
+      return charge.nextTry?.kind === 'allowed'
+        ? row(anotherButton(charge, 'Charge again'))
+        : savingLinkRow(charge);
+    // Its code is entered in the modal itself.
+    case 'otp':
+      return [];
+    default:
+      return messageButtons(charge);
+  }
+}
+
+export function enterCodeButton(reference: string): Button {
+  return button({
+    actionId: chargeActions.enterCode,
+    text: 'Enter code',
+    value: reference,
+    style: 'primary',
+  });
+}
+
+export function checkButton(reference: string): Button {
+  return button({ actionId: chargeActions.checkNow, text: 'Check now', value: reference });
+}
+
+export function showButton(reference: string): Button {
+  return button({ actionId: chargeActions.show, text: 'Show it', value: reference });
+}
+
+function anotherButton({ reference }: ChargeSeen, text: string): Button {
+  return button({ actionId: chargeActions.another, text, value: reference });
+}
+
+function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
+  if (nextTry?.kind !== 'save_again') return [];
+  return row(button({ actionId: chargeActions.savingLink, text: 'Card-saving link', value: reference }));
+}
+
+function row(...buttons: Button[]): ActionsBlock[] {
+  return [actions(...buttons)];
+}

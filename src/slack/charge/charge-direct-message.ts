@@ -1,0 +1,57 @@
+import type { ActionsBlock, RichTextBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { Told } from '../../domain/charge-state.ts';
+import { fields, richText } from '../blocks.ts';
+import { quoted } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
+import { messageButtons, modalButtons } from './charge-buttons.ts';
+import { chargeHeadline, plain, termFields } from './charge-facts.ts';
+import { foot } from './charge-message.ts';
+import { repeatLine } from './charge-note-message.ts';
+import type { ChargePlace } from './charge-place.ts';
+import { standing } from './otp-lines.ts';
+import { stateBlocks } from './state-lines.ts';
+
+const directEventType = 'payops_charge_direct';
+
+/**
+ * What the agent is told of a charge, in full, because the modal may be closed. The request for a code is
+ * edited once the code is no longer awaited, and says then what the charge has become, without a button.
+ */
+export function chargeDirectMessage(
+  what: Told,
+  charge: ChargeSeen,
+  place: ChargePlace,
+  about: { key: string; mayBeRepeat: boolean },
+): SlackMessage {
+  const { text, block } = chargeHeadline(charge, 'masked');
+  return {
+    text,
+    blocks: [
+      block,
+      ...body(charge),
+      ...fields(termFields(charge.terms)),
+      ...repeatLine(about.mayBeRepeat),
+      foot(charge, place),
+      ...buttons(what, charge),
+    ],
+    metadata: { event_type: directEventType, event_payload: { key: about.key } },
+  };
+}
+
+function body(charge: ChargeSeen): RichTextBlock[] {
+  if (charge.state.kind !== 'otp') return stateBlocks(charge);
+  return [
+    ...quoted('The bank says:', charge.bankWords),
+    richText(
+      plain('Ask the customer for the code only while you speak with them; never in a message.'),
+      standing(charge),
+    ),
+  ];
+}
+
+/** A conclusion has those of its modal, which may be closed. */
+function buttons(what: Told, charge: ChargeSeen): ActionsBlock[] {
+  if (what !== charge.state.kind) return [];
+  return what === 'otp' ? messageButtons(charge) : modalButtons(charge);
+}

@@ -1,0 +1,165 @@
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import {
+  actions,
+  bold,
+  code,
+  context,
+  divider,
+  header,
+  headline,
+  moment,
+  person,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../blocks.ts';
+import { customerWord, referenceWord } from '../evidence.ts';
+import type { HomeBlock, SlackMessage } from '../message.ts';
+import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
+import { amountWord, counted, labelled, plain } from './charge-facts.ts';
+import { messageFoot, type ChargePlace } from './charge-place.ts';
+import { standingNow } from './otp-lines.ts';
+import { nextTryWords } from './retry-lines.ts';
+import { reviewLines } from './state-lines.ts';
+import { isConcluded, stateWord } from './state-words.ts';
+
+/** More than a person reads at once. */
+const mostShown = 10;
+
+/** The charges whose code this person is to enter, each with its button. */
+export function pendingCodesMessage(
+  charges: readonly ChargeSeen[],
+  place: ChargePlace,
+  nowMs: number,
+): SlackMessage {
+  if (charges.length === 0) return noCodes(place, nowMs);
+  return listMessage({
+    title: `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`,
+    items: charges.map((charge) => [
+      richText(itemLine(charge), standingNow(charge, nowMs)),
+      actions(enterCodeButton(charge.reference)),
+    ]),
+    more: 'They come up as these are settled.',
+    place,
+    nowMs,
+  });
+}
+
+function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
+  const { text, block } = headline('No charge waits for a code from you', []);
+  const lines: Run[][] = [
+    plain('When the bank wants a code, you get a direct message with a button.'),
+    plain('A colleague’s charge: ', code('/pay otp <reference>'), words(' and then Take over.')),
+  ];
+  return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked at', nowMs)] };
+}
+
+/** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
+export function doubtMessage(
+  charges: readonly ChargeSeen[],
+  place: ChargePlace,
+  nowMs: number,
+): SlackMessage {
+  if (charges.length === 0) {
+    const { text, block } = headline('No charge is in doubt', []);
+    const line = plain('Every charge has a proven outcome, or waits for a code.');
+    return { text, blocks: [block, richText(line), messageFoot(place, 'looked at', nowMs)] };
+  }
+  return listMessage({
+    title: `❔ ${counted(charges.length, 'charge', 'charges')} without a known outcome`,
+    items: charges.map((charge) => [
+      richText(itemLine(charge), ...doubtLines(charge, nowMs)),
+      ...doubtButtons(charge),
+    ]),
+    more: 'They come up as these are settled; each is looked up by itself all the same.',
+    place,
+    nowMs,
+  });
+}
+
+function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
+  const { state, by, submittedAt, sends } = charge;
+  const since = state.kind === 'confirming' ? state.since : submittedAt;
+  const asked = sends > 1 ? `, asked ${counted(sends, 'time')} under the one reference` : '';
+  const who = labelled('By', person(by), ', since ', moment(since), asked);
+  return state.kind === 'review' ? [who, ...reviewLines] : [who, nextLine(charge, nowMs)];
+}
+
+function nextLine({ dueAt, state }: ChargeSeen, nowMs: number): Run[] {
+  if (isConcluded(state) || dueAt === undefined) return labelled('Next', 'nothing; its outcome stands.');
+  const rest = ' Do not charge again.';
+  return dueAt <= nowMs
+    ? labelled('Next', `it is being looked up now.${rest}`)
+    : labelled('Next', 'it is looked up by itself at the latest ', moment(dueAt), `.${rest}`);
+}
+
+function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {
+  const mayCheck = state.kind === 'confirming' || state.kind === 'review';
+  return mayCheck ? [actions(checkButton(reference))] : [];
+}
+
+/** A part of the App Home; nothing without charges. */
+export function homeCharges(
+  title: string,
+  charges: readonly ChargeSeen[],
+  place: ChargePlace,
+  nowMs: number,
+): HomeBlock[] {
+  if (charges.length === 0) return [];
+  return [
+    header(title),
+    ...charges.slice(0, mostShown).flatMap((charge) => homeItem(charge, nowMs)),
+    ...moreLine(charges.length, 'The others are not shown here.'),
+    messageFoot(place, 'looked at', nowMs),
+    divider(),
+  ];
+}
+
+function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
+  const { state, reference } = charge;
+  const nextTry = state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
+  const lines: Run[][] = [itemLine(charge)];
+  if (state.kind === 'otp') lines.push(standingNow(charge, nowMs));
+  else if (nextTry) lines.push(labelled('Next try from', ...nextTry));
+  else lines.push(plain('Started ', moment(charge.submittedAt)));
+  const button = state.kind === 'otp' ? enterCodeButton(reference) : showButton(reference);
+  return [
+    richText(...lines),
+    actions(button, ...(state.kind === 'confirming' ? [checkButton(reference)] : [])),
+  ];
+}
+
+function itemLine(charge: ChargeSeen): Run[] {
+  const { terms, reference } = charge;
+  const details = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+  return plain(
+    bold(stateWord(charge)),
+    ...details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`),
+  );
+}
+
+type List = {
+  title: string;
+  items: readonly HomeBlock[][];
+  more: string;
+  place: ChargePlace;
+  nowMs: number;
+};
+
+function listMessage({ title, items, more, place, nowMs }: List): SlackMessage {
+  const { text, block } = headline(title, []);
+  return {
+    text,
+    blocks: [
+      block,
+      ...items.slice(0, mostShown).flat(),
+      ...moreLine(items.length, more),
+      messageFoot(place, 'looked at', nowMs),
+    ],
+  };
+}
+
+function moreLine(count: number, words: string): HomeBlock[] {
+  return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${words}`))] : [];
+}

@@ -1,0 +1,65 @@
+import type { RichTextBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { fields, moment, person, richText, type Run } from '../blocks.ts';
+import type { SlackMessage } from '../message.ts';
+import { messageButtons } from './charge-buttons.ts';
+import { chargeHeadline, labelled, termFields } from './charge-facts.ts';
+import { messageFoot, type ChargePlace } from './charge-place.ts';
+import { standing } from './otp-lines.ts';
+import { nextTryWords } from './retry-lines.ts';
+import { correction, reviewLines } from './state-lines.ts';
+import { isClosed, isConcluded } from './state-words.ts';
+
+/** What the metadata of the desk's message is called; the key in it finds the message again. */
+export const chargeEventType = 'payops_charge';
+
+/**
+ * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
+ * settled one loses its details and buttons: they are in the thread.
+ */
+export function chargeMessage(charge: ChargeSeen, place: ChargePlace, key: string): SlackMessage {
+  const { text, block } = chargeHeadline(charge, 'masked');
+  return {
+    text,
+    blocks: [
+      block,
+      ...correction(charge),
+      ...advice(charge),
+      ...facts(charge),
+      ...messageButtons(charge),
+      foot(charge, place),
+    ],
+    metadata: { event_type: chargeEventType, event_payload: { key } },
+  };
+}
+
+/** LIVE or SANDBOX, and since when it stands so. */
+export function foot({ state, submittedAt }: ChargeSeen, place: ChargePlace): ReturnType<typeof messageFoot> {
+  return isConcluded(state)
+    ? messageFoot(place, 'concluded', state.concludedAt)
+    : messageFoot(place, 'started', submittedAt);
+}
+
+function advice({ state }: ChargeSeen): RichTextBlock[] {
+  if (state.kind === 'review') return [richText(...reviewLines)];
+  if (state.kind !== 'confirming') return [];
+  return [richText(labelled('Next', 'it is looked up until the outcome is proven. Do not charge again.'))];
+}
+
+function facts(charge: ChargeSeen): RichTextBlock[] {
+  const nextTry = charge.state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
+  const agent = agentWord(charge);
+  if (isClosed(charge)) return fields({ Agent: agent, 'Next try from': nextTry });
+  const { otp, state } = charge;
+  return fields({
+    ...termFields(charge.terms),
+    Agent: agent,
+    Code: state.kind === 'otp' && otp ? standing(charge) : undefined,
+    Since: state.kind === 'confirming' ? [moment(state.since)] : undefined,
+  });
+}
+
+/** Not in the first version, which is posted as the agent clicks and would ping them; an edit pings nobody. */
+function agentWord({ agent, state, sends }: ChargeSeen): Run[] | undefined {
+  return state.kind === 'charging' && sends <= 1 ? undefined : [person(agent)];
+}

@@ -1,0 +1,216 @@
+import { formatMoney, parseAmount, type Money } from '../../domain/money.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { alertBox, externalSelect, modal, richText, select, textInput, words } from '../blocks.ts';
+import type { ViewValues } from '../command.ts';
+import type { Modal, ModalBlock } from '../message.ts';
+import { oneLine, visible } from '../text.ts';
+import { chargeActions } from './charge-actions.ts';
+import { moneyWords, placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
+
+export const chargeModalId = 'charge';
+
+/** The block ids of the fields; a field's error is told under the same name. */
+export const chargeFields = {
+  card: chargeActions.card,
+  token: 'charge_token',
+  amount: 'charge_amount',
+  currency: 'charge_currency',
+  email: 'charge_email',
+  customerId: 'charge_customer_id',
+  reason: 'charge_reason',
+} as const;
+
+/** What an agent typed and chose. `tokenKey` is a secret. */
+export type ChargeForm = {
+  card: { kind: 'ledger'; id: string } | { kind: 'pasted'; tokenKey: string };
+  money: Money;
+  /** Absent: the one the card is saved with. */
+  customerEmail?: string;
+  customerId?: string;
+  reason?: string;
+};
+
+export type ChargePrefill = {
+  card?: { id: string; text: string };
+  amountMinor?: number;
+  currency?: string;
+  customerEmail?: string;
+  customerId?: string;
+  reason?: string;
+};
+
+export type ChargeModalOptions = {
+  place: ChargePlace;
+  /** The first is chosen when nothing else is. */
+  currencies: readonly string[];
+  /** Whether saved cards are known and can be chosen. */
+  ledger: boolean;
+  prefill?: ChargePrefill;
+  problem?: string;
+};
+
+const longestEmail = 254;
+const longestCustomerId = 100;
+const longestReason = 300;
+
+/** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
+export function chargeModal(options: ChargeModalOptions): Modal {
+  const { place, ledger, prefill = {} } = options;
+  const blocks: ModalBlock[] = [
+    ...(options.problem === undefined ? [] : [alertBox('warning', options.problem)]),
+    richText([words(`${moneyWords[place.environment]} You read the terms back before anything is charged.`)]),
+    ...(ledger ? [cardInput(prefill.card)] : []),
+    tokenInput(ledger),
+    ...moneyInputs(options.currencies, prefill),
+    ...customerInputs(prefill),
+    placeFoot(place),
+  ];
+  return modal({
+    callbackId: chargeModalId,
+    title: placeTitle('Charge a card', place),
+    blocks,
+    submit: 'Read the terms back',
+  });
+}
+
+function cardInput(initial: ChargePrefill['card']): ModalBlock {
+  return externalSelect({
+    id: chargeFields.card,
+    label: 'Saved card',
+    placeholder: 'Type the last four digits or the e-mail',
+    hint: 'Cards that were saved at their first payment.',
+    optional: true,
+    ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
+  });
+}
+
+/** Never filled in beforehand: what is in a modal stays in Slack. */
+function tokenInput(ledger: boolean): ModalBlock {
+  return textInput({
+    id: chargeFields.token,
+    label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',
+    hint: 'The key the payments service gave for the saved card. Never a card number.',
+    optional: ledger,
+  });
+}
+
+function moneyInputs(currencies: readonly string[], prefill: ChargePrefill): ModalBlock[] {
+  const { amountMinor, currency } = prefill;
+  const chosen = currencies.find((one) => one === currency) ?? currencies[0];
+  return [
+    textInput({
+      id: chargeFields.amount,
+      label: 'Amount',
+      placeholder: '12,500.00',
+      ...(amountMinor === undefined ? {} : { initial: amountOnly(amountMinor) }),
+    }),
+    select({
+      id: chargeFields.currency,
+      label: 'Currency',
+      choices: currencies.map((one) => ({ text: one, value: one })),
+      ...(chosen === undefined ? {} : { initial: chosen }),
+    }),
+  ];
+}
+
+/** "12,500.00". */
+export function amountOnly(minor: number): string {
+  return formatMoney({ minor, currency: '' }).trim();
+}
+
+function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): ModalBlock[] {
+  return [
+    textInput({
+      id: chargeFields.email,
+      label: 'Customer’s e-mail',
+      hint: 'Empty: the one the card is saved with. Needed when a token key is pasted; the service refuses any but the saved one.',
+      maxLength: longestEmail,
+      optional: true,
+      ...filled(customerEmail),
+    }),
+    textInput({
+      id: chargeFields.customerId,
+      label: 'Customer id',
+      hint: 'Your own id of the customer; the service’s event brings it back.',
+      maxLength: longestCustomerId,
+      optional: true,
+      ...filled(customerId),
+    }),
+    textInput({
+      id: chargeFields.reason,
+      label: 'Reason',
+      hint: 'For your colleagues; not sent.',
+      maxLength: longestReason,
+      optional: true,
+      ...filled(reason),
+    }),
+  ];
+}
+
+function filled(initial: string | undefined): { initial?: string } {
+  return initial === undefined || initial === '' ? {} : { initial };
+}
+
+export type ReadCharge =
+  | { kind: 'read'; form: ChargeForm }
+  | { kind: 'errors'; errors: Record<string, string> };
+
+/** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
+export function readChargeModal(values: ViewValues): ReadCharge {
+  const card = readCard(values);
+  const amount = parseAmount(values[chargeFields.amount] ?? '');
+  const currency = (values[chargeFields.currency] ?? '').trim().toUpperCase();
+  const person = readPerson(values);
+  const isPasted = card.ok && card.value.kind === 'pasted';
+  const errors = withoutUndefined({
+    [chargeFields.token]: card.ok ? undefined : card.problem,
+    [chargeFields.amount]: amount.ok ? undefined : amount.problem,
+    [chargeFields.currency]: currencyProblem(currency),
+    [chargeFields.email]: emailProblem(person.customerEmail, isPasted),
+    [chargeFields.customerId]: customerIdProblem(person.customerId),
+  });
+  if (!card.ok || !amount.ok || Object.keys(errors).length > 0) return { kind: 'errors', errors };
+  const money = { minor: amount.value, currency };
+  return { kind: 'read', form: { card: card.value, money, ...withoutUndefined(person) } };
+}
+
+/** As they are shown when they are read back: what nobody sees is not sent either. */
+function readPerson(
+  values: ViewValues,
+): Record<'customerEmail' | 'customerId' | 'reason', string | undefined> {
+  const read = (id: string): string | undefined => oneLine(values[id] ?? '') || undefined;
+  return {
+    customerEmail: read(chargeFields.email),
+    customerId: read(chargeFields.customerId),
+    reason: read(chargeFields.reason),
+  };
+}
+
+/** Told at the token’s field, which stands in the modal with and without a list of cards. */
+function readCard(values: ViewValues): Parsed<ChargeForm['card']> {
+  const id = values[chargeFields.card] ?? '';
+  const tokenKey = visible(values[chargeFields.token] ?? '').trim();
+  if (id !== '' && tokenKey !== '') return problem('Choose a saved card or paste a token key, not both.');
+  if (id !== '') return parsed({ kind: 'ledger', id });
+  if (tokenKey === '') return problem('Choose a saved card, or paste its token key here.');
+  if (/\s/.test(tokenKey)) return problem('A token key has no blanks in it. Paste it again.');
+  return parsed({ kind: 'pasted', tokenKey });
+}
+
+function currencyProblem(currency: string): string | undefined {
+  return /^[A-Z]{3}$/.test(currency) ? undefined : 'A currency is three letters, like NGN.';
+}
+
+function emailProblem(email: string | undefined, isNeeded: boolean): string | undefined {
+  if (email === undefined) {
+    return isNeeded ? 'Needed with a pasted token key: the e-mail the card is saved with.' : undefined;
+  }
+  const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
+  return isOne ? undefined : 'That is not an e-mail address. It looks like ada@example.com.';
+}
+
+function customerIdProblem(id: string | undefined): string | undefined {
+  if (id === undefined || id.length <= longestCustomerId) return undefined;
+  return `A customer id has at most ${longestCustomerId} characters.`;
+}

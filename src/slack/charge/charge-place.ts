@@ -1,0 +1,29 @@
+import type { ContextBlock } from '@slack/types';
+import type { Environment } from '../../domain/alert.ts';
+import { context, plainText } from '../blocks.ts';
+import { environmentWords, placeLine, word } from '../evidence.ts';
+
+/** Where money moves: it stands on everything that is said of a charge. */
+export type ChargePlace = { environment: Environment; account: string };
+
+export const moneyWords: Record<Environment, string> = {
+  live: 'LIVE: real money moves.',
+  sandbox: 'SANDBOX: a test, no real money moves.',
+};
+
+/** "Charge a card · SANDBOX": `what` has at most 14 characters, so that the environment is never cut off. */
+export function placeTitle(what: string, place: ChargePlace): string {
+  return `${what} · ${environmentWords[place.environment]}`;
+}
+
+/** The last line of a modal. */
+export function placeFoot(place: ChargePlace): ContextBlock {
+  const account = word(place.account);
+  return context(plainText(`${moneyWords[place.environment]}${account ? ` Account: ${account}` : ''}`));
+}
+
+/** The last line of a message. `verb` says what happened at that time (UTC ms). */
+export function messageFoot(place: ChargePlace, verb: string, atMs: number): ContextBlock {
+  const { environment, account } = place;
+  return placeLine({ environment, account, verb, atMs });
+}

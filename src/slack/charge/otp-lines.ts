@@ -1,0 +1,64 @@
+// What is said of a charge that waits for a code.
+
+import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
+import { otpLimits } from '../../domain/otp-rules.ts';
+import { moment, person, words, type Run } from '../blocks.ts';
+import { counted, inHandSince, labelled } from './charge-facts.ts';
+
+/** Whether a code that is typed now can still reach the bank. */
+export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {
+  return (
+    state.kind === 'otp' && otp !== undefined && otp.triesLeft > 0 && nowMs <= otp.until - otpLimits.marginMs
+  );
+}
+
+function triesWords(triesLeft: number): string {
+  return `${triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
+}
+
+/** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
+export function standing({ otp }: ChargeSeen): Run[] {
+  if (!otp) return [words('How long and how often a code may be entered is not known.')];
+  return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
+}
+
+/** The same with the minutes that are left, for what is looked at now. */
+export function standingNow(charge: ChargeSeen, nowMs: number): Run[] {
+  return charge.otp
+    ? [...standing(charge), words(` (${minutesLeft(charge.otp.until - nowMs)})`)]
+    : standing(charge);
+}
+
+function minutesLeft(leftMs: number): string {
+  const minutes = Math.floor(leftMs / 60_000);
+  if (leftMs <= 0) return 'the time is over';
+  return minutes < 1 ? 'less than a minute left' : `${counted(minutes, 'minute')} left`;
+}
+
+/** Who enters the code, and since when. */
+export function inHand(charge: ChargeSeen): Run[] {
+  return labelled('In hand', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
+}
+
+/** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
+export function lastResend({ resends }: ChargeSeen): Run[][] {
+  const last = resends.at(-1);
+  return last ? [labelled('Another code', moment(last.at, '{time}'), `: ${resendWords(last.answer)}`)] : [];
+}
+
+export function resendWords(answer: Resend['answer']): string {
+  switch (answer) {
+    case undefined:
+      return 'being asked for.';
+    case 'resent':
+      return 'the service took the wish. The time and the tries stay as they are.';
+    case 'refused':
+      return 'the service refused to send one. The code sent before still counts.';
+    case 'not_made':
+      return 'the service did not take the request, so no other code was sent. The code sent before still counts.';
+    case 'too_late':
+      return 'it was too late to ask, so no other code was sent.';
+    case 'unknown':
+      return 'no clear answer came. Another code may arrive or not; the time and the tries stay as they are.';
+  }
+}

@@ -1,0 +1,168 @@
+import type { ActionsBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { isJsonObject } from '../../domain/json-pointer.ts';
+import { actions, alertBox, button, confirmDialog, modal, richText, textInput, words } from '../blocks.ts';
+import type { ViewValues } from '../command.ts';
+import { quoted } from '../evidence.ts';
+import type { Modal, ModalBlock } from '../message.ts';
+import { cut, outsideText, visible } from '../text.ts';
+import { chargeActions } from './charge-actions.ts';
+import { amountWord, chargeHeadline, counted, emailWord, modalFacts, plain } from './charge-facts.ts';
+import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
+import { inHand, isCodeOpen, lastResend, standingNow } from './otp-lines.ts';
+
+export const otpModalId = 'otp';
+
+export type OtpModalOptions = { nowMs: number; viewerId: string };
+
+const codeField = 'otp_code';
+const shortestCode = 4;
+const longestCode = 10;
+/** Room for blanks and hyphens between the digits. */
+const longestTyped = 20;
+const longestBankWords = 500;
+const longestNamed = 100;
+
+/**
+ * A charge that waits for a code: for its agent a field, for everybody else who has it in hand and a way to
+ * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
+ * refused code back into it.
+ */
+export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
+  const isAgent = options.viewerId === charge.agent;
+  const isOpen = isCodeOpen(charge, options.nowMs);
+  const field = fieldOf(charge);
+  const blocks: ModalBlock[] = [
+    ...(isOpen ? lastCode(charge) : []),
+    chargeHeadline(charge, 'whole').block,
+    richText(standingNow(charge, options.nowMs), inHand(charge)),
+    ...(charge.otp?.lastCode === 'refused' ? [] : quoted('The bank says:', charge.bankWords)),
+    ...(isOpen ? [] : [richText(plain(closedWords))]),
+    ...(isOpen && isAgent ? [codeInput(field), richText([words(caution)])] : []),
+    ...(isOpen && !isAgent ? takeOver(charge) : []),
+    ...resending(charge, place, isOpen && isAgent),
+    ...modalFacts(charge),
+    placeFoot(place),
+  ];
+  return modal({
+    callbackId: otpModalId,
+    title: placeTitle('Enter the code', place),
+    blocks,
+    privateMetadata: JSON.stringify({ reference: charge.reference, field }),
+    ...(isOpen && isAgent ? { submit: 'Send code to the bank' } : {}),
+  });
+}
+
+const caution =
+  'Only while you speak with the customer and they agree to this very amount. Never ask for a code in a message.';
+
+const closedWords =
+  'No code can be entered any more. What became of the charge is looked up by itself, and its agent is told.';
+
+function fieldOf({ otp }: ChargeSeen): string {
+  return `${codeField}_${otp?.triesLeft ?? 0}`;
+}
+
+function codeInput(id: string): ModalBlock {
+  return textInput({
+    id,
+    label: 'Code from the bank',
+    hint: `${shortestCode} to ${longestCode} digits, as the customer reads them out. It goes to the bank and is kept nowhere.`,
+    minLength: shortestCode,
+    maxLength: longestTyped,
+    focus: true,
+  });
+}
+
+function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
+  const left = otp && counted(otp.triesLeft, 'try', 'tries');
+  switch (otp?.lastCode) {
+    case undefined:
+      return [];
+    case 'refused': {
+      const theirs = outsideText(bankWords ?? '', longestBankWords);
+      const said = theirs === '' ? '' : ` The bank says: “${theirs}”.`;
+      return [alertBox('warning', `That code was not accepted.${said} ${left} left.`)];
+    }
+    case 'unanswered':
+      return [
+        alertBox(
+          'warning',
+          `No answer came to the last code, and the look-up shows no payment. It may have cost a try: ${left} left.`,
+        ),
+      ];
+  }
+}
+
+function takeOver(charge: ChargeSeen): ModalBlock[] {
+  const { terms, reference } = charge;
+  const customer = cut(emailWord(terms.customerEmail, 'whole'), longestNamed);
+  const confirm = confirmDialog({
+    title: 'Take over this charge?',
+    text: `You will enter the code of ${amountWord(terms.money)}, ${customer}. The agent who has it now cannot enter it any more.`,
+    confirm: 'Take over',
+    deny: 'Leave it',
+  });
+  return [
+    richText(plain('Only the agent who has it in hand enters the code, so that no try is lost between two.')),
+    actions(button({ actionId: chargeActions.takeOver, text: 'Take over', value: reference, confirm })),
+  ];
+}
+
+/** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
+function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
+  if (place.environment === 'sandbox') {
+    return mayAsk ? [richText(plain('The sandbox cannot send another code.'))] : [];
+  }
+  const lines = lastResend(charge);
+  const told = lines.length === 0 ? [] : [richText(...lines)];
+  return mayAsk ? [...told, resendButton(charge)] : told;
+}
+
+function resendButton({ reference }: ChargeSeen): ActionsBlock {
+  const text = 'Resend code (does not give more time)';
+  return actions(button({ actionId: chargeActions.resend, text, value: reference }));
+}
+
+export type ReadOtp =
+  /** `code` is a secret: for one call, and for nothing else. */
+  | { kind: 'read'; reference: string; code: string }
+  | { kind: 'errors'; errors: Record<string, string> }
+  /** Not what `otpModal` made. */
+  | { kind: 'not_ours' };
+
+/** The typed code without blanks and hyphens. What is wrong with it is told without repeating it. */
+export function readOtpModal(submitted: { values: ViewValues; privateMetadata: string }): ReadOtp {
+  const about = readMetadata(submitted.privateMetadata);
+  if (!about) return { kind: 'not_ours' };
+  const { reference, field } = about;
+  const code = visible(submitted.values[field] ?? '')
+    .normalize('NFKC')
+    .replace(/[\s\p{Pd}−]/gu, '');
+  const problem = codeProblem(code);
+  return problem === undefined
+    ? { kind: 'read', reference, code }
+    : { kind: 'errors', errors: { [field]: problem } };
+}
+
+function codeProblem(code: string): string | undefined {
+  if (code === '') return 'Type the code that the bank sent to the customer.';
+  if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
+  const fits = code.length >= shortestCode && code.length <= longestCode;
+  return fits
+    ? undefined
+    : `A code has ${shortestCode} to ${longestCode} digits. Check it with the customer.`;
+}
+
+function readMetadata(text: string): { reference: string; field: string } | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (!isJsonObject(read)) return undefined;
+    const { reference, field } = read;
+    return typeof reference === 'string' && reference !== '' && typeof field === 'string'
+      ? { reference, field }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

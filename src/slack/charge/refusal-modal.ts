@@ -1,0 +1,73 @@
+import type { CardRefusal } from '../../domain/card-refusal.ts';
+import { actions, code, headline, modal, moment, person, richText, words, type Run } from '../blocks.ts';
+import { referenceWord } from '../evidence.ts';
+import type { Modal, ModalBlock } from '../message.ts';
+import { showButton } from './charge-buttons.ts';
+import { counted, labelled, plain } from './charge-facts.ts';
+import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
+import { retryLines } from './retry-lines.ts';
+
+/** Nothing is submitted in either. */
+const refusalModalId = 'charge_refused';
+
+/** The card is not charged now: why, and what to do instead. Nothing was sent. */
+export function cardRefusalModal(
+  refusal: CardRefusal,
+  place: ChargePlace,
+  options: { nowMs: number },
+): Modal {
+  const lines = refusal.kind === 'under_way' ? underWay(refusal, options.nowMs) : waitLines(refusal);
+  const blocks: ModalBlock[] = [
+    headline(`⛔ ${refusalWords[refusal.kind]}`, []).block,
+    richText(plain('Nothing was sent, and nothing was charged.'), ...lines),
+    ...(refusal.kind === 'under_way' ? [actions(showButton(refusal.reference))] : []),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+}
+
+const refusalWords: Record<CardRefusal['kind'], string> = {
+  resting: 'This card rests after a decline',
+  stopped: 'This card has no attempt left',
+  save_again: 'This saved card cannot be charged any more',
+  under_way: 'Another charge of this card is not settled',
+};
+
+function waitLines(refusal: Exclude<CardRefusal, { kind: 'under_way' }>): Run[][] {
+  if (refusal.kind !== 'save_again') return retryLines(refusal);
+  return [
+    ...retryLines(refusal),
+    plain('The button for it stands on the declined charge: open it from your last charges in the App Home.'),
+  ];
+}
+
+function underWay(
+  { reference, by, at }: Extract<CardRefusal, { kind: 'under_way' }>,
+  nowMs: number,
+): Run[][] {
+  const minutes = Math.floor((nowMs - at) / 60_000);
+  const ago = minutes < 1 ? 'less than a minute ago' : `${counted(minutes, 'minute')} ago`;
+  return [
+    labelled('By', person(by), ', ', moment(at), ` (${ago})`),
+    labelled('Reference', referenceWord(reference)),
+    labelled(
+      'Next',
+      'wait until it is settled: a second charge now could take the money twice, or use the last attempt up.',
+    ),
+  ];
+}
+
+/** The terms that were read back are gone or others by now. */
+export function staleTermsModal(place: ChargePlace): Modal {
+  const blocks: ModalBlock[] = [
+    headline('⌛ These terms cannot be agreed to any more', []).block,
+    richText(
+      plain(
+        'Nothing was sent, and nothing was charged. Terms that were read back hold for half an hour, and only until they are changed.',
+      ),
+      labelled('Next', 'type ', code('/pay charge'), words(' and read the terms back again.')),
+    ),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+}

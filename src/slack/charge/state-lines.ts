@@ -1,0 +1,178 @@
+// What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
+
+import type { RichTextBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { Conclusion } from '../../domain/charge-state.ts';
+import { outcomeWords } from '../../domain/outcome.ts';
+import { moment, richText, type Run } from '../blocks.ts';
+import { quoted, referenceWord, ticks } from '../evidence.ts';
+import { amountWord, counted, labelled, plain } from './charge-facts.ts';
+import { rejectionWords } from './rejection-words.ts';
+import { retryLines } from './retry-lines.ts';
+import { isConcluded } from './state-words.ts';
+
+/** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
+export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
+  return [...correction(charge), ...proof(charge), ...theirWords(charge), richText(...stateLines(charge))];
+}
+
+/** A conclusion told before no longer holds, so the new one begins with that. */
+export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
+  if (corrects === undefined || !isConcluded(state) || corrects === state.kind) return [];
+  return [
+    richText(
+      labelled('Correction', `earlier you were told “${conclusionWords[corrects]}”. That no longer holds.`),
+    ),
+  ];
+}
+
+const conclusionWords: Record<Conclusion['kind'], string> = {
+  approved: outcomeWords.paid,
+  declined: outcomeWords.declined,
+  rejected: outcomeWords.rejected,
+  abandoned: outcomeWords.abandoned,
+  expired: outcomeWords.expired,
+  review: outcomeWords.review,
+};
+
+/** A charge is approved only on a look-up in which all three held; these are the values they were held against. */
+function proof({ state, reference, terms }: ChargeSeen): RichTextBlock[] {
+  if (state.kind !== 'approved') return [];
+  return [
+    ticks({
+      status: { part: 'status', holds: true, statement: 'Status is SUCCESS' },
+      reference: {
+        part: 'reference',
+        holds: true,
+        statement: `Reference is this charge’s, ${referenceWord(reference)}`,
+      },
+      amount: {
+        part: 'amount',
+        holds: true,
+        statement: `Amount is this charge’s, ${amountWord(terms.money)}`,
+      },
+    }),
+  ];
+}
+
+/** Words that are not ours, with whose they are. */
+function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
+  if (!isConcluded(state)) return [];
+  switch (state.kind) {
+    case 'declined':
+      return quoted('The bank’s own words:', state.why ?? bankWords);
+    case 'rejected':
+      return quoted('The service’s own words:', state.why);
+    case 'review':
+      return quoted('Why:', state.why);
+    default:
+      return [];
+  }
+}
+
+function stateLines(charge: ChargeSeen): Run[][] {
+  const { state } = charge;
+  switch (state.kind) {
+    case 'charging':
+      return charging(charge);
+    case 'confirming':
+      return confirming(charge);
+    case 'otp':
+      return [plain('The bank wants the code it sent to the customer.')];
+    case 'otp_checking':
+      return [
+        plain(
+          'The bank is being asked whether it takes the code. You may close this: what becomes of it is told to the agent.',
+        ),
+      ];
+    default:
+      return concluded(charge, state);
+  }
+}
+
+function charging({ sends }: ChargeSeen): Run[][] {
+  const again = `The service was asked ${counted(sends, 'time')}, always under the same reference, so the card can be charged only once.`;
+  return [
+    plain('The bank is being asked. You may close this: the outcome comes as a direct message then.'),
+    ...(sends > 1 ? [plain(again)] : []),
+  ];
+}
+
+function confirming(charge: ChargeSeen): Run[][] {
+  const next = labelled('Next', ...nextLook(charge));
+  if (charge.heard.includes('paid')) {
+    return [
+      plain(
+        'The service says that the bank approved it. That is no proof yet: it is looked up first. Give no value until then.',
+      ),
+      next,
+    ];
+  }
+  return [
+    plain(
+      'There is no clear answer, so the money may have moved or not. Nothing is assumed. Do not charge again: the same reference is looked up until the outcome is proven.',
+    ),
+    next,
+  ];
+}
+
+/** It is looked at by itself: nobody has to wait for it. */
+function nextLook({ dueAt }: ChargeSeen): (string | Run)[] {
+  return dueAt === undefined
+    ? ['it is being looked up.']
+    : ['it is looked up by itself, at the latest ', moment(dueAt), '; the agent is told what comes of it.'];
+}
+
+function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
+  switch (state.kind) {
+    case 'approved':
+      return [plain('The look-up proves it. Give value once for this reference.')];
+    case 'declined':
+      return declined(charge);
+    case 'rejected':
+      return rejected(state);
+    case 'abandoned':
+      return [
+        plain('Nothing of it reached the service: it knows no such reference, so nothing was charged.'),
+        labelled('Next', 'it may be charged again, under a new reference.'),
+      ];
+    case 'expired':
+      return [
+        plain(
+          'The time for the code is over: it counts for 15 minutes from the charge. No money is proven to have moved.',
+        ),
+        labelled('Next', 'when the customer still wants it, start a new charge, which gets a new reference.'),
+      ];
+    case 'review':
+      return reviewLines;
+  }
+}
+
+function declined(charge: ChargeSeen): Run[][] {
+  const { nextTry } = charge;
+  const reason = theirWords(charge).length > 0 ? '' : ' It gave no reason.';
+  const said = plain(`The bank declined it, so this charge takes no money.${reason}`);
+  if (nextTry) return [said, ...retryLines(nextTry)];
+  return [
+    said,
+    labelled('Next', 'wait, or ask the customer for another card. The next try says when it may be.'),
+  ];
+}
+
+function rejected({ reason = 'other' }: Conclusion): Run[][] {
+  const { why, fix } = rejectionWords[reason];
+  return [
+    labelled('Why', why),
+    labelled('Next', fix),
+    plain('Nothing was sent to the bank, and no money moved.'),
+  ];
+}
+
+/** Loud, because acting on it costs money: what not to do comes first. */
+export const reviewLines: Run[][] = [
+  labelled('Do not charge again, and give no value', 'money may have moved, but not as agreed.'),
+  labelled(
+    'Next',
+    'a person must look: hold the reference and the amount against the payments service’s own records, and ask the service which of them is right.',
+  ),
+];

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/slack/charge/charge-list.ts';
+import { concluded, inDoubt, live, minuteMs, nowMs, seen, waiting } from './seen-charges.ts';
+import { buttons, lines } from './shown.ts';
+
+const twelve = Array.from({ length: 12 }, () => inDoubt());
+
+describe('pendingCodesMessage', () => {
+  it('lists each with what is left and its button', () => {
+    const message = pendingCodesMessage([waiting(), waiting(1)], live, nowMs);
+    expect(message.text).toBe('🔑 2 charges wait for a code from you');
+    expect(lines(message)).toContain('1 of 3 tries left · until 2026-09-14 13:50 UTC (13 minutes left)');
+    expect(buttons(message).map(({ actionId }) => actionId)).toEqual(['otp_enter', 'otp_enter']);
+  });
+
+  it('says that there is none, and what to do for a colleague’s', () => {
+    const message = pendingCodesMessage([], live, nowMs);
+    expect(message.text).toBe('No charge waits for a code from you');
+    expect(lines(message).join('\n')).toContain('/pay otp <reference>');
+  });
+});
+
+describe('doubtMessage', () => {
+  it('says who, since when, what happens next and when', () => {
+    expect(lines(doubtMessage([inDoubt({ sends: 2 })], live, nowMs))).toEqual([
+      '❔ 1 charge without a known outcome',
+      '❔ In doubt, checking · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
+      'By: @U0AGENT01, since 2026-09-14 13:36 UTC, asked 2 times under the one reference',
+      'Next: it is looked up by itself at the latest 2026-09-14 13:38 UTC. Do not charge again.',
+      '[Check now]',
+      'LIVE · Lagos ~ looked at <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC>',
+    ]);
+  });
+
+  it('never promises a time that is over', () => {
+    const overdue = lines(doubtMessage([inDoubt({ dueAt: nowMs - minuteMs })], live, nowMs));
+    expect(overdue).toContain('Next: it is being looked up now. Do not charge again.');
+  });
+
+  it('says what a person must do about a review', () => {
+    const shown = lines(doubtMessage([concluded('review')], live, nowMs)).join('\n');
+    expect(shown).toContain('Do not charge again, and give no value');
+    expect(shown).toContain('a person must look');
+  });
+
+  it('offers a look now only where one can be asked for', () => {
+    const message = doubtMessage([seen(), inDoubt(), concluded('review')], live, nowMs);
+    expect(buttons(message)).toHaveLength(2);
+  });
+
+  it('shows ten at most and says how many more', () => {
+    const message = doubtMessage(twelve, live, nowMs);
+    expect(buttons(message)).toHaveLength(10);
+    expect(message.text).toBe('❔ 12 charges without a known outcome');
+    expect(lines(message).join('\n')).toContain('… and 2 more.');
+  });
+
+  it('says that there is none', () => {
+    expect(doubtMessage([], live, nowMs).text).toBe('No charge is in doubt');
+  });
+});
+
+describe('homeCharges', () => {
+  it('is nothing without charges', () => {
+    expect(homeCharges('Yours', [], live, nowMs)).toEqual([]);
+  });
+
+  it('opens each charge, or its field for the code', () => {
+    const blocks = homeCharges('Yours', [waiting(), inDoubt(), concluded('approved')], live, nowMs);
+    expect(lines({ blocks })[0]).toBe('## Yours');
+    expect(buttons({ blocks }).map(({ actionId }) => actionId)).toEqual([
+      'otp_enter',
+      'charge_show',
+      'charge_check',
+      'charge_show',
+    ]);
+  });
+
+  it('says when a declined card may be tried again', () => {
+    const nextTry = { kind: 'resting', nextTryFrom: nowMs, attemptsLeft: 1 } as const;
+    const blocks = homeCharges('Yours', [concluded('declined', { nextTry })], live, nowMs);
+    expect(lines({ blocks })).toContain('Next try from: 2026-09-14 13:37 UTC, 1 attempt left');
+  });
+
+  it('shows ten at most', () => {
+    const shown = lines({ blocks: homeCharges('Yours', twelve, live, nowMs) }).join('\n');
+    expect(shown).toContain('… and 2 more.');
+  });
+});

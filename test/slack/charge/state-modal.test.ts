@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
+import { otpModalId } from '../../../src/slack/charge/otp-modal.ts';
+import { chargeStateModal } from '../../../src/slack/charge/state-modal.ts';
+import { agent, concluded, inDoubt, live, nowMs, reasons, seen, verdicts, waiting } from './seen-charges.ts';
+import { buttons, page } from './shown.ts';
+
+function shown(charge: ChargeSeen) {
+  return chargeStateModal(charge, live, { nowMs, viewerId: agent });
+}
+
+function actionsOf(charge: ChargeSeen): string[] {
+  return buttons(shown(charge)).map(({ actionId }) => actionId);
+}
+
+function words(charge: ChargeSeen): string {
+  return page(shown(charge)).join('\n');
+}
+
+describe('chargeStateModal', () => {
+  it('is the field for the code while one is wanted', () => {
+    expect(shown(waiting()).callback_id).toBe(otpModalId);
+    expect(shown(waiting(2, { state: { kind: 'otp_checking' } })).submit).toBeUndefined();
+  });
+
+  it('proves an approval by the three parts of the rule, with the values', () => {
+    expect(page(shown(concluded('approved'))).slice(1, 6)).toEqual([
+      '✅ Paid (confirmed) · NGN 12,500.00 · ada.obi@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
+      '✓ Status is SUCCESS',
+      '✓ Reference is this charge’s, pay-mfrggzdfmztwq2lknnwg23tpob',
+      '✓ Amount is this charge’s, NGN 12,500.00',
+      'The look-up proves it. Give value once for this reference.',
+    ]);
+  });
+
+  it('tells approved but unproven from doubt, and lets both be looked up now', () => {
+    expect(page(shown(inDoubt({ heard: ['paid'] })))[1]).toMatch(/^🕓 Approved, confirming · /);
+    expect(page(shown(inDoubt({ heard: ['failed'] })))[1]).toMatch(/^❔ In doubt, checking · /);
+    expect(words(inDoubt())).toContain('Do not charge again');
+    expect(actionsOf(inDoubt())).toEqual(['charge_check']);
+    expect(actionsOf(inDoubt({ heard: ['paid'] }))).toEqual(['charge_check']);
+  });
+
+  it('offers nothing to press while the bank is asked, and after an approval', () => {
+    expect(actionsOf(seen())).toEqual([]);
+    expect(actionsOf(waiting(1, { state: { kind: 'otp_checking' } }))).toEqual([]);
+    expect(actionsOf(concluded('approved'))).toEqual([]);
+  });
+
+  it('quotes the bank on a decline, and says when it gave no reason', () => {
+    const lines = page(
+      shown(concluded('declined', { bankWords: 'earlier words' }, { why: 'Insufficient Funds' })),
+    );
+    expect(lines.slice(2, 4)).toEqual(['The bank’s own words:', '| Insufficient Funds']);
+    expect(words(concluded('declined', {}, { why: '\u200B' }))).toContain('It gave no reason.');
+  });
+
+  it('says of each decline when the card may be tried again, in words of its own', () => {
+    const all = verdicts.map((nextTry) => words(concluded('declined', { nextTry })));
+    expect(new Set(all).size).toBe(verdicts.length);
+    expect(
+      words(concluded('declined', { nextTry: { kind: 'resting', nextTryFrom: nowMs, attemptsLeft: 1 } })),
+    ).toContain('Next try from: 2026-09-14 13:37 UTC; 1 attempt left.');
+  });
+
+  it('offers a new charge after a decline only when the card may be charged, and the link only for 3-D Secure', () => {
+    const offered = verdicts.map((nextTry) => [
+      nextTry.kind,
+      ...actionsOf(concluded('declined', { nextTry })),
+    ]);
+    expect(offered).toEqual([
+      ['allowed', 'charge_another'],
+      ['resting'],
+      ['under_way'],
+      ['stopped'],
+      ['save_again', 'charge_link'],
+    ]);
+  });
+
+  it('shows a card-saving link to copy once there is one', () => {
+    const link = 'https://pay.example/c/1';
+    expect(
+      page(shown(concluded('declined', { nextTry: { kind: 'save_again' }, savingLink: link }))),
+    ).toContain(link);
+  });
+
+  it('gives each rejection its own words and fix, with the service’s words quoted', () => {
+    const all = reasons.map((reason) => words(concluded('rejected', {}, { reason })));
+    expect(new Set(all).size).toBe(reasons.length);
+    expect(words(concluded('rejected', {}, { reason: 'other', why: 'Odd request' }))).toContain(
+      'The service’s own words:\n| Odd request',
+    );
+    expect(words(concluded('rejected', {}, { reason: 'email_mismatch' }))).toContain('/pay card-email');
+    expect(words(concluded('rejected', {}, { reason: 'card_not_supported' }))).toContain(
+      'ask the payments service to enable card payments',
+    );
+  });
+
+  it('offers another try only where another try can help', () => {
+    const helps = reasons.filter((reason) => actionsOf(concluded('rejected', {}, { reason })).length > 0);
+    expect(helps).toEqual([
+      'invalid_token',
+      'email_mismatch',
+      'email_invalid',
+      'rate_limited',
+      'invalid_request',
+      'other',
+    ]);
+    const [button] = buttons(shown(concluded('rejected', {}, { reason: 'invalid_token' })));
+    expect(button).toMatchObject({ text: 'Choose another card', actionId: 'charge_another' });
+  });
+
+  it('lets what was never sent and what expired be charged anew', () => {
+    expect(actionsOf(concluded('abandoned'))).toEqual(['charge_another']);
+    expect(actionsOf(concluded('expired'))).toEqual(['charge_another']);
+    expect(words(concluded('expired'))).toContain('No money is proven to have moved.');
+  });
+
+  it('is loud about a review: what not to do, and why', () => {
+    const review = words(concluded('review', {}, { why: 'Amount NGN 1.00 differs' }));
+    expect(review).toContain('Why:\n| Amount NGN 1.00 differs');
+    expect(review).toContain('Do not charge again, and give no value');
+  });
+
+  it('begins a correction with what no longer holds', () => {
+    expect(page(shown(concluded('approved', { corrects: 'abandoned' })))[2]).toBe(
+      'Correction: earlier you were told “Not sent”. That no longer holds.',
+    );
+    expect(words(concluded('declined', { corrects: 'declined' }))).not.toContain('Correction');
+    expect(words(inDoubt({ corrects: 'declined' }))).not.toContain('Correction');
+  });
+});

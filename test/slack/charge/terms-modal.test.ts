@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { Twin } from '../../../src/domain/card-refusal.ts';
+import { findViewProblems } from '../../../src/slack/assert-blocks.ts';
+import { readTermsMetadata, termsModal } from '../../../src/slack/charge/terms-modal.ts';
+import { agent, colleague, live, minuteMs, nowMs, sandbox, seen } from './seen-charges.ts';
+import { buttons, page } from './shown.ts';
+
+const { terms, reference } = seen();
+const draft = 'd'.repeat(32);
+const twin: Twin = { reference, by: colleague, at: nowMs - 4 * minuteMs, outcome: 'approved' };
+
+function submitOf(minor: number, currency = 'NGN', withTwin?: Twin): string | undefined {
+  const view = termsModal({
+    place: live,
+    terms: { ...terms, money: { minor, currency } },
+    draft,
+    nowMs,
+    ...(withTwin && { twin: withTwin }),
+  });
+  expect(findViewProblems(view)).toEqual([]);
+  return view.submit?.text;
+}
+
+describe('termsModal', () => {
+  it('reads the exact terms back, the e-mail whole, and says what pressing does', () => {
+    const view = termsModal({ place: live, terms, draft, nowMs });
+    expect(findViewProblems(view)).toEqual([]);
+    expect(page(view)).toEqual([
+      '# Read it back · LIVE',
+      '## NGN 12,500.00',
+      'You are about to charge NGN 12,500.00 to Visa ·· 4242 of ada.obi@example.com.',
+      '!warning LIVE: real money moves.',
+      'Account  Lagos',
+      'Customer id  CUST-7',
+      'Reason (not sent)  September rent',
+      '[Change the terms]',
+      'Nothing has been sent yet. These terms can be agreed to for half an hour.',
+      'LIVE: real money moves. Account: Lagos',
+      '<Charge NGN 12,500.00>',
+    ]);
+    expect(buttons(view).map(({ actionId }) => actionId)).toEqual(['charge_change']);
+  });
+
+  it('cannot be taken for the other environment', () => {
+    const shown = page(termsModal({ place: sandbox, terms, draft, nowMs })).join('\n');
+    expect(shown).toContain('!info SANDBOX: a test, no real money moves.');
+    expect(shown).not.toContain('LIVE');
+  });
+
+  it('has a submit button that names the amount whole or not at all', () => {
+    expect(submitOf(1_250_000)).toBe('Charge NGN 12,500.00');
+    expect(submitOf(123_456_789_000)).toBe('Charge 1,234,567,890.00');
+    expect(submitOf(Number.MAX_SAFE_INTEGER)).toBe('Charge');
+    expect(submitOf(100_000, 'NGN', twin)).toBe('Charge again 1,000.00');
+    expect(submitOf(10_000, 'NGN', twin)).toBe('Charge again NGN 100.00');
+    expect(submitOf(Number.MAX_SAFE_INTEGER, 'NGN', twin)).toBe('Charge again');
+  });
+
+  it('names who charged the same before, when, and what became of it, before anything else', () => {
+    const lines = page(termsModal({ place: live, terms, draft, nowMs, twin }));
+    expect(lines.slice(1, 4)).toEqual([
+      '!warning The same card was charged the same amount 4 minutes ago. Charge it again only if the customer owes it twice.',
+      `The first: @${colleague}, 2026-09-14 13:33 UTC, ${reference}`,
+      'What became of it: Paid (confirmed). Charging again takes the money a second time.',
+    ]);
+    const outcomes = (['approved', 'declined', 'three_d_secure', 'cleared'] as const).map(
+      (outcome) => page(termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, outcome } }))[3],
+    );
+    expect(new Set(outcomes).size).toBe(4);
+    expect(outcomes.filter((line) => /\bpaid\b/i.test(line ?? ''))).toHaveLength(1);
+  });
+
+  it('names the person by a mention, which no name can fake', () => {
+    const view = termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, by: agent } });
+    expect(JSON.stringify(view)).toContain(`{"type":"user","user_id":"${agent}"}`);
+  });
+});
+
+describe('readTermsMetadata', () => {
+  it('gives back the draft, and the twin that was shown', () => {
+    const alone = termsModal({ place: live, terms, draft, nowMs });
+    expect(readTermsMetadata(alone.private_metadata ?? '')).toEqual({ draft });
+    const beside = termsModal({ place: live, terms, draft, nowMs, twin });
+    expect(readTermsMetadata(beside.private_metadata ?? '')).toEqual({ draft, despite: reference });
+  });
+
+  it('gives nothing for what is not ours', () => {
+    for (const text of ['', '{', 'null', '[]', '{}', '{"draft":""}', '{"draft":1}']) {
+      expect(readTermsMetadata(text)).toBeUndefined();
+    }
+  });
+});
