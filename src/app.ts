@@ -1,3 +1,4 @@
+import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
@@ -25,9 +26,8 @@ export type App = {
 };
 
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
-export function createApp(outside: Outside): App {
+export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
   const { config, log, now } = outside;
-  const kept = openKept(outside);
   const payments = createPayments(outside, kept);
   const clients = createClients(
     {
@@ -37,9 +37,11 @@ export function createApp(outside: Outside): App {
     },
     log,
   );
-  const slack = createSlackSide(outside, { kept, payments, clients });
-  const webhooks = readWebhooks(config);
   let worker: Worker | undefined;
+  const wake = (): void => worker?.wake();
+  const charges = createCharges(outside, { kept, payments, clients, wake });
+  const slack = createSlackSide(outside, { kept, payments, clients, charges });
+  const webhooks = readWebhooks(config);
 
   const receiving: ReceiveDeps = {
     store: kept.store,
@@ -49,9 +51,11 @@ export function createApp(outside: Outside): App {
     opsChannel: config.policy.channels.ops,
     rememberMs: config.webhookRememberDays * 86_400_000,
     now,
-    wake: () => worker?.wake(),
+    wake,
+    rememberCard: charges.rememberCard,
+    triggerCharge: charges.trigger,
   };
-  const outbox = createOutbox(outside, { kept, payments, clients, receiving });
+  const outbox = createOutbox(outside, { kept, payments, clients, receiving, charges });
   const server = createHttpServer({
     log,
     routes: createRoutes(outside, { kept, payments, slack, webhooks, receiving, outbox }),
@@ -75,14 +79,16 @@ export function createApp(outside: Outside): App {
     async stop() {
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), worker?.stop()]);
+      await charges.drained();
       await kept.close();
     },
   };
 }
 
-type SlackParts = { kept: Kept; payments: Payments; clients: SlackClients };
+type SlackParts = { kept: Kept; payments: Payments; clients: SlackClients; charges: Charges };
 
-function createSlackSide({ config, log, now }: Outside, { kept, payments, clients }: SlackParts): Slack {
+function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
+  const { kept, payments, clients, charges } = parts;
   const { policy, slackApiUrl } = config;
   const botToken = config.slackBotToken ?? '';
   const groupMembers = createCache<string>({
@@ -96,6 +102,9 @@ function createSlackSide({ config, log, now }: Outside, { kept, payments, client
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
+    desk: charges.desk,
+    ledger: charges.ledger,
+    currencies: config.chargeCurrencies,
     now,
   });
   const way =
@@ -106,7 +115,7 @@ function createSlackSide({ config, log, now }: Outside, { kept, payments, client
     { botToken, slackApiUrl, ...way },
     {
       clients,
-      commands: createCommandSet(verbs, mayRun),
+      commands: createCommandSet(verbs, mayRun, log),
       mayRun,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),

@@ -43,12 +43,12 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const [command] = process.argv.slice(2);
+const [command, ...words] = process.argv.slice(2);
 if (command !== undefined) {
-  const { runCommand } = await import('./app/revoke-token.ts');
-  const { exitCode, words } = await runCommand(command, { config, log, now: () => Date.now() });
-  (exitCode === 0 ? process.stdout : process.stderr).write(`${words}\n`);
-  process.exit(exitCode);
+  const { runCommand } = await import('./app/run-command.ts');
+  const end = await runCommand(command, words, { config, log, now: () => Date.now() });
+  (end.exitCode === 0 ? process.stdout : process.stderr).write(`${end.words}\n`);
+  process.exit(end.exitCode);
 }
 
 /** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */

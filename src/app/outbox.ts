@@ -1,15 +1,24 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter, type Metric } from '../http/metrics.ts';
-import { deliverNext, type Post } from '../operations/deliver-outbox.ts';
+import { chargePrefix } from '../operations/charge-record.ts';
+import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
+import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
+import { workOnce } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
 import { alertMessage } from '../slack/alert-message.ts';
-import { createDelivery } from '../slack/delivery.ts';
+import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
+import { chargeMessage } from '../slack/charge/charge-message.ts';
+import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
+import type { ChargePlace } from '../slack/charge/charge-place.ts';
+import { createDelivery, messageDigest } from '../slack/delivery.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
+import type { Entry } from '../store/store.ts';
+import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -20,6 +29,7 @@ type OutboxParts = {
   kept: Kept;
   payments: Payments;
   clients: SlackClients;
+  charges: Charges;
   receiving: Pick<ReceiveDeps, 'channelFor' | 'opsChannel' | 'rememberMs'>;
 };
 
@@ -28,11 +38,12 @@ const lanesAtOnce = 4;
 const idleMs = 250;
 const failureDelayMs = 1_000;
 
-const outcomes = ['posted', 'rate_limited', 'refused', 'not_sent', 'unsure'] as const;
+const outcomes = ['posted', 'rate_limited', 'refused', 'gone', 'not_sent', 'unsure'] as const;
 
 /** What tells the channels: the worker over the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving } = parts;
+  const { kept, payments, clients, receiving, charges } = parts;
+  const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const posts = createCounter(
     { name: 'payops_posts_total', help: 'Attempts to post, by what became of them.', label: 'outcome' },
@@ -47,29 +58,45 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     else if (outcome.kind === 'posted') refused.delete(channel);
   }
 
-  function workOnce(): Promise<boolean> {
-    return deliverNext({
-      ...receiving,
-      store: kept.store,
-      sealer: kept.sealer,
-      lookUp,
-      compose(post) {
-        const message = messageOf(post);
-        return (channel) => delivery.post(channel, message);
-      },
-      findByKey: (channel, key, sinceMs) => delivery.findByKey(channel, key, sinceMs),
-      report,
-      environment: config.paymentsEnvironment,
-      account: config.paymentsAccountName,
-      leaseMs: config.workLeaseSeconds * 1_000,
-      postTimeoutMs: config.slackTimeoutSeconds * 1_000,
-      now,
-      log,
-    });
-  }
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  const deliver: DeliverDeps = {
+    ...receiving,
+    store: kept.store,
+    sealer: kept.sealer,
+    lookUp,
+    deskChannel: config.policy.channels.desk,
+    findCharge: charges.find,
+    compose(post) {
+      const message = messageOf(post, place);
+      return {
+        digest: messageDigest(message),
+        post: (channel, threadTs) => delivery.post(channel, message, threadTs),
+        edit: (channel, ts) => delivery.edit({ channel, ts }, message),
+      };
+    },
+    findByKey: (channel, key, sinceMs, threadTs) => delivery.findByKey(channel, key, sinceMs, threadTs),
+    report,
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    leaseMs,
+    postTimeoutMs: config.slackTimeoutSeconds * 1_000,
+    now,
+    log,
+  };
+  const kinds = [
+    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+    { prefix: chargePrefix, work: charges.recover },
+  ];
 
   return {
-    start: () => startWorker({ concurrency: lanesAtOnce, idleMs, failureDelayMs, log, workOnce }),
+    start: () =>
+      startWorker({
+        concurrency: lanesAtOnce,
+        idleMs,
+        failureDelayMs,
+        log,
+        workOnce: () => workOnce({ store: kept.store, leaseMs, kinds, log }),
+      }),
     health() {
       const [first] = refused;
       if (!first) return { state: 'ok' };
@@ -80,6 +107,17 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   };
 }
 
-function messageOf(post: Post): SlackMessage {
-  return post.kind === 'alert' ? alertMessage(post.alert) : noticeMessage(post);
+function messageOf(post: Post, place: ChargePlace): SlackMessage {
+  switch (post.kind) {
+    case 'alert':
+      return alertMessage(post.alert);
+    case 'notice':
+      return noticeMessage(post);
+    case 'charge':
+      return chargeMessage(post.charge, place, post.key);
+    case 'charge_note':
+      return chargeNoteMessage(post.note, post.charge, place, post);
+    case 'charge_direct':
+      return chargeDirectMessage(post.what, post.charge, place, post);
+  }
 }

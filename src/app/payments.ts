@@ -1,17 +1,33 @@
 import type { Config } from '../config/config.ts';
+import type {
+  ChargeAnswer,
+  CheckoutOrder,
+  CheckoutOrderAnswer,
+  Leave,
+  OtpAnswer,
+  OtpSubmission,
+  ResendAnswer,
+  SavedCardCharge,
+} from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from '../operations/share-token.ts';
 import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
+import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
 import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
 import { findTransaction } from '../payments/lookups.ts';
+import { createCheckoutOrder } from '../payments/orders.ts';
 import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 
 export type Payments = {
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
+  chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
+  submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
+  resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
+  createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
   /** The last call's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
 };
@@ -26,6 +42,10 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
   let failure: ServiceFailure | undefined;
   return {
     failure: () => failure,
+    chargeSavedCard: (charge, leave) => chargeSavedCard(client, accountId, charge, leave),
+    submitOtp: (submission, leave) => submitOtp(client, submission, leave),
+    resendOtp: (transactionId, leave) => resendOtp(client, transactionId, leave),
+    createCheckoutOrder: (order) => createCheckoutOrder(client, accountId, order),
     async findTransaction(reference) {
       try {
         const transaction = await findTransaction(client, accountId, reference);

@@ -1,30 +1,21 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { shareToken, type TokenMemory } from '../operations/share-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import type { JsonTemplate } from '../payments/token-body.ts';
 import { revokeToken } from '../payments/tokens.ts';
+import { reasonOf, type CommandEnd } from './command-end.ts';
 import { openKept, type Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import { clientSettings, tokenSettings } from './payments.ts';
 
-/** What an operator's command did, for the screen, and the process's exit code. */
-export type CommandEnd = { exitCode: 0 | 1 | 2; words: string };
-
 /**
- * What `node src/main.ts <word>` does instead of starting the bot: `revoke-token` ends the access token that
- * all replicas share, because it leaked or the bot is retired, and forgets it. Never throws, and says no
- * more of the token than what became of it. Running bots get a new one.
+ * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
+ * retired, and forgets it. Never throws, and says no more of the token than what became of it. Running bots
+ * get a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
-export async function runCommand(word: string, outside: Outside): Promise<CommandEnd> {
-  if (word !== 'revoke-token') {
-    return {
-      exitCode: 2,
-      words: `Payops has no command “${word}”. It has revoke-token; without one the bot starts.`,
-    };
-  }
+export async function runRevokeToken(outside: Outside): Promise<CommandEnd> {
   const { paymentsTokenRevokeBody: revokeBody } = outside.config;
   if (revokeBody === undefined) {
     return refused(
@@ -88,11 +79,6 @@ const mayHaveArrived: ReadonlySet<FailureKind> = new Set(['timeout', 'network', 
 
 function refused(why: string): CommandEnd {
   return { exitCode: 1, words: `Nothing was revoked. ${why}` };
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof StoreUnavailable) return `The store does not answer: ${error.message}`;
-  return error instanceof Error ? error.message : 'Unknown error';
 }
 
 function needsNone(): Promise<never> {

@@ -6,7 +6,7 @@ import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/app/kept.ts';
 import type { Outside } from '../../src/app/outside.ts';
-import { runCommand } from '../../src/app/revoke-token.ts';
+import { runCommand } from '../../src/app/run-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { shareToken, type TokenMemory } from '../../src/operations/share-token.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -72,7 +72,7 @@ describe('revoke-token', () => {
     async (freshForMs) => {
       await share(freshForMs);
       revocation().reply(200, { code: '00', data: null });
-      const { exitCode, words } = await runCommand('revoke-token', outside());
+      const { exitCode, words } = await runCommand('revoke-token', [], outside());
       expect(words).toBe(
         'The shared access token is revoked at the payments service and forgotten here. A running bot asks for a new one with its next call, half a minute after its last at the soonest.',
       );
@@ -91,7 +91,7 @@ describe('revoke-token', () => {
   ])('keeps the token and says so when the service answers %i %j', async (status, body, told) => {
     await share();
     revocation().reply(status, body as nock.Body);
-    const { exitCode, words } = await runCommand('revoke-token', outside());
+    const { exitCode, words } = await runCommand('revoke-token', [], outside());
     expect(words).toContain(told);
     expect(words).not.toContain('canary');
     expect(exitCode).toBe(1);
@@ -100,7 +100,7 @@ describe('revoke-token', () => {
 
   it('refuses in words, and calls nobody, when no body is configured', async () => {
     await share();
-    const end = await runCommand('revoke-token', outside({ PAYMENTS_TOKEN_REVOKE_BODY: '' }));
+    const end = await runCommand('revoke-token', [], outside({ PAYMENTS_TOKEN_REVOKE_BODY: '' }));
     expect(end).toMatchObject({
       exitCode: 1,
       words: expect.stringContaining('PAYMENTS_TOKEN_REVOKE_BODY is not set'),
@@ -109,7 +109,7 @@ describe('revoke-token', () => {
   });
 
   it('refuses in words, and calls nobody, when no token is shared', async () => {
-    const end = await runCommand('revoke-token', outside());
+    const end = await runCommand('revoke-token', [], outside());
     expect(end).toMatchObject({
       exitCode: 1,
       words: expect.stringContaining(`The store holds no access token of the account ${accountId}`),
@@ -119,29 +119,29 @@ describe('revoke-token', () => {
   it('refuses in words, and calls nobody, while a bot asks for a new token', async () => {
     await share();
     await withMemory((memory) => memory.lock(60_000));
-    const end = await runCommand('revoke-token', outside());
+    const end = await runCommand('revoke-token', [], outside());
     expect(end).toMatchObject({ exitCode: 1, words: expect.stringContaining('Try again in a few seconds') });
   });
 
   it('refuses in words when the store cannot be opened, read or reached', async () => {
-    const noFolder = await runCommand('revoke-token', outside({ DATA_DIR: '/dev/null/none' }));
+    const noFolder = await runCommand('revoke-token', [], outside({ DATA_DIR: '/dev/null/none' }));
     expect(noFolder).toMatchObject({ exitCode: 1, words: expect.stringContaining('DATA_DIR') });
     await share();
     const otherKey = `k1:${randomBytes(32).toString('base64')}`;
-    const sealed = await runCommand('revoke-token', outside({ SEALING_KEYS: otherKey }));
+    const sealed = await runCommand('revoke-token', [], outside({ SEALING_KEYS: otherKey }));
     expect(sealed).toMatchObject({
       exitCode: 1,
       words: expect.stringContaining('Sealed with a key that is not'),
     });
     const away = outside({ REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: otherKey });
-    expect(await runCommand('revoke-token', away)).toMatchObject({
+    expect(await runCommand('revoke-token', [], away)).toMatchObject({
       exitCode: 1,
       words: expect.stringContaining('The store does not answer'),
     });
   });
 
   it('is the only word that is known', async () => {
-    expect(await runCommand('revoke-tokens', outside())).toMatchObject({
+    expect(await runCommand('revoke-tokens', [], outside())).toMatchObject({
       exitCode: 2,
       words: expect.stringContaining('revoke-token;'),
     });

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { SavedCard } from '../domain/saved-card.ts';
+import { newErrorId } from '../log.ts';
+import { readCharge } from '../operations/advance-charge.ts';
+import { createAgentCharges } from '../operations/agent-charges.ts';
+import { createCardHistory } from '../operations/card-history.ts';
+import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
+import type { ChargeDesk } from '../operations/charge-desk.ts';
+import type { DeskDeps } from '../operations/charge-desk-deps.ts';
+import { createChargeDrafts } from '../operations/charge-drafts.ts';
+import { createChargePosts } from '../operations/charge-posts.ts';
+import { createChargeDesk, isSettledCharge } from '../operations/create-charge-desk.ts';
+import { openFingerprint } from '../operations/fingerprint.ts';
+import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
+import { see } from '../operations/run-charge.ts';
+import { createShowCharge } from '../slack/show-charge.ts';
+import type { SlackClients } from '../slack/workspace.ts';
+import type { Entry } from '../store/store.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Payments } from './payments.ts';
+
+export type Charges = {
+  desk: ChargeDesk;
+  /** Undefined: switched off. */
+  ledger: CardLedger | undefined;
+  /** A charge the store gave out as due. */
+  recover: (entry: Entry) => Promise<void>;
+  /** A signed event came; see `triggerCharge`. */
+  trigger: (event: PaymentEvent) => void;
+  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+  find: (reference: string) => Promise<ChargeSeen | undefined>;
+  /** Resolves when nothing of a charge is under way in this process. */
+  drained: () => Promise<void>;
+};
+
+type ChargeParts = { kept: Kept; payments: Payments; clients: SlackClients; wake: () => void };
+
+/** As many charges as one process settles at once. */
+const settledAtOnce = 32;
+
+/** What moves money, put together: the machine's caller, its memory, and where it is told. */
+export function createCharges(outside: Outside, parts: ChargeParts): Charges {
+  const { config, log, now } = outside;
+  const { kept, payments, clients, wake } = parts;
+  const { store, sealer } = kept;
+  const background = createBackground(outside);
+  const fingerprint = openFingerprint({ store, sealer, log });
+  const deskChannel = config.policy.channels.desk;
+  const rememberMs = config.chargeRememberDays * dayMs;
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
+  const cards = createCardHistory({
+    store,
+    rule: {
+      waitMs: config.chargeRetryWaitHours * hourMs,
+      attempts: config.chargeRetryAttempts,
+      forgetMs: config.chargeRetryForgetDays * dayMs,
+    },
+    twinMs: config.chargeTwinMinutes * 60_000,
+    now,
+    chargeExists: async (reference) => (await readCharge({ store, sealer }, reference)) !== undefined,
+  });
+  const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+  const deps: DeskDeps = {
+    store,
+    sealer,
+    rememberMs,
+    now,
+    log,
+    wait: sleep,
+    ...payments,
+    cards,
+    drafts: createChargeDrafts({ store, sealer }),
+    agentCharges: createAgentCharges({
+      store,
+      isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
+      now,
+    }),
+    fingerprint,
+    threeDSecureWords: config.chargeThreeDSecureWords,
+    tell: { ...posts, hasDesk: deskChannel !== undefined },
+    show: createShowCharge({ client: clients.interactive, place, now, log }),
+    inBackground: background.add,
+  };
+  const ledger =
+    config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
+  const room: Room = { taken: 0, size: settledAtOnce };
+
+  return {
+    desk: createChargeDesk(deps),
+    ledger,
+    recover: (entry) => recoverCharge(deps, room, entry),
+    trigger: (event) => triggerCharge(deps, event),
+    rememberCard: ledger && ((card) => ledger.remember(card)),
+    async find(reference) {
+      const record = await readCharge(deps, reference);
+      return record && see(deps, record);
+    },
+    drained: background.drained,
+  };
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Work that nobody waits for: a throw ends it, never the process, and its charge is due again by its timer. */
+function createBackground({ log }: Outside): {
+  add: (work: Promise<unknown>) => void;
+  drained: () => Promise<void>;
+} {
+  const working = new Set<Promise<unknown>>();
+  return {
+    add(work) {
+      const done = work
+        .catch((error: unknown) => {
+          log('error', 'work on a charge broke off; its timer takes it up', { errorId: newErrorId() }, error);
+        })
+        .finally(() => working.delete(done));
+      working.add(done);
+    },
+    async drained() {
+      // What is under way may bring more.
+      // oxlint-disable-next-line no-await-in-loop
+      while (working.size > 0) await Promise.allSettled(working);
+    },
+  };
+}
