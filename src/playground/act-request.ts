@@ -49,6 +49,10 @@ const paymentsActions = [
     how: z.enum(['again', 'new_id', 'late', 'bad_signature']),
   }),
   z.object({
+    kind: z.literal('order_next_charge'),
+    next: z.enum(['as_usual', 'approve', 'otp', 'decline', 'three_d_secure', 'lost_answer', 'lost_request']),
+  }),
+  z.object({
     kind: z.literal('set_weather'),
     weather: z.enum(['normal', 'hang', 'error_500', 'rate_limited', 'unauthorized']),
   }),

@@ -61,7 +61,7 @@ function redisSettings(url: string): Record<string, string> {
 }
 
 type PolicyPlaces = {
-  channels: { alerts: string; ops: string };
+  channels: { alerts: string; ops: string; desk: string };
   users: { agent: string; lead: string; onCall: string };
 };
 
@@ -71,15 +71,16 @@ export function payopsFile({ channels, users }: PolicyPlaces): string {
 channels:
   alerts: ${channels.alerts}
   ops: ${channels.ops}
+  desk: ${channels.desk}
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [lookup]
+    may: [lookup, charge, otp, doubt]
   lead:
     users: [${users.lead}]
-    may: [lookup]
+    may: [lookup, charge, otp, doubt]
   on-call:
     users: [${users.onCall}]
-    may: [lookup]
+    may: [lookup, doubt]
 `;
 }

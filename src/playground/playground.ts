@@ -67,7 +67,7 @@ async function startParts(
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const workspace = await startWorkspace({ manifestPath, onExchange: log.recorder() });
   undo.push(() => workspace.close());
-  const payments = await startPaymentsService({ onExchange: log.recorder() });
+  const payments = await startPaymentsService({ onExchange: log.recorder(), knownCards: true });
   undo.push(() => payments.close());
   workspace.onChange(changed);
   payments.onChange(changed);
@@ -94,9 +94,20 @@ async function startParts(
   );
   undo.push(() => page.close());
   workspace.connect(`${bot.state().url}/slack/events`);
-  payments.sendWebhooksTo(`${bot.state().url}/webhooks/payments`);
+  sendEventsOnceReady(bot, payments, listeners);
   await bot.start();
   return { url: page.url, workspace, payments, bot };
+}
+
+/** Events wait until the bot answers for the first time; what it misses later is sent again, as a real service does. */
+function sendEventsOnceReady(bot: BotProcess, payments: PaymentsService, listeners: Set<() => void>): void {
+  function listen(): void {
+    const { status, url } = bot.state();
+    if (status !== 'ready') return;
+    listeners.delete(listen);
+    payments.sendWebhooksTo(`${url}/webhooks/payments`);
+  }
+  listeners.add(listen);
 }
 
 type BotParts = {
@@ -116,7 +127,10 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
   await mkdir(dataDir, { mode: 0o700 });
   await writeFile(
     policy,
-    payopsFile({ channels: { alerts: channels.payAlerts, ops: channels.payOps }, users }),
+    payopsFile({
+      channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
+      users,
+    }),
   );
   const settings = botSettings({
     port,

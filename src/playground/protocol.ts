@@ -80,6 +80,8 @@ export type PaymentsOrder = {
   state: 'created' | 'awaiting_otp' | 'paid' | 'declined' | 'failed';
   reason?: string;
   isSavedCardCharge: boolean;
+  /** While the payment waits for it: what the bank sent to the customer's phone, and how long it is good. */
+  otp?: { code: string; resends: number; triesLeft: number; until: number };
   checkoutLink?: string;
   at: number;
 };
@@ -95,7 +97,28 @@ export type PaymentsDelivery = {
   how?: 'again' | 'new_id' | 'late' | 'bad_signature';
 };
 
-export type PaymentsCard = { label: string; customerEmail: string; cardPan: string; cardType: string };
+export type PaymentsCard = {
+  label: string;
+  /** The simulator's own, to be copied; in exchanges it is struck out. */
+  tokenKey: string;
+  customerEmail: string;
+  cardPan: string;
+  cardType: string;
+  /** What the bank does with every charge of it, in words. */
+  does: string;
+};
+
+/** What becomes of the next saved-card charge that is not rejected, once; `as_usual` leaves it to its amount and card. */
+export type NextCharge =
+  | 'as_usual'
+  | 'approve'
+  | 'otp'
+  | 'decline'
+  | 'three_d_secure'
+  /** Charged, and the answer never comes. */
+  | 'lost_answer'
+  /** Not charged, and no answer comes. */
+  | 'lost_request';
 
 /** How the simulated service behaves until told otherwise. */
 export type PaymentsWeather = 'normal' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized';
@@ -107,6 +130,9 @@ export type PaymentsState = {
   cards: PaymentsCard[];
   /** Bank behaviours the panel can give the next saved-card charge. */
   declineReasons: string[];
+  nextCharge: NextCharge;
+  /** The last two digits of an amount that stand above what the card does, as `.06`. */
+  magicAmounts: { ending: string; does: string }[];
 };
 
 export type PaymentsAction =
@@ -118,6 +144,7 @@ export type PaymentsAction =
   | { kind: 'approve_saved_card_charge'; amount: string; customerEmail: string }
   /** Sends an event that was sent before once more: as it was, with a new event id, late, or with a bad signature. */
   | { kind: 'redeliver'; deliveryId: number; how: 'again' | 'new_id' | 'late' | 'bad_signature' }
+  | { kind: 'order_next_charge'; next: NextCharge }
   | { kind: 'set_weather'; weather: PaymentsWeather };
 
 export type WorkspaceAction =

@@ -29,6 +29,8 @@ export type HouseOptions = {
   redisUrl?: string;
   /** More of every bot's environment, or other than the playground gives it. */
   env?: Record<string, string>;
+  /** The program that every bot is, instead of `src/main.ts`. */
+  program?: string;
 };
 
 export type Channel = 'payAlerts' | 'payDesk' | 'payOps' | 'general';
@@ -65,10 +67,14 @@ export type House = {
   /** A saved-card charge that the bank declines; its event leaves at once. Gives its reference. */
   decline: () => Promise<string>;
   approve: () => Promise<string>;
+  /** With `payments: { knownCards: true }`: resolves when a bot has taken the first-payment event of every card. */
+  cardsKnown: () => Promise<void>;
   /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
   workLeft: () => Promise<number>;
   /** Every byte the store keeps, as text. */
   storeDump: () => Promise<string>;
+  /** The keys of the store's records that begin so. */
+  storeKeys: (prefix: string) => Promise<string[]>;
   /** Resolves when the condition holds: asked at every change of anything here. Rejects after the time with `what`. */
   until: (what: string, condition: () => boolean | Promise<boolean>, timeoutMs?: number) => Promise<void>;
 };
@@ -150,7 +156,7 @@ export async function openHouse(
     policyFile,
     settings,
     bot(more) {
-      const bot = createBot(settings(more), news.tell);
+      const bot = createBot(settings(more), news.tell, options.program);
       bots.push(bot);
       return bot;
     },
@@ -182,8 +188,16 @@ export async function openHouse(
         reason: 'Insufficient funds',
       }),
     approve: () => act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail }),
+    cardsKnown: () =>
+      news.until('the cards are known', () =>
+        payments
+          .state()
+          .deliveries.filter(({ orderReference }) => orderReference.startsWith('CARD-'))
+          .every(({ state }) => state === 'delivered'),
+      ),
     workLeft: contents.workLeft,
     storeDump: contents.dump,
+    storeKeys: contents.keys,
     until: news.until,
   };
 
@@ -210,7 +224,10 @@ function prepareFolder(folder: string, workspace: Workspace): { dataDir: string;
   const dataDir = join(folder, 'data');
   const policyFile = join(folder, 'payops.yml');
   mkdirSync(dataDir, { mode: 0o700 });
-  const policy = payopsFile({ channels: { alerts: channels.payAlerts, ops: channels.payOps }, users });
+  const policy = payopsFile({
+    channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
+    users,
+  });
   // Successes are told too, so that there is more than one channel to keep order in.
   writeFileSync(policyFile, policy.replace('  ops:', `  successes: ${channels.general}\n  ops:`));
   return { dataDir, policyFile };

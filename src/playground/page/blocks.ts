@@ -116,6 +116,7 @@ function drawInputBlock(block: InputBlock, spot: Spot, surface: Surface, draw: D
     labelledBy: `${base}-label`,
     describedBy: described === '' ? undefined : described,
     invalid: error !== undefined,
+    optional: block.optional === true,
   };
   return html`<div class="input-label" id="${base}-label">
       ${drawText(block.label.text)}

@@ -20,6 +20,7 @@ export type Spot = {
   labelledBy?: string | undefined;
   describedBy?: string | undefined;
   invalid?: boolean;
+  optional?: boolean;
 };
 
 /** Any element of Block Kit that this playground draws; the others say so instead of vanishing. */
@@ -59,6 +60,8 @@ function fieldOf(element: FieldElement, { spot, place, press }: Around, draw: Dr
     labelledBy: spot.labelledBy,
     describedBy: spot.describedBy,
     invalid: spot.invalid ?? false,
+    optional: spot.optional ?? false,
+    wantsFocus: 'focus_on_load' in element && (element.focus_on_load ?? false),
     label: placeholder ?? 'Choose',
   };
 }

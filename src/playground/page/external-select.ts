@@ -2,6 +2,8 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
 import type { ExternalSelect } from '@slack/types';
 import type { PageOption } from '../protocol.ts';
+import { icon } from './icons.ts';
+import type { Drawn } from './inline.ts';
 import { labelled, type Field } from './labelled.ts';
 import { suggestionKey, type Draw, type Place, type Suggestions } from './model.ts';
 
@@ -14,17 +16,19 @@ export function drawExternalSelect(
 ): TemplateResult {
   const key = suggestionKey(place);
   const open = draw.ui.suggestions[key];
-  const current = field.state['selected_option'] as PageOption | null | undefined;
+  const chosen = chosenWords(field);
   const close = (): void => draw.dispatch({ kind: 'close_suggestions', key });
   const choose = (option: PageOption): void => {
     close();
     field.change({ type: element.type, selected_option: option });
   };
-  const ask = (event: Event): void => {
-    const text = (event.currentTarget as HTMLInputElement).value;
+  const ask = (text: string): void => {
     if (text.length >= (element.min_query_length ?? 3)) draw.dispatch({ kind: 'suggest', place, text });
     else close();
   };
+  // An open list begins with an empty question: what is chosen already would find itself alone.
+  const begin = (): void => (open ? undefined : ask(''));
+  const clear = (): void => field.change({ type: element.type, selected_option: null });
   const listId = `${field.id}-options`;
   return html`<div class="combobox">
     <input
@@ -35,17 +39,45 @@ export function drawExternalSelect(
       aria-expanded=${open ? 'true' : 'false'}
       aria-controls=${listId}
       aria-activedescendant=${open ? `${listId}-${open.chosen}` : nothing}
-      placeholder=${element.placeholder?.text ?? 'Type to search…'}
-      .value=${live(open?.text ?? current?.text.text ?? '')}
-      @input=${ask}
-      @focus=${ask}
+      placeholder=${chosen ?? placeholderOf(element)}
+      .value=${live(open ? open.text : (chosen ?? ''))}
+      @input=${(event: Event) => ask((event.currentTarget as HTMLInputElement).value)}
+      @click=${begin}
       @blur=${close}
       @keydown=${(event: KeyboardEvent) => {
         if (open) walk(event, { key, draw, choose, close });
+        else if (event.key === 'ArrowDown') begin();
       }}
     />
-    ${open ? drawOptions(open, listId, choose) : nothing}
+    ${open ? drawOptions(open, listId, choose) : chosen === undefined ? nothing : drawClear(field, clear)}
   </div>`;
+}
+
+function chosenWords(field: Field): string | undefined {
+  return (field.state['selected_option'] as PageOption | null | undefined)?.text.text;
+}
+
+function placeholderOf(element: ExternalSelect): string {
+  return element.placeholder?.text ?? 'Type to search…';
+}
+
+/** As in Slack, only what need not be answered can be taken back. */
+function drawClear(field: Field, clear: () => void): Drawn {
+  if (!field.optional) return nothing;
+  return html`<button
+    type="button"
+    class="tool combobox-clear"
+    aria-label="Clear the choice"
+    aria-describedby=${field.labelledBy ?? nothing}
+    @click=${clear}
+  >
+    ${icon('close', 14)}
+  </button>`;
+}
+
+function drawNone({ waiting, options }: Suggestions): Drawn {
+  if (options.length > 0) return nothing;
+  return html`<li class="no-options">${waiting ? 'Searching…' : 'Nothing found'}</li>`;
 }
 
 function drawOptions(
@@ -68,7 +100,7 @@ function drawOptions(
           ${option.text.text}
         </li>`,
     )}
-    ${open.options.length === 0 ? html`<li class="no-options">Nothing found</li>` : nothing}
+    ${drawNone(open)}
   </ul>`;
 }
 

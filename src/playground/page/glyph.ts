@@ -17,7 +17,7 @@ const tick = svg`<path d="m5.5 10.5 3 3 6-7" />`;
 const cross = svg`<path d="m6 6 8 8M14 6l-8 8" />`;
 const question = svg`<path d="M7.4 7.6c.2-3.3 5.4-3 5.2.2-.1 1.9-2.5 2-2.6 4M10 14.8v.1" />`;
 const warning = svg`<path d="M10 1.8 19 18H1z" fill="#e8a317" stroke="#e8a317" stroke-width="1.6" stroke-linejoin="round" /><path d="M10 7v5M10 14.8v.2" stroke="#4a3200" stroke-width="2" stroke-linecap="round" />`;
-const hourglass = svg`<path d="M5 2h10M5 18h10M6 2c0 5 3 5.5 3.4 8C9 12.500 6 13 6 18M14 2c0 5-3 5.500-3.400 8 .4 2.500 3.400 3 3.400 8" fill="none" stroke="#a66a1f" stroke-width="1.8" stroke-linecap="round" /><path d="M7.600 17.500c.6-2.500 4.200-2.500 4.800 0z" fill="#e8a317" />`;
+const hourglass = svg`<path d="M5 2h10M5 18h10M6 2c0 5 3 5.5 3.4 8C9 12.5 6 13 6 18M14 2c0 5-3 5.5-3.4 8 .4 2.5 3.4 3 3.4 8" fill="none" stroke="#a66a1f" stroke-width="1.8" stroke-linecap="round" /><path d="M7.6 17.500c.6-2.5 4.2-2.5 4.8 0z" fill="#e8a317" />`;
 
 /** The symbols a payments message lives by, drawn here so that they look alike on a machine without an emoji font. */
 const glyphs: Record<string, SVGTemplateResult> = {
@@ -32,8 +32,8 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '❓': disc('#5b6472', question),
   '❔': disc('#8a93a0', question),
   '❗': disc('#c92a3f', svg`<path d="M10 5v6M10 14.500v.1" />`),
-  '⛔': disc('#c92a3f', svg`<path d="M5.500 10h9" />`),
-  '🚫': disc('#c92a3f', svg`<path d="m4.500 4.500 11 11" />`),
+  '⛔': disc('#c92a3f', svg`<path d="M5.5 10h9" />`),
+  '🚫': disc('#c92a3f', svg`<path d="m4.5 4.5 11 11" />`),
   '⚠': warning,
   '⌛': hourglass,
   '⏳': hourglass,
@@ -43,19 +43,28 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '🟡': svg`<circle cx="10" cy="10" r="8" fill="#e3b21c" />`,
   '🟠': svg`<circle cx="10" cy="10" r="8" fill="#e07b1f" />`,
   '🔵': svg`<circle cx="10" cy="10" r="8" fill="#2f74c0" />`,
-  '⚪': svg`<circle cx="10" cy="10" r="7.500" fill="#e6e8ec" stroke="#9aa0aa" />`,
+  '⚪': svg`<circle cx="10" cy="10" r="7.5" fill="#e6e8ec" stroke="#9aa0aa" />`,
   '⚫': svg`<circle cx="10" cy="10" r="8" fill="#3b3f46" />`,
-  '🚨': svg`<path d="M4.500 15v-4a5.500 5.500 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.500 1.500M17 4l-1.500 1.500" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
-  '🔔': svg`<path d="M4 14.500c1.500-1.500 1-6 2-8a4.500 4.500 0 0 1 8 0c1 2 .5 6.500 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
-  '🔍': line(svg`<circle cx="8.500" cy="8.500" r="5.500" /><path d="m13 13 5 5" />`),
-  '🔎': line(svg`<circle cx="11.500" cy="8.500" r="5.500" /><path d="m7 13-5 5" />`),
-  '🔒': svg`<rect x="4" y="9" width="12" height="9" rx="2" fill="#e3b21c" /><path d="M6.500 9V6.500a3.500 3.500 0 0 1 7 0V9" fill="none" stroke="#7a818c" stroke-width="2" />`,
-  '💳': svg`<rect x="1" y="4" width="18" height="12.500" rx="2" fill="#2f74c0" /><path d="M1 8h18" stroke="#123" stroke-width="3" /><path d="M4 13h5" stroke="#fff" stroke-width="1.6" />`,
-  '🧪': svg`<path d="M7.500 2h5M8.500 2v12.500a2.500 2.500 0 0 0 5 0V2" transform="translate(-1 0)" fill="none" stroke="#7a818c" stroke-width="1.600" stroke-linecap="round" /><path d="M7.600 9h4.800v5.500a2.400 2.400 0 0 1-4.800 0z" fill="#1f9d62" />`,
-  '👋': disc('#e3a62c', svg`<path d="M7 12V7.500M10 11V5.500M13 12V7.500" />`),
-  '🔄': line(svg`<path d="M16 8a6.500 6.500 0 0 0-12-1M4 3v4h4M4 12a6.500 6.500 0 0 0 12 1M16 17v-4h-4" />`),
-  '🔁': line(svg`<path d="M16 8a6.500 6.500 0 0 0-12-1M4 3v4h4M4 12a6.500 6.500 0 0 0 12 1M16 17v-4h-4" />`),
-  '⚡': svg`<path d="M11.500 1 3.500 11.500H9L8 19l8.500-10.500H11z" fill="#e3b21c" />`,
+  '🚨': svg`<path d="M4.5 15v-4a5.5 5.5 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.5 1.500M17 4l-1.5 1.5" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
+  '🔔': svg`<path d="M4 14.500c1.5-1.5 1-6 2-8a4.5 4.5 0 0 1 8 0c1 2 .5 6.5 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
+  '🔍': line(svg`<circle cx="8.5" cy="8.5" r="5.5" /><path d="m13 13 5 5" />`),
+  '🔎': line(svg`<circle cx="11.5" cy="8.5" r="5.5" /><path d="m7 13-5 5" />`),
+  '🔒': svg`<rect x="4" y="9" width="12" height="9" rx="2" fill="#e3b21c" /><path d="M6.5 9V6.500a3.5 3.5 0 0 1 7 0V9" fill="none" stroke="#7a818c" stroke-width="2" />`,
+  '💳': svg`<rect x="1" y="4" width="18" height="12.5" rx="2" fill="#2f74c0" /><path d="M1 8h18" stroke="#123" stroke-width="3" /><path d="M4 13h5" stroke="#fff" stroke-width="1.6" />`,
+  '🧪': svg`<path d="M7.5 2h5M8.5 2v12.500a2.5 2.5 0 0 0 5 0V2" transform="translate(-1 0)" fill="none" stroke="#7a818c" stroke-width="1.6" stroke-linecap="round" /><path d="M7.6 9h4.800v5.500a2.4 2.4 0 0 1-4.8 0z" fill="#1f9d62" />`,
+  '👋': disc('#e3a62c', svg`<path d="M7 12V7.500M10 11V5.500M13 12V7.5" />`),
+  '🔄': line(svg`<path d="M16 8a6.5 6.5 0 0 0-12-1M4 3v4h4M4 12a6.5 6.5 0 0 0 12 1M16 17v-4h-4" />`),
+  '🔁': line(svg`<path d="M16 8a6.5 6.5 0 0 0-12-1M4 3v4h4M4 12a6.5 6.5 0 0 0 12 1M16 17v-4h-4" />`),
+  '🔑': svg`<g fill="none" stroke="#c98a12" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"><circle cx="6.5" cy="13.5" r="4" /><path d="m9.5 10.5 8-8M14 6l2.8 2.8" /></g>`,
+  '🔗': line(
+    svg`<path d="M8.5 11.500a3.5 3.5 0 0 0 5 0l3-3a3.5 3.5 0 0 0-5-5l-1 1M11.5 8.500a3.5 3.5 0 0 0-5 0l-3 3a3.5 3.5 0 0 0 5 5l1-1" />`,
+  ),
+  '🤝': line(
+    svg`<path d="M1.5 6.5 5 5l5 2 5-2 3.5 1.500v7L16 14M1.5 13.5 4 14l5 4 7-4-5-5-3 2.5-2-1.5 4-3" stroke-width="1.7" />`,
+  ),
+  '📭': svg`<path d="M2 16V9.500A4.5 4.5 0 0 1 6.5 5H14a4.5 4.5 0 0 1 4 4.500V16z" fill="#5b6472" /><path d="M2 16V9.500a4.5 4.5 0 0 1 9 0V16z" fill="#2b3038" /><path d="M14.5 16v3M14.5 9.500v3h3" fill="none" stroke="#d0364b" stroke-width="1.8" />`,
+  '🕓': svg`<circle cx="10" cy="10" r="8" fill="#fff" stroke="#5b6472" stroke-width="2" /><path d="M10 5v5l3.5 2.5" fill="none" stroke="#3b3f46" stroke-width="1.8" stroke-linecap="round" />`,
+  '⚡': svg`<path d="M11.5 1 3.5 11.500H9L8 19l8.5-10.500H11z" fill="#e3b21c" />`,
   '👀': svg`<ellipse cx="6" cy="10" rx="4" ry="6" fill="#fff" stroke="#5b6472" /><ellipse cx="14" cy="10" rx="4" ry="6" fill="#fff" stroke="#5b6472" /><circle cx="7" cy="11" r="2" /><circle cx="15" cy="11" r="2" />`,
 };
 

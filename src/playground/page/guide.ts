@@ -22,19 +22,27 @@ function typing(command: string): NonNullable<GuideStep['button']> {
     label: 'Type it',
     press: ({ ui, dispatch }) => {
       if (ui.channel === undefined) return;
-      dispatch({ kind: 'draft', place: ui.channel, text: command });
-      document.getElementById('composer')?.focus();
+      dispatch({ kind: 'draft', place: ui.channel, text: command, focus: true });
     },
   };
 }
 
-/** How the bot answered the deliveries so far. */
-function webhooks(page: ServedState): { good: number; refused: number } {
-  const answers = page.log.filter(({ from, to }) => from === 'payments' && to === 'bot');
-  return {
-    good: answers.filter(({ status }) => status === 200).length,
-    refused: answers.filter(({ status }) => status === 401).length,
-  };
+/** Whether an event was sent once more and taken, and one with a bad signature refused. */
+function sentAgain({ payments }: ServedState): boolean {
+  const taken = payments.deliveries.some(
+    ({ how, state }) => how !== undefined && how !== 'bad_signature' && state === 'delivered',
+  );
+  return (
+    taken && payments.deliveries.some(({ how, lastStatus }) => how === 'bad_signature' && lastStatus === 401)
+  );
+}
+
+/** By their references: the merchant's own system numbers its charges. */
+function chargedFromSlack({ payments }: ServedState): boolean {
+  return payments.orders.some(
+    ({ isSavedCardCharge, state, orderReference }) =>
+      isSavedCardCharge && state === 'paid' && orderReference.startsWith('pay-'),
+  );
 }
 
 function showing(tab: 'cards' | 'events' | 'weather'): NonNullable<GuideStep['button']> {
@@ -55,11 +63,10 @@ export function guideSteps({ page }: Pick<Draw, 'page'>): GuideStep[] {
   const first = `/pay ${paid?.orderReference ?? 'ORDER-1001'}`;
   const second = `/pay ${unpaid?.orderReference ?? 'ORDER-1002'}`;
   const told = page.channels.some(
-    ({ id, kind }) =>
-      kind === 'channel' &&
+    ({ id, name }) =>
+      name === 'pay-alerts' &&
       page.messages[id]?.some(({ authorIsBot, ephemeral }) => authorIsBot && !ephemeral),
   );
-  const { good, refused } = webhooks(page);
   return [
     {
       done: lookedUp(page, first.slice(5)),
@@ -72,12 +79,17 @@ export function guideSteps({ page }: Pick<Draw, 'page'>): GuideStep[] {
       button: typing(second),
     },
     {
+      done: chargedFromSlack(page),
+      say: html`Type <code>/pay charge</code>: Bola’s card asks for the code on the customer’s phone`,
+      button: typing('/pay charge'),
+    },
+    {
       done: told,
       say: html`Let the bank decline a <b>saved card</b>: one alert in #pay-alerts`,
       button: showing('cards'),
     },
     {
-      done: good > 1 && refused > 0,
+      done: sentAgain(page),
       say: html`Under <b>Events</b>, send it again, then with a bad signature: still one alert`,
       button: showing('events'),
     },

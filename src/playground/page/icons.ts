@@ -14,6 +14,8 @@ const paths = {
   check: svg`<path d="m3 8.5 3.2 3.2L13 5" />`,
   image: svg`<rect x="2" y="3" width="12" height="10" rx="1.5" /><circle cx="5.7" cy="6.4" r="1.1" /><path d="m2.5 11.5 3.2-3 2.3 2 3-3.2 2.8 3" />`,
   card: svg`<rect x="1.8" y="3.5" width="12.4" height="9" rx="1.5" /><path d="M1.8 6.5h12.4M4.2 10h3" />`,
+  phone: svg`<rect x="4.5" y="1.8" width="7" height="12.4" rx="1.5" /><path d="M7 12h2" />`,
+  copy: svg`<rect x="5.5" y="5.5" width="8" height="8" rx="1.5" /><path d="M10.5 5.500v-3h-8v8h3" />`,
   external: svg`<path d="M9 2.8h4.2V7M13 3 7.5 8.5M11.5 9.5v3.7h-8.7V4.5h3.7" />`,
   info: svg`<circle cx="8" cy="8" r="6" /><path d="M8 7.2v3.6M8 5v.4" />`,
   alert: svg`<path d="M8 2 14.3 13H1.7zM8 6.3v3.2M8 11.2v.3" />`,

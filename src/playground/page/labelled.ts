@@ -12,6 +12,10 @@ export type Field = {
   describedBy: string | undefined;
   label: string;
   invalid: boolean;
+  /** A choice may be taken back. */
+  optional: boolean;
+  /** The app wants the focus here when it appears. */
+  wantsFocus: boolean;
 };
 
 function put(element: Element, name: string, value: string | undefined): void {
@@ -31,6 +35,7 @@ class Labelled extends Directive {
     put(element, 'aria-label', field.labelledBy === undefined ? field.label : undefined);
     put(element, 'aria-describedby', field.describedBy);
     put(element, 'aria-invalid', field.invalid ? 'true' : undefined);
+    put(element, 'data-wants-focus', field.wantsFocus ? '' : undefined);
     return noChange;
   }
 }

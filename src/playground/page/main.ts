@@ -1,6 +1,6 @@
 import { render } from 'lit/html.js';
 import { act, follow, readExchange } from './connection.ts';
-import { syncDialogs } from './modal.ts';
+import { syncDialogs } from './dialog-focus.ts';
 import { initialModel, type Effect, type Model, type UiEvent } from './model.ts';
 import { keepAtEnd } from './scroll.ts';
 import { step } from './step.ts';
@@ -26,8 +26,9 @@ function draw(): void {
   drawing = false;
   if (!root) return;
   const settle = keepAtEnd(root);
+  const focused = document.activeElement;
   render(drawPage(model, dispatch), root);
-  syncDialogs(root);
+  syncDialogs(root, focused);
   settle();
 }
 
@@ -45,6 +46,9 @@ function carryOut(effect: Effect): void {
     case 'keep_guide_hidden':
       localStorage.setItem(guideKey, effect.hidden ? 'yes' : 'no');
       return;
+    case 'copy':
+      void copy(effect);
+      return;
     case 'focus':
       setTimeout(() => document.querySelector<HTMLElement>(effect.selector)?.focus());
   }
@@ -54,6 +58,16 @@ async function doAct({ action }: Extract<Effect, { kind: 'act' }>): Promise<void
   const userId = model.userId;
   if (userId === undefined) return;
   dispatch({ kind: 'acted', action, result: await act(userId, action) });
+}
+
+/** A browser may refuse; the text stands on the page to be copied by hand. */
+async function copy({ key, text }: Extract<Effect, { kind: 'copy' }>): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    dispatch({ kind: 'copied', key });
+  } catch {
+    dispatch({ kind: 'problem', problem: 'This browser does not let the page copy. Mark the text instead.' });
+  }
 }
 
 async function showExchange(id: number): Promise<void> {

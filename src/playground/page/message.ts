@@ -83,13 +83,14 @@ function drawReactions(message: PageMessage): Drawn {
 function drawReplies(message: PageMessage, draw: Draw): Drawn {
   if (message.replyCount === 0) return nothing;
   const { channel, ts, replyCount } = message;
+  const last = draw.page.messages[channel]?.findLast((reply) => reply.threadTs === ts && reply.ts !== ts);
   return html`<button
     type="button"
     class="replies"
     @click=${() => draw.dispatch({ kind: 'open_thread', channel, ts })}
   >
     ${icon('thread', 14)} ${replyCount} ${replyCount === 1 ? 'reply' : 'replies'}
-    <span class="replies-hint">View thread</span>
+    <span class="replies-hint">${last ? `Last reply ${clockTime(sentAtMs(last))}` : 'View thread'}</span>
   </button>`;
 }
 

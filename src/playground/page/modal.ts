@@ -15,13 +15,17 @@ import type { Draw } from './model.ts';
 export function drawDialogs(draw: Draw): TemplateResult {
   const view = draw.page.views.at(-1);
   const { pending } = draw.ui;
+  const closeTop = (): void => {
+    if (view) draw.dispatch({ kind: 'close_view', viewId: view.id });
+  };
+  const refuse = (): void => draw.dispatch({ kind: 'confirm_answered', yes: false });
   return html`<dialog
       id="view-dialog"
       aria-labelledby="view-title"
-      data-open=${view?.id ?? nothing}
-      @keydown=${(event: KeyboardEvent) =>
-        onEscape(event, () => view && draw.dispatch({ kind: 'close_view', viewId: view.id }))}
-      @cancel=${(event: Event) => event.preventDefault()}
+      data-open=${view ? `${view.id} ${view.title}` : nothing}
+      data-view=${view?.id ?? nothing}
+      @keydown=${(event: KeyboardEvent) => onEscape(event, closeTop)}
+      @cancel=${(event: Event) => onCancel(event, closeTop)}
     >
       ${view ? keyed(view.id, drawView(view, draw)) : nothing}
     </dialog>
@@ -31,12 +35,18 @@ export function drawDialogs(draw: Draw): TemplateResult {
       aria-labelledby="confirm-title"
       aria-describedby="confirm-text"
       data-open=${pending ? 'confirm' : nothing}
-      @keydown=${(event: KeyboardEvent) =>
-        onEscape(event, () => draw.dispatch({ kind: 'confirm_answered', yes: false }))}
-      @cancel=${(event: Event) => event.preventDefault()}
+      @keydown=${(event: KeyboardEvent) => onEscape(event, refuse)}
+      @cancel=${(event: Event) => onCancel(event, refuse)}
     >
       ${drawConfirm(draw)}
     </dialog>`;
+}
+
+/** Escape while nothing in the dialog has the focus reaches only the dialog itself. */
+function onCancel(event: Event, close: () => void): void {
+  if (event.target !== event.currentTarget) return;
+  event.preventDefault();
+  close();
 }
 
 function onEscape(event: KeyboardEvent, close: () => void): void {
@@ -67,7 +77,7 @@ function drawView(view: PageView, draw: Draw): TemplateResult {
             </button>`
           : botAvatar(28)
       }
-      <h2 id="view-title">${drawText(view.title)}</h2>
+      <h2 id="view-title" tabindex="-1">${drawText(view.title)}</h2>
       <button type="button" class="tool" aria-label="Close" @click=${close}>${icon('close')}</button>
     </header>
     ${
@@ -90,7 +100,7 @@ function drawSubmit(view: PageView): Drawn {
   return html`<button
     type="submit"
     class="block-button block-button-primary"
-    ?disabled=${view.busy}
+    aria-disabled=${view.busy ? 'true' : 'false'}
     aria-busy=${view.busy ? 'true' : 'false'}
   >
     ${view.busy ? html`<span class="spinner" aria-hidden="true"></span>` : nothing} ${view.submit}
@@ -116,28 +126,4 @@ function drawConfirm(draw: Draw): Drawn {
       </button>
     </footer>
   </div>`;
-}
-
-const firstField = '.view-body :is(input, textarea, select):not([disabled])';
-
-/** After drawing: opens and closes the dialogs as the state says, and puts the focus where a person expects it. */
-export function syncDialogs(root: ParentNode): void {
-  for (const dialog of root.querySelectorAll('dialog')) {
-    const wanted = dialog.dataset['open'];
-    const shown = dialog.dataset['shown'];
-    if (wanted === undefined) {
-      if (dialog.open) dialog.close();
-      delete dialog.dataset['shown'];
-      continue;
-    }
-    if (!dialog.open) dialog.showModal();
-    if (wanted === shown) continue;
-    dialog.dataset['shown'] = wanted;
-    // A question about money begins on "no"; a view without fields on what it is for.
-    const button = dialog.role === 'alertdialog' ? 'button' : 'button:last-child';
-    const target =
-      dialog.querySelector<HTMLElement>(firstField) ??
-      dialog.querySelector<HTMLElement>(`.view-foot ${button}`);
-    target?.focus();
-  }
 }

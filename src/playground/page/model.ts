@@ -24,7 +24,8 @@ export type LogParty = (typeof logParties)[number];
 
 export type Pressed = { place: Place; state: ElementState; confirm?: ConfirmationDialog | undefined };
 
-export type Suggestions = { text: string; options: PageOption[]; chosen: number };
+/** `waiting`: the bot has not answered yet for this text. */
+export type Suggestions = { text: string; options: PageOption[]; chosen: number; waiting: boolean };
 
 /** What belongs to this browser tab alone; everything else is the server's. */
 export type Ui = {
@@ -45,6 +46,8 @@ export type Ui = {
   seen: Record<string, string>;
   openedTs: string;
   problem: string | undefined;
+  /** What was copied last, by the key of its button. */
+  copied: string | undefined;
   panelTab: PanelTab;
   panelShown: boolean;
   log: {
@@ -70,7 +73,7 @@ export type UiEvent =
   | { kind: 'choose_tab'; tab: Ui['tab'] }
   | { kind: 'open_thread'; channel: string; ts: string }
   | { kind: 'close_thread' }
-  | { kind: 'draft'; place: string; text: string }
+  | { kind: 'draft'; place: string; text: string; focus?: true }
   | { kind: 'mark_command'; marked: number }
   | { kind: 'close_commands'; draft: string }
   | { kind: 'recall'; place: string; step: 1 | -1 }
@@ -82,6 +85,8 @@ export type UiEvent =
   | { kind: 'close_suggestions'; key: string }
   | { kind: 'submit_view'; viewId: string }
   | { kind: 'close_view'; viewId: string }
+  | { kind: 'copy'; key: string; text: string }
+  | { kind: 'copied'; key: string }
   | { kind: 'choose_panel_tab'; tab: PanelTab }
   | { kind: 'show_panel'; shown: boolean }
   | { kind: 'open_log'; open: boolean }
@@ -96,6 +101,7 @@ export type Effect =
   | { kind: 'connect'; userId: string }
   | { kind: 'read_exchange'; id: number }
   | { kind: 'keep_guide_hidden'; hidden: boolean }
+  | { kind: 'copy'; key: string; text: string }
   | { kind: 'focus'; selector: string };
 
 export type Step = { model: Model; effects: Effect[] };
@@ -124,6 +130,7 @@ export function initialModel(userId: string | undefined, openedTs: string, guide
       seen: {},
       openedTs,
       problem: undefined,
+      copied: undefined,
       panelTab: 'orders',
       panelShown: false,
       log: { open: true, text: '', party: 'all', chosen: undefined, detail: undefined },

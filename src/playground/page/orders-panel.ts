@@ -1,10 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { PageAction, PaymentsCard, PaymentsOrder } from '../protocol.ts';
+import type { PaymentsOrder } from '../protocol.ts';
 import { shortTime } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import type { Draw } from './model.ts';
 import { safeUrl } from './mrkdwn.ts';
+import { fieldText, onForm } from './panel-form.ts';
 
 const stateWords: Record<PaymentsOrder['state'], { word: string; tone: string }> = {
   created: { word: 'not paid', tone: 'calm' },
@@ -13,21 +14,6 @@ const stateWords: Record<PaymentsOrder['state'], { word: string; tone: string }>
   declined: { word: 'declined', tone: 'bad' },
   failed: { word: 'failed', tone: 'bad' },
 };
-
-function fieldText(form: HTMLFormElement, name: string): string {
-  const text = new FormData(form).get(name);
-  return typeof text === 'string' ? text.trim() : '';
-}
-
-/** What a form asks the service for, when it is sent; the form keeps its values for the next time. */
-function onForm(draw: Draw, read: (form: HTMLFormElement, button: string) => PageAction) {
-  return (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const button = event.submitter instanceof HTMLButtonElement ? event.submitter.value : '';
-    draw.dispatch({ kind: 'act', action: read(form, button) });
-  };
-}
 
 export function drawOrders(draw: Draw): TemplateResult {
   const orders = draw.page.payments.orders.toSorted((a, b) => b.at - a.at);
@@ -99,52 +85,4 @@ function drawOrderActions(order: PaymentsOrder, draw: Draw): Drawn {
           >`
     }
   </div>`;
-}
-
-export function drawCards(draw: Draw): TemplateResult {
-  const { cards, declineReasons } = draw.page.payments;
-  const charge = onForm(draw, (form, button) => {
-    const terms = { amount: fieldText(form, 'amount'), customerEmail: fieldText(form, 'customerEmail') };
-    return button === 'approve'
-      ? { kind: 'approve_saved_card_charge', ...terms }
-      : { kind: 'decline_saved_card_charge', ...terms, reason: fieldText(form, 'reason') };
-  });
-  return html`<p class="panel-intro">
-      The merchant’s own system charges a saved card, outside Slack. A decline becomes one alert.
-    </p>
-    ${
-      cards.length === 0
-        ? html`<p class="empty">No card is saved yet.</p>`
-        : html`<form class="make-form row" @submit=${charge}>
-            <label class="wide"
-              >Saved card of
-              <select name="customerEmail">
-                ${cards.map(({ customerEmail }) => html`<option>${customerEmail}</option>`)}
-              </select></label
-            >
-            <label>Amount (NGN)<input name="amount" value="12500.00" inputmode="decimal" required /></label>
-            <label
-              >If declined, because
-              <select name="reason">
-                ${declineReasons.map((reason) => html`<option>${reason}</option>`)}
-              </select></label
-            >
-            <div class="row-actions wide">
-              <button class="small-button small-button-strong" value="decline">Charge, declined</button>
-              <button class="small-button" value="approve">Charge, approved</button>
-            </div>
-          </form>`
-    }
-    <ul class="rows">
-      ${cards.map(drawCard)}
-    </ul>`;
-}
-
-function drawCard({ label, cardType, cardPan, customerEmail }: PaymentsCard): TemplateResult {
-  return html`<li class="row" data-card=${label}>
-    <div class="row-main">
-      <b>${label}</b>
-      <span class="row-sub">${cardType} ${cardPan} · ${customerEmail}</span>
-    </div>
-  </li>`;
 }

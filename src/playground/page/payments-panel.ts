@@ -2,11 +2,13 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
 import type { PageAction, PaymentsDelivery, PaymentsWeather } from '../protocol.ts';
 import { drawBot } from './bot-status.ts';
+import { drawCards } from './cards-panel.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import { drawMenu } from './menu.ts';
 import { panelTabs, type Draw, type PanelTab } from './model.ts';
-import { drawCards, drawOrders } from './orders-panel.ts';
+import { drawOrders } from './orders-panel.ts';
+import { drawPhones } from './phone.ts';
 
 const tabNames: Record<PanelTab, string> = {
   orders: 'Orders',
@@ -58,7 +60,7 @@ export function drawPaymentsPanel(draw: Draw): TemplateResult {
     <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby="tab-${panelTab}" tabindex="0">
       ${bodies[panelTab]()}
     </div>
-    ${drawBot(draw)}
+    ${drawPhones(draw)} ${drawBot(draw)}
   </aside>`;
 }
 

@@ -25,7 +25,10 @@ const handlers: { [K in UiEvent['kind']]: Handler<K> } = {
   connection: (model, { connection }) => withUi(model, { connection }),
   act: (model, { action }) => withUi(model, { problem: undefined }, acting(action)),
   acted: (model, { action, result }) => {
-    if (!result.ok) return withUi(model, { problem: result.problem, drafts: unsent(model.ui, action) });
+    if (!result.ok) {
+      const suggestions = action.kind === 'suggest' ? {} : model.ui.suggestions;
+      return withUi(model, { problem: result.problem, drafts: unsent(model.ui, action), suggestions });
+    }
     if (action.kind === 'suggest') return suggested(model, action, result.options ?? []);
     return { model, effects: [] };
   },
@@ -42,17 +45,24 @@ const handlers: { [K in UiEvent['kind']]: Handler<K> } = {
     const ui = { ...model.ui, channel, tab: 'messages' as const, thread: undefined };
     return withUi(model, { ...ui, seen: seenNow(ui, model.page) }, { kind: 'focus', selector: '#composer' });
   },
-  choose_tab: (model, { tab }) =>
-    withUi(model, { tab }, ...(tab === 'home' ? [acting({ kind: 'open_home' })] : [])),
+  choose_tab: (model, { tab }) => {
+    const ui = { ...model.ui, tab };
+    const seen = seenNow(ui, model.page);
+    return withUi(model, { tab, seen }, ...(tab === 'home' ? [acting({ kind: 'open_home' })] : []));
+  },
   open_thread: (model, { channel, ts }) =>
     withUi(model, { thread: { channel, ts } }, { kind: 'focus', selector: '#thread-composer' }),
   close_thread: (model) => withUi(model, { thread: undefined }, { kind: 'focus', selector: '#composer' }),
-  draft: (model, { place, text }) =>
-    withUi(model, {
-      drafts: { ...model.ui.drafts, [place]: text },
-      completion: { marked: 0, closedFor: undefined },
-      commands: { ...model.ui.commands, recalled: undefined },
-    }),
+  draft: (model, { place, text, focus }) =>
+    withUi(
+      model,
+      {
+        drafts: { ...model.ui.drafts, [place]: text },
+        completion: { marked: 0, closedFor: undefined },
+        commands: { ...model.ui.commands, recalled: undefined },
+      },
+      ...(focus ? [{ kind: 'focus' as const, selector: '#composer' }] : []),
+    ),
   mark_command: (model, { marked }) => withUi(model, { completion: { ...model.ui.completion, marked } }),
   close_commands: (model, { draft }) =>
     withUi(model, { completion: { ...model.ui.completion, closedFor: draft } }),
@@ -75,6 +85,8 @@ const handlers: { [K in UiEvent['kind']]: Handler<K> } = {
     const { [key]: _closed, ...suggestions } = model.ui.suggestions;
     return withUi(model, { suggestions });
   },
+  copy: (model, { key, text }) => ({ model, effects: [{ kind: 'copy', key, text }] }),
+  copied: (model, { key }) => withUi(model, { copied: key }),
   submit_view: (model, { viewId }) => submitView(model, viewId),
   close_view: (model, { viewId }) => ({ model, effects: [acting({ kind: 'close_view', viewId })] }),
   choose_panel_tab: (model, { tab }) => withUi(model, { panelTab: tab }),
@@ -130,11 +142,18 @@ function startChannel(model: Model, page: ServedState): string | undefined {
   return (alike ?? desk ?? page.channels[0])?.id;
 }
 
-/** What was typed into a view is forgotten when the view is gone: an OTP does not stay in the tab's memory. */
+/** What was typed into a field is forgotten when the field or its view is gone: an OTP does not stay in the tab's memory. */
 function typedStillOpen(model: Model, page: ServedState): Record<string, Values> {
-  const open = new Set([...page.views, ...(page.home ? [page.home] : [])].map((view) => view.id));
+  const views = [...page.views, ...(page.home ? [page.home] : [])];
+  const open = new Map(views.map((view) => [view.id, new Set(view.blocks.map((block) => block.block_id))]));
   return Object.fromEntries(
-    Object.entries(model.ui.typed).filter(([scope]) => scope.includes('/') || open.has(scope)),
+    Object.entries(model.ui.typed).flatMap(([scope, values]): [string, Values][] => {
+      if (scope.includes('/')) return [[scope, values]];
+      const blocks = open.get(scope);
+      if (!blocks) return [];
+      const kept = Object.entries(values).filter(([blockId]) => blocks.has(blockId));
+      return [[scope, Object.fromEntries(kept)]];
+    }),
   );
 }
 
@@ -148,7 +167,7 @@ function refreshDetail(model: Model, page: ServedState): Effect[] {
 
 function seenNow(ui: Ui, page: ServedState | undefined): Ui['seen'] {
   const newest = ui.channel === undefined ? undefined : page?.messages[ui.channel]?.at(-1)?.ts;
-  if (!page || ui.channel === undefined || newest === undefined) return ui.seen;
+  if (!page || ui.channel === undefined || newest === undefined || ui.tab === 'home') return ui.seen;
   return { ...ui.seen, [`${page.user.id}/${ui.channel}`]: newest };
 }
 
@@ -220,7 +239,12 @@ function suggest(model: Model, place: Place, text: string): Step {
   const { blockId, actionId, container } = place;
   return withUi(
     model,
-    { suggestions: { ...model.ui.suggestions, [key]: { text, options: open?.options ?? [], chosen: 0 } } },
+    {
+      suggestions: {
+        ...model.ui.suggestions,
+        [key]: { text, options: open?.options ?? [], chosen: 0, waiting: true },
+      },
+    },
     acting({
       kind: 'suggest',
       blockId,
@@ -240,7 +264,7 @@ function suggested(
   const suggestions = Object.fromEntries(
     Object.entries(model.ui.suggestions).map(([key, open]) => {
       const asked = key.endsWith(`/${action.blockId}/${action.actionId}`) && open.text === action.text;
-      return [key, asked ? { ...open, options, chosen: 0 } : open];
+      return [key, asked ? { ...open, options, chosen: 0, waiting: false } : open];
     }),
   );
   return withUi(model, { suggestions });

@@ -1,4 +1,5 @@
 import { holdsCardNumber } from '../../domain/card-number.ts';
+import type { NextCharge } from '../protocol.ts';
 
 /**
  * The simulated bank. What it does is chosen by the caller, so that a test or a newcomer can ask for every
@@ -30,27 +31,66 @@ export type ChargeScript = {
 
 const threeDSecure: CardBehaviour = { kind: 'three_d_secure' };
 
+type MagicKobo = { script: ChargeScript; does: string };
+
 /** By the last two digits of a saved-card charge's amount: 5000.06 is charged and never answered. Stands above the card. */
-export const magicKobo: Readonly<Record<number, ChargeScript>> = {
-  1: { behaviour: { kind: 'otp' } },
-  2: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
-  3: { behaviour: { kind: 'decline', reason: 'Do not honour' } },
-  4: { behaviour: threeDSecure },
-  5: { accident: { when: 'before', how: 'silence' } },
-  6: { accident: { when: 'after', how: 'silence' } },
-  7: { accident: { when: 'after', how: 'error_500' } },
-  8: { accident: { when: 'before', how: 'reset' } },
-  9: { accident: { when: 'after', how: 'reset' } },
-  10: { accident: { when: 'before', how: 'error_500' } },
-  11: { accident: { when: 'after', how: 'unreadable' } },
-  12: { shortMinor: 100 },
-  13: { pendingLookups: 2 },
-  14: { cardsNotEnabled: true },
+export const magicKobo: Readonly<Record<number, MagicKobo>> = {
+  1: { script: { behaviour: { kind: 'otp' } }, does: 'The bank asks for a code.' },
+  2: {
+    script: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
+    does: 'Declined: Insufficient funds.',
+  },
+  3: {
+    script: { behaviour: { kind: 'decline', reason: 'Do not honour' } },
+    does: 'Declined: Do not honour.',
+  },
+  4: { script: { behaviour: threeDSecure }, does: '3-D Secure, which fails on a saved card.' },
+  5: {
+    script: { accident: { when: 'before', how: 'silence' } },
+    does: 'No answer, and nothing was charged; the same reference sent again goes through.',
+  },
+  6: {
+    script: { accident: { when: 'after', how: 'silence' } },
+    does: 'Reaches the bank, but the answer never comes.',
+  },
+  7: {
+    script: { accident: { when: 'after', how: 'error_500' } },
+    does: 'Reaches the bank, but is answered 500.',
+  },
+  8: {
+    script: { accident: { when: 'before', how: 'reset' } },
+    does: 'The connection breaks, and nothing was charged; sent again it goes through.',
+  },
+  9: {
+    script: { accident: { when: 'after', how: 'reset' } },
+    does: 'Reaches the bank, then the connection breaks.',
+  },
+  10: {
+    script: { accident: { when: 'before', how: 'error_500' } },
+    does: 'Answered 500, and nothing was charged; sent again it goes through.',
+  },
+  11: {
+    script: { accident: { when: 'after', how: 'unreadable' } },
+    does: 'Reaches the bank, but the answer cannot be read.',
+  },
+  12: { script: { shortMinor: 100 }, does: 'The bank takes 1.00 less than was asked.' },
+  13: { script: { pendingLookups: 2 }, does: 'Approved, but the first two look-ups still say PENDING.' },
+  14: { script: { cardsNotEnabled: true }, does: 'Rejected: the account has no card payments.' },
 };
 
 export function chargeScript(amountMinor: number): ChargeScript {
-  return magicKobo[amountMinor % 100] ?? {};
+  return magicKobo[amountMinor % 100]?.script ?? {};
 }
+
+/** What the panel can order for the one next charge. Stands above the amount and the card. */
+export const nextChargeScripts: Readonly<Record<Exclude<NextCharge, 'as_usual'>, ChargeScript>> = {
+  approve: { behaviour: { kind: 'approve' } },
+  otp: { behaviour: { kind: 'otp' } },
+  decline: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
+  three_d_secure: { behaviour: threeDSecure },
+  lost_answer: { behaviour: { kind: 'approve' }, accident: { when: 'after', how: 'silence' } },
+  lost_request: { accident: { when: 'before', how: 'silence' } },
+};
 
 /** `acceptedSilently` is accepted, and the answer never comes. Any other OTP is wrong. */
 export const otps = { right: '123456', acceptedSilently: '111111' } as const;

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { wireFromMinor } from '../../domain/money.ts';
 import type { PaymentsOrder } from '../protocol.ts';
+import { otps } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 
 export const otpLifetimeMs = 15 * 60_000;
@@ -39,6 +40,8 @@ export type OpenOtp = {
   transactionId: string;
   startedAt: number;
   submissions: number;
+  /** How often the bank was asked to send the code once more. */
+  resends: number;
   /** The card to be saved when the payment completes. */
   card?: Pick<StoredCard, 'cardType' | 'cardPan' | 'tokenExpiryDate'>;
 };
@@ -109,7 +112,7 @@ export function createOrders(now: () => number): Orders {
 
 export function openOtp(now: number, card?: OpenOtp['card']): OpenOtp {
   const transactionId = `otp-${randomBytes(12).toString('hex')}`;
-  return { transactionId, startedAt: now, submissions: 0, ...(card ? { card } : {}) };
+  return { transactionId, startedAt: now, submissions: 0, resends: 0, ...(card ? { card } : {}) };
 }
 
 export function isOtpOverdue(order: Order, now: number): boolean {
@@ -130,8 +133,19 @@ export function panelOrder(order: Order, baseUrl: string): PaymentsOrder {
     state,
     ...(reason === undefined ? {} : { reason }),
     isSavedCardCharge: order.isSavedCardCharge,
+    ...(order.otp && state === 'awaiting_otp' ? { otp: panelOtp(order.otp) } : {}),
     ...(order.isSavedCardCharge ? {} : { checkoutLink: checkoutLink(order, baseUrl) }),
     at: order.at,
+  };
+}
+
+/** The customer's phone: the code is the same one however often it is sent. */
+function panelOtp({ startedAt, submissions, resends }: OpenOtp): NonNullable<PaymentsOrder['otp']> {
+  return {
+    code: otps.right,
+    resends,
+    triesLeft: Math.max(0, otpSubmissionLimit - submissions),
+    until: startedAt + otpLifetimeMs,
   };
 }
 

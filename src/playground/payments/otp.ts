@@ -89,6 +89,10 @@ function resend(world: World, call: Call): Answer {
   if (!order) return refusal(404, 'No charge has this transaction id');
   world.stats.add('otpResends');
   const waiting = order.state === 'awaiting_otp';
+  if (waiting && order.otp) {
+    order.otp.resends += 1;
+    world.changed();
+  }
   const message = waiting ? 'OTP sent again' : 'No OTP is expected';
   return checkoutEnveloped({ status: waiting, message }, `${order.orderReference}: ${message}`);
 }

@@ -1,8 +1,16 @@
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { Parsed } from '../../domain/parsed.ts';
-import type { ActResult, PaymentsAction, PaymentsState, PaymentsWeather } from '../protocol.ts';
-import { declineReasons, otps, testCardNumbers } from './bank.ts';
+import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState, PaymentsWeather } from '../protocol.ts';
+import {
+  declineReasons,
+  magicKobo,
+  otps,
+  testCardNumbers,
+  threeDSecureWords,
+  type CardBehaviour,
+} from './bank.ts';
+import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
 import { panelOrder, type Order } from './orders.ts';
 import { tryOtp } from './otp.ts';
@@ -20,9 +28,33 @@ export function panelState(world: World, weather: Weather): PaymentsState {
     cards: world.cards
       .all()
       .filter((card) => card.accountId === world.parentAccountId)
-      .map(({ label, customerEmail, cardPan, cardType }) => ({ label, customerEmail, cardPan, cardType })),
+      .map(panelCard),
     declineReasons: [...declineReasons],
+    nextCharge: world.next.charge,
+    magicAmounts: Object.entries(magicKobo).map(([kobo, { does }]) => ({
+      ending: `.${kobo.padStart(2, '0')}`,
+      does,
+    })),
   };
+}
+
+/** The token key is the simulator's own, for a newcomer to paste; the exchange log strikes it out all the same. */
+function panelCard(card: StoredCard): PaymentsCard {
+  const { label, tokenKey, customerEmail, cardPan, cardType, behaviour } = card;
+  return { label, tokenKey, customerEmail, cardPan, cardType, does: inWords(behaviour) };
+}
+
+function inWords(behaviour: CardBehaviour): string {
+  switch (behaviour.kind) {
+    case 'approve':
+      return 'Every charge is approved at once.';
+    case 'otp':
+      return `Every charge waits for a code: ${otps.right} is right, and after ${otps.acceptedSilently} no answer comes though it is accepted.`;
+    case 'decline':
+      return `Every charge is declined: ${behaviour.reason}.`;
+    case 'three_d_secure':
+      return `Every charge fails: ${threeDSecureWords}.`;
+  }
 }
 
 /** What a person does on the panel, told back in words when it cannot be done. Works in any weather. */
@@ -42,6 +74,10 @@ export function act(world: World, weather: Weather, action: PaymentsAction): Act
       return world.webhooks.redeliver(action.deliveryId, action.how)
         ? { ok: true }
         : problem('There is no delivery of that number.');
+    case 'order_next_charge':
+      world.next.charge = action.next;
+      world.changed();
+      return { ok: true };
     case 'set_weather':
       weather.current = action.weather;
       world.changed();

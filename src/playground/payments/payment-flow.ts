@@ -47,6 +47,11 @@ function endUnpaid(world: World, order: Order, state: 'declined' | 'failed', rea
   world.changed();
 }
 
+/** Sends the event of an earlier payment that saved this card. */
+export function tellSavedCard(world: World, order: Order, card: StoredCard): void {
+  sendEvent(world, order, card);
+}
+
 function saveCard(world: World, order: Order): StoredCard | undefined {
   const details = order.otp?.card;
   if (!order.tokenizeCard || order.sandbox || !details) return undefined;

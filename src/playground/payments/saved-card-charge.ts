@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { answered, checkoutEnveloped, refusal, type Answer } from './answer.ts';
 import {
   chargeScript,
+  nextChargeScripts,
   threeDSecureWords,
   type Accident,
   type CardBehaviour,
@@ -46,9 +47,10 @@ export function savedCardChargeRoutes(world: World): Route[] {
 function charge(world: World, call: Call): Answer {
   const read = readBody(chargeBody, call);
   if (!read.ok) return read.answer;
-  const script = chargeScript(read.value.order.amount);
-  const checked = check(world, call, read.value, script);
+  const byAmount = chargeScript(read.value.order.amount);
+  const checked = check(world, call, read.value, byAmount);
   if (checked.kind === 'rejected') return rejected(checked.message);
+  const script = takeOrdered(world, byAmount);
   const reference = read.value.order.orderReference ?? world.orders.newReference('SUB');
   const accident = script.accident;
   if (accident?.when === 'before' && !world.accidentsHad.has(reference)) {
@@ -66,6 +68,15 @@ function charge(world: World, call: Call): Answer {
   });
   const answer = settle(world, order, script.behaviour ?? checked.behaviour);
   return accident?.when === 'after' ? accidentAnswer(accident, `${reference}: charged all the same`) : answer;
+}
+
+/** What was ordered on the panel happens once: sent again under the same reference, a charge is as any other. */
+function takeOrdered(world: World, usual: ChargeScript): ChargeScript {
+  const ordered = world.next.charge;
+  if (ordered === 'as_usual') return usual;
+  world.next.charge = 'as_usual';
+  world.changed();
+  return nextChargeScripts[ordered];
 }
 
 function termsOf({ order }: ChargeBody): Pick<Order, 'amountMinor' | 'currency' | 'customerId'> {

@@ -1,6 +1,7 @@
 import { approvedWords, type CardBehaviour } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import type { NewOrder } from './orders.ts';
+import { tellSavedCard } from './payment-flow.ts';
 import { accountWithOwnCard } from './seed-accounts.ts';
 import type { World } from './world.ts';
 
@@ -113,6 +114,24 @@ export function seedWorld(world: World): void {
     customerId: 'CUST-23',
     tokenizeCard: true,
   });
+}
+
+/** Months ago each of the merchant's cards was saved by a small payment; its event is sent now. */
+export function tellSavedCards(world: World): void {
+  const cards = world.cards.all().filter(({ accountId }) => accountId === world.parentAccountId);
+  for (const [index, card] of cards.entries()) {
+    const order = world.orders.add({
+      ...common(world, (cards.length - index) * 31 * 24),
+      orderReference: `CARD-${card.cardPan.slice(-4)}`,
+      amountMinor: 5_000,
+      takenMinor: 5_000,
+      customerEmail: card.customerEmail,
+      tokenizeCard: true,
+      state: 'paid',
+      reason: approvedWords,
+    });
+    tellSavedCard(world, order, card);
+  }
 }
 
 function addCard(world: World, accountId: string, card: SeedCard): void {

@@ -21,7 +21,7 @@ import { sandboxRoutes } from './sandbox.ts';
 import { savedCardChargeRoutes } from './saved-card-charge.ts';
 import { savedCardRoutes } from './saved-card-routes.ts';
 import { seedAccounts, seedTerminals } from './seed-accounts.ts';
-import { seedWorld } from './seed.ts';
+import { seedWorld, tellSavedCards } from './seed.ts';
 import { createListener } from './serve.ts';
 import { createStats, type PaymentsStats } from './stats.ts';
 import { terminalRoutes } from './terminals.ts';
@@ -38,6 +38,11 @@ export type PaymentsOptions = {
   onExchange?: (exchange: Exchange) => void;
   /** False starts with no orders and no cards; accounts and terminals are there all the same. */
   seed?: boolean;
+  /**
+   * Tells the merchant of every seeded card, by the payment_success of the payment that saved it, as soon as
+   * there is a URL: who learns cards from events alone would otherwise know none of them. Default false.
+   */
+  knownCards?: boolean;
   tokenLifetimeMs?: number;
   /** The waits between the attempts of a webhook. */
   retryDelaysMs?: readonly number[];
@@ -97,6 +102,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   const record = createExchangeRecorder(now, options.onExchange ?? (() => {}));
   const world = createWorld({ ...defaults, ...options, now, url, credentials, changed, record });
   if (options.seed !== false) seedWorld(world);
+  if (options.knownCards === true) tellSavedCards(world);
   const weather: Weather = { current: 'normal' };
   const limit = createRateLimit({ ...(options.rateLimit ?? defaults.rateLimit), now });
   let crash: unknown;
@@ -177,6 +183,7 @@ function createWorld(parts: WorldParts): World {
     stats: createStats(),
     pager: createPager(),
     accidentsHad: new Set(),
+    next: { charge: 'as_usual' },
     changed,
   };
 }

@@ -1,3 +1,4 @@
+import type { NextCharge } from '../protocol.ts';
 import type { Accounts } from './accounts.ts';
 import type { Cards } from './cards.ts';
 import type { Pager } from './cursor.ts';
@@ -23,5 +24,7 @@ export type World = {
   pager: Pager;
   /** References whose `before` accident has happened: the next try goes through. */
   accidentsHad: Set<string>;
+  /** What the panel ordered for the next saved-card charge; used up by it. */
+  next: { charge: NextCharge };
   changed: () => void;
 };

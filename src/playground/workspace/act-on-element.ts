@@ -134,7 +134,7 @@ function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record
 }
 
 export function wholeMessage(world: World, message: Message): Record<string, unknown> {
-  return messagePayload(message, { replyCount: world.messages.replies(message).length, withMetadata: true });
+  return messagePayload(message, { replies: world.messages.replies(message), withMetadata: true });
 }
 
 const fixedFields = ['text', 'value', 'style'];

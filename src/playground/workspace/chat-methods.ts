@@ -12,7 +12,7 @@ import { botUserId, type Channel } from './cast.ts';
 import { readContent } from './message-content.ts';
 import { botDraft, type Message, type MessageContent } from './messages.ts';
 import { messagePayload } from './payloads.ts';
-import { postPace } from './rate-limits.ts';
+import { postPace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
 /** chat.* and reactions.add: what the bot says in channels. */
@@ -73,6 +73,8 @@ function updateMessage(world: World, given: { channel: string; ts: string }, raw
     return refused('no_text');
   }
   if (Object.keys(read.content).length === 0) return refused('no_text');
+  const retryAfterS = world.rateLimits.take('chat.update', tier3Pace);
+  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
   world.messages.edit(message, next);
   world.changed();
   return granted({ channel: given.channel, ts: message.ts, text: message.text, message: shown(message) });
@@ -166,7 +168,7 @@ function no(error: string): Refused {
 }
 
 function shown(message: Message): Record<string, unknown> {
-  return messagePayload(message, { replyCount: 0, withMetadata: true });
+  return messagePayload(message, { replies: [], withMetadata: true });
 }
 
 export function whole(content: Partial<MessageContent>): MessageContent {

@@ -74,6 +74,16 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
   return values;
 }
 
+/** Of the values, those whose element is still there: a code typed into a field is forgotten with the field. */
+export function stillThere(blocks: readonly PageBlock[], given: Values): Values {
+  const values: Values = {};
+  for (const { blockId, actionId } of placedElements(blocks)) {
+    const held = given[blockId]?.[actionId];
+    if (held !== undefined) values[blockId] = { ...values[blockId], [actionId]: held };
+  }
+  return values;
+}
+
 /** What Slack's own client refuses before the app hears of it, by block_id. */
 export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Record<string, string> {
   const problems: Record<string, string> = {};

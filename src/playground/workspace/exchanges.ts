@@ -47,7 +47,7 @@ export function createRecorder(onExchange: ((exchange: Exchange) => void) | unde
 }
 
 /** What a person types into a field with such a name is never shown: one-time passwords, card data, tokens. */
-const secretName = /otp|token|pan\b|cvv|card_?number|(^|[_-])pin($|[_-])|secret|passw/i;
+const secretName = /otp|token|(^|[_-])code($|[_-])|pan\b|cvv|card_?number|(^|[_-])pin($|[_-])|secret|passw/i;
 const maskedValue = '••••';
 
 function readable(value: unknown): string {

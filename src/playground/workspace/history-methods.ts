@@ -41,10 +41,11 @@ export const historyMethods: Record<string, Method> = {
   'conversations.replies': method({}, { ...window, ts: text }, (world, given) =>
     withChannel(world, given.channel, 'history', (channel) => {
       if (!channel.botIsMember) return refused('not_in_channel');
-      const parent = world.messages.find(given.channel, given.ts);
-      if (parent === undefined) return refused('thread_not_found');
-      const first = parent.threadTs ?? parent.ts;
-      const thread = kept(world, given.channel).filter(
+      const inThread = seenByAll(world, given.channel);
+      const named = inThread.find((message) => message.ts === given.ts);
+      if (named === undefined) return refused('thread_not_found');
+      const first = named.threadTs ?? named.ts;
+      const thread = inThread.filter(
         (message) => message.ts === first || (message.threadTs === first && isWithin(message, given)),
       );
       return page(world, thread, given);
@@ -54,9 +55,12 @@ export const historyMethods: Record<string, Method> = {
 
 /** Ephemeral messages are never in the history, and deleted ones no more. */
 function kept(world: World, channelId: string): Message[] {
-  return world.messages
-    .all(channelId)
-    .filter((message) => message.visibleTo === undefined && !message.deleted);
+  return seenByAll(world, channelId).filter((message) => !message.deleted);
+}
+
+/** With the stones of deleted messages, which only a thread still shows. */
+function seenByAll(world: World, channelId: string): Message[] {
+  return world.messages.all(channelId).filter((message) => message.visibleTo === undefined);
 }
 
 function isWithin(message: Message, given: Window): boolean {
@@ -75,7 +79,7 @@ function page(world: World, messages: Message[], given: Window): ApiAnswer {
   return granted({
     messages: shown.map((message) =>
       messagePayload(message, {
-        replyCount: world.messages.replies(message).length,
+        replies: world.messages.replies(message),
         withMetadata: given.include_all_metadata,
       }),
     ),

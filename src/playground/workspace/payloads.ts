@@ -30,7 +30,7 @@ function channelName(channel: Channel): string {
 
 export function messagePayload(
   message: Message,
-  options: { replyCount: number; withMetadata: boolean },
+  options: { replies: readonly Message[]; withMetadata: boolean },
 ): Record<string, unknown> {
   const isBot = message.authorId === botUserId;
   return {
@@ -43,12 +43,26 @@ export function messagePayload(
     ...(message.blocks.length > 0 ? { blocks: message.blocks } : {}),
     ...(message.attachments.length > 0 ? { attachments: message.attachments } : {}),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
-    ...(options.replyCount > 0 ? { thread_ts: message.ts, reply_count: options.replyCount } : {}),
+    ...repliesPayload(message, options.replies),
+    ...(message.deleted ? { subtype: 'tombstone', hidden: true } : {}),
     ...(message.editedTs === undefined ? {} : { edited: { user: message.authorId, ts: message.editedTs } }),
     ...(message.reactions.length > 0
       ? { reactions: message.reactions.map((one) => ({ ...one, count: one.users.length })) }
       : {}),
     ...(options.withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
+  };
+}
+
+function repliesPayload(message: Message, replies: readonly Message[]): Record<string, unknown> {
+  const last = replies.at(-1);
+  if (last === undefined) return {};
+  const users = [...new Set(replies.map((reply) => reply.authorId))];
+  return {
+    thread_ts: message.ts,
+    reply_count: replies.length,
+    reply_users_count: users.length,
+    reply_users: users,
+    latest_reply: last.ts,
   };
 }
 

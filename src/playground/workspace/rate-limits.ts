@@ -5,6 +5,9 @@ export const postPace: Pace = { burst: 3, everyMs: 1000 };
 /** Slack's tier 2: about twenty a minute. */
 export const tier2Pace: Pace = { burst: 20, everyMs: 3000 };
 
+/** Slack's tier 3: about fifty a minute. */
+export const tier3Pace: Pace = { burst: 50, everyMs: 1200 };
+
 export type RateLimits = {
   /** Undefined: go ahead. A number: refused, and the seconds to wait. */
   take(key: string, pace: Pace): number | undefined;

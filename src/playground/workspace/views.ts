@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findViewProblems } from '../../slack/assert-blocks.ts';
 import type { PageBlock, PageView } from '../protocol.ts';
 import { appId, botId, teamId } from './cast.ts';
-import { completeValues, nameBlocks, type Values } from './elements.ts';
+import { completeValues, nameBlocks, stillThere, type Values } from './elements.ts';
 import type { Ids } from './ids.ts';
 
 const plainText = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
@@ -100,6 +100,8 @@ export function createViews(ids: Ids): Views {
     view.definition = definition;
     view.blocks = nameBlocks(definition.blocks.map(asPageBlock), ids);
     view.hash = `${ids.ts()}.${ids.secret(4)}`;
+    // As in Slack, what stands in a field stays there while its block and action keep their names.
+    view.values = stillThere(view.blocks, view.values);
     view.errors = {};
     view.busy = false;
   }

@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { ApiAnswer, ApiArguments, Method } from './api-answer.ts';
 import { granted, missingScope, refused } from './api-answer.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
 import { historyMethods } from './history-methods.ts';
+import { parsedJson } from './message-content.ts';
 import { viewMethods } from './view-methods.ts';
 import type { World } from './world.ts';
 
@@ -21,6 +23,13 @@ export type WebApiDeps = {
   /** A fresh Socket Mode address. */
   openSocketUrl: () => string;
 };
+
+const titled = z.looseObject({ title: z.looseObject({ text: z.string() }) });
+
+function titleOf(view: unknown): string {
+  const read = titled.safeParse(parsedJson(view));
+  return read.success ? ` "${read.data.title.text}"` : '';
+}
 
 /** The methods by name, each behind the checks that Slack makes first: method, token, token kind, scope. */
 export function createWebApi(deps: WebApiDeps): WebApi {
@@ -57,7 +66,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
     },
     summary(name, given) {
       const place = given['channel'] ?? given['user_id'] ?? given['user'] ?? given['users'];
-      if (typeof place !== 'string') return name;
+      if (typeof place !== 'string') return `${name}${titleOf(given['view'])}`;
       const user = world.directory.user(place);
       return user !== undefined && given['channel'] === undefined
         ? `${name} for ${user.realName}`

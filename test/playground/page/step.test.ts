@@ -52,6 +52,25 @@ describe('the page’s state', () => {
     expect(effects).toMatchObject([{ action: { values: { otp: { a: { value: '1234' } } } } }]);
   });
 
+  it('forgets what was typed into a field that the bot takes away', () => {
+    const open = after(received({ views: [view(everyInput('x'))] }), typeOtp('1234'));
+    const { model } = step(open, received({ views: [view([], { title: 'Checking' })] }));
+    expect(JSON.stringify(model.ui)).not.toContain('1234');
+  });
+
+  it('counts a direct message as unread while its person looks at the Home', () => {
+    const arrives = { 'D-U1': [message('1700000000.5', { channel: 'D-U1' })] };
+    const atHome = after(
+      received(),
+      { kind: 'choose_channel', channel: 'D-U1' },
+      { kind: 'choose_tab', tab: 'home' },
+      received({ messages: arrives }),
+    );
+    expect(atHome.ui.seen['U1/D-U1']).toBeUndefined();
+    const { model } = step(atHome, { kind: 'choose_tab', tab: 'messages' });
+    expect(model.ui.seen['U1/D-U1']).toBe('1700000000.5');
+  });
+
   it('submits a view once while its answer is under way', () => {
     const model = after(received({ views: [view([], { busy: true })] }));
     expect(step(model, { kind: 'submit_view', viewId: 'V1' }).effects).toEqual([]);
@@ -75,7 +94,23 @@ describe('the page’s state', () => {
       { kind: 'suggest', place, text: 'ti' },
       late,
     );
-    expect(model.ui.suggestions['V1/b/a']).toEqual({ text: 'ti', options: [], chosen: 0 });
+    expect(model.ui.suggestions['V1/b/a']).toEqual({ text: 'ti', options: [], chosen: 0, waiting: true });
+  });
+
+  it('closes a list whose options could not be had', () => {
+    const place: Place = {
+      container: { type: 'view', viewId: 'V1' },
+      blockId: 'b',
+      actionId: 'a',
+      silent: true,
+    };
+    const failed: UiEvent = {
+      kind: 'acted',
+      action: { kind: 'suggest', blockId: 'b', actionId: 'a', text: 't', viewId: 'V1' },
+      result: { ok: false, problem: 'This app could not be reached.' },
+    };
+    const model = after(received(), { kind: 'suggest', place, text: 't' }, failed);
+    expect(model.ui).toMatchObject({ suggestions: {}, problem: 'This app could not be reached.' });
   });
 
   it('gives back to the composer what could not be sent, unless something else was begun there', () => {
