@@ -15,8 +15,8 @@ const resultsPath = join(folder, 'results.json');
 const steps: [name: string, command: string, args: string[]][] = [
   ['types', bin('tsc'), ['-p', '.']],
   ['types of the playground page', bin('tsc'), ['-p', 'src/playground/page']],
-  ['lint', bin('oxlint'), ['--type-aware', 'src', 'test', 'scripts']],
-  ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts', 'vitest.config.ts']],
+  ['lint', bin('oxlint'), ['--type-aware', 'src', 'test', 'scripts', 'bench']],
+  ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts']],
   ['generated settings', process.execPath, ['scripts/generate-settings.ts', '--check']],
   [
     'tests',

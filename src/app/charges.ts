@@ -12,6 +12,7 @@ import type { DeskDeps } from '../operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/create-charge-desk.ts';
+import { createOpenCharges } from '../operations/open-charges.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { see } from '../operations/run-charge.ts';
@@ -72,6 +73,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     wait: sleep,
     ...payments,
     cards,
+    openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }),
     agentCharges: createAgentCharges({
       store,

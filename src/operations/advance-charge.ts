@@ -1,12 +1,21 @@
 import { step } from '../domain/charge.ts';
 import type { ChargeEvent, Effect } from '../domain/charge-state.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { chargeKey, keepUntilDue, openCharge, sealCharge, type ChargeRecord } from './charge-record.ts';
+import {
+  chargeKey,
+  isOpen,
+  keepUntilDue,
+  openCharge,
+  sealCharge,
+  type ChargeRecord,
+} from './charge-record.ts';
+import type { OpenCharges } from './open-charges.ts';
 import type { Sealer } from './outbox.ts';
 
 export type AdvanceDeps = {
   store: Pick<Store, 'read' | 'write'>;
   sealer: Sealer;
+  openCharges: Pick<OpenCharges, 'add' | 'drop'>;
   rememberMs: number;
   now: () => number;
 };
@@ -48,7 +57,12 @@ export async function advanceEntry(
   const stepped = step(record.intent, event, deps.now());
   if (!stepped) return undefined;
   const next = { ...record, intent: stepped.next };
-  return (await writeCharge(deps, entry, next)) ? { record: next, effect: stepped.effect } : 'lost';
+  const { reference } = stepped.next;
+  // On the list before it is open again, off it after it is concluded: it never lacks one.
+  if (!isOpen(record) && isOpen(next)) await deps.openCharges.add(reference);
+  if (!(await writeCharge(deps, entry, next))) return 'lost';
+  if (isOpen(record) && !isOpen(next)) await deps.openCharges.drop([reference]).catch(() => undefined);
+  return { record: next, effect: stepped.effect };
 }
 
 /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */

@@ -11,8 +11,6 @@ export type AgentCharges = {
   add(userId: string, reference: string): Promise<void>;
   /** Newest first: all that are unsettled, and at least the last twenty. */
   of(userId: string): Promise<readonly string[]>;
-  /** Everybody who ever charged, in the order of their first charge. */
-  agents(): Promise<readonly string[]>;
 };
 
 export type AgentChargesDeps = {
@@ -22,7 +20,6 @@ export type AgentChargesDeps = {
   now: () => number;
 };
 
-const agentsKey = 'agents';
 /** More than this many and the settled ones go, but for the newest. */
 const roomFor = 60;
 const newestKept = 20;
@@ -31,7 +28,6 @@ const lookAgainAfter = 40;
 /** Until then a reference without a charge may be one whose charge is just being created. */
 const youngMs = 3_600_000;
 
-const agentsRecord = z.array(z.string());
 /** `fullAt`: beyond this many entries it is looked through. Newest first. */
 const chargesRecord = z.object({
   fullAt: z.number().int(),
@@ -43,20 +39,8 @@ type Charges = z.infer<typeof chargesRecord>;
 export function createAgentCharges(deps: AgentChargesDeps): AgentCharges {
   const { store, now } = deps;
   const changeRecord = createChangeRecord(store);
-  async function agents(): Promise<string[]> {
-    const entry = await store.read(agentsKey);
-    return readAgents(entry?.value);
-  }
-  function addAgent(userId: string): Promise<void> {
-    return changeRecord(agentsKey, (text) => {
-      const known = readAgents(text);
-      if (known.includes(userId)) return { kind: 'keep', result: undefined };
-      return { kind: 'write', value: JSON.stringify([...known, userId]), result: undefined };
-    });
-  }
   return {
     async add(userId, reference) {
-      if (!(await agents()).includes(userId)) await addAgent(userId);
       const key = keyOf(userId);
       const full = await changeRecord(key, (text) => {
         const known = readCharges(text);
@@ -79,7 +63,6 @@ export function createAgentCharges(deps: AgentChargesDeps): AgentCharges {
       const entry = await store.read(keyOf(userId));
       return readCharges(entry?.value).charges.map(({ reference }) => reference);
     },
-    agents,
   };
 }
 
@@ -100,8 +83,4 @@ function readCharges(text: string | undefined): Charges {
 
 function writeCharges(charges: Charges): string {
   return JSON.stringify(charges);
-}
-
-function readAgents(text: string | undefined): string[] {
-  return text === undefined ? [] : agentsRecord.parse(JSON.parse(text));
 }

@@ -1,8 +1,10 @@
 import type { CheckoutOrder, CheckoutOrderAnswer, Leave, ResendAnswer } from '../domain/charge-answer.ts';
+import type { OpenCharges } from './open-charges.ts';
 import type { SubmitDeps } from './submit-charge.ts';
 
 /** What the desk needs beyond submitting a charge. */
 export type DeskDeps = SubmitDeps & {
+  openCharges: OpenCharges;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
 };

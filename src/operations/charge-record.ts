@@ -84,6 +84,11 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries }: PendingOtp)
   return { until, triesLeft, lastCode: isRefused ? 'refused' : 'unanswered' };
 }
 
+/** Somebody has to wait for it, or to see to it. */
+export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
+  return !('concludedAt' in state) || state.kind === 'review';
+}
+
 /** Nothing is left to do about it. */
 export function isSettled({ intent }: ChargeRecord): boolean {
   return intent.dueAt === undefined;

@@ -52,9 +52,8 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
     },
 
     async inDoubt() {
-      const agents = await deps.agentCharges.agents();
-      const lists = await Promise.all(agents.map((agent) => deps.agentCharges.of(agent)));
-      const records = oldestFirst(await read([...new Set(lists.flat())]));
+      const references = await deps.openCharges.all();
+      const records = oldestFirst(await read(references));
       const unsettled = records.filter(({ intent }) => isInDoubt(intent));
       const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
       return show([...unsettled, ...underReview]);

@@ -38,7 +38,6 @@ export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Pr
   // Taken before the claim: a process that sleeps between the two wakes up too late to charge.
   const nowMs = deps.now();
   const card = await deps.fingerprint(terms.tokenKey);
-  await deps.agentCharges.add(by, reference);
   const claim = { card, reference, money: terms.money, by, ...(despite === undefined ? {} : { despite }) };
   const claimed = await deps.cards.claim(claim);
   if (claimed.kind !== 'claimed') return claimed;
@@ -74,6 +73,8 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
     views: [{ id: viewId, userId: by }],
     birth: randomUUID(),
   };
+  // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
+  await Promise.all([deps.agentCharges.add(by, reference), deps.openCharges.add(reference)]);
   const created = await createOnce(deps, record);
   if (created === 'unsure') return { kind: 'unsure', reference };
   if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };

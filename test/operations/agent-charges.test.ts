@@ -32,14 +32,13 @@ function references(from: number, to: number): string[] {
 }
 
 describe('createAgentCharges', () => {
-  it('gives an agent’s charges newest first, and everybody who charged', async () => {
+  it('gives an agent’s charges newest first, and no others', async () => {
     const { charges } = desk();
     await addMany(charges, 1, 3);
     await charges.add('U2', 'pay-9');
     expect(await charges.of('U1')).toEqual(['pay-3', 'pay-2', 'pay-1']);
     expect(await charges.of('U2')).toEqual(['pay-9']);
     expect(await charges.of('U3')).toEqual([]);
-    expect(await charges.agents()).toEqual(['U1', 'U2']);
   });
 
   it('changes nothing when the same is added again', async () => {
@@ -47,7 +46,6 @@ describe('createAgentCharges', () => {
     await addMany(charges, 1, 3);
     await charges.add('U1', 'pay-1');
     expect(await charges.of('U1')).toEqual(['pay-3', 'pay-2', 'pay-1']);
-    expect(await charges.agents()).toEqual(['U1']);
   });
 
   it('lets settled charges beyond the newest twenty go once there are more than sixty', async () => {
@@ -97,7 +95,7 @@ describe('createAgentCharges', () => {
       store: {
         ...store,
         async read(key) {
-          if (!away || key === 'agents') return store.read(key);
+          if (!away) return store.read(key);
           calls += 1;
           await new Promise((resolve) => setImmediate(resolve));
           throw new StoreUnavailable('away');
@@ -132,7 +130,6 @@ describe('createAgentCharges', () => {
       const tookMs = Math.round(performance.now() - startedAt);
       console.info(`200 concurrent adds for one agent over two replicas took ${tookMs} ms`);
       expect((await replicas[0]!.of('U1')).toSorted()).toEqual(wanted.toSorted());
-      expect(await replicas[1]!.agents()).toEqual(['U1']);
       await close();
     });
   });

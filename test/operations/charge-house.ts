@@ -12,6 +12,7 @@ import { createCardHistory } from '../../src/operations/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge-drafts.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/create-charge-desk.ts';
+import { createOpenCharges } from '../../src/operations/open-charges.ts';
 import { recoverCharge, triggerCharge, type Room } from '../../src/operations/recover-charge.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sealer } from './house.ts';
@@ -125,6 +126,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     log: () => undefined,
     wait: () => Promise.resolve(),
     cards,
+    openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }),
     agentCharges: createAgentCharges({
       store,

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { readCharge } from '../../src/operations/advance-charge.ts';
+import { createAgentCharges } from '../../src/operations/agent-charges.ts';
+import { createCardHistory } from '../../src/operations/card-history.ts';
+import type { DeskDeps } from '../../src/operations/charge-desk-deps.ts';
+import { createChargeDrafts } from '../../src/operations/charge-drafts.ts';
+import { createChargePosts } from '../../src/operations/charge-posts.ts';
+import { createChargeDesk, isSettledCharge } from '../../src/operations/create-charge-desk.ts';
+import { createOpenCharges } from '../../src/operations/open-charges.ts';
+import { openFingerprint } from '../../src/operations/fingerprint.ts';
+import { recoverCharge, type Room } from '../../src/operations/recover-charge.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Store } from '../../src/store/store.ts';
+import { money } from './plans.ts';
+
+export const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
+const log = () => undefined;
+const now = () => Date.now();
+const wait = () => Promise.resolve();
+const deskChannel = 'C0DESK0001';
+
+/**
+ * The bot's charging, put together as app/charges.ts does it, on the store given; only the payments service and
+ * Slack are fakes, which answer at once. The service has every charge it is asked for, paid; nobody has a modal open.
+ */
+export function openStage(store: Store) {
+  const background = new Set<Promise<unknown>>();
+  const failures: unknown[] = [];
+  const lookedUp: string[] = [];
+  const rememberMs = 365 * 86_400_000;
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
+  const agentCharges = createAgentCharges({
+    store,
+    isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
+    now,
+  });
+  const openCharges = createOpenCharges({ store });
+  const deps: DeskDeps = {
+    store,
+    sealer,
+    rememberMs,
+    now,
+    log,
+    wait,
+    cards: createCardHistory({
+      store,
+      rule: defaultRetryRule,
+      twinMs: 600_000,
+      now,
+      chargeExists: async (reference) => (await readCharge({ store, sealer }, reference)) !== undefined,
+    }),
+    openCharges,
+    drafts: createChargeDrafts({ store, sealer }),
+    agentCharges,
+    fingerprint: openFingerprint({ store, sealer, log }),
+    threeDSecureWords: ['3D Secure'],
+    chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),
+    submitOtp: () => Promise.resolve({ kind: 'accepted' }),
+    findTransaction(reference) {
+      lookedUp.push(reference);
+      const { minor: amountMinor, currency } = money;
+      const paid = { status: 'SUCCESS', orderReference: reference, amountMinor, currency };
+      return Promise.resolve(paid as Transaction);
+    },
+    resendOtp: () => Promise.resolve({ kind: 'resent', message: undefined }),
+    createCheckoutOrder: () => Promise.reject(new Error('no order is made here')),
+    tell: { ...posts, hasDesk: true },
+    show: () => Promise.resolve(false),
+    inBackground(work) {
+      const done = work
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => background.delete(done));
+      background.add(done);
+    },
+  };
+  const room: Room = { taken: 0, size: 32 };
+  const kinds = [
+    {
+      prefix: 'charge:',
+      work: (entry: Parameters<typeof recoverCharge>[2]) => recoverCharge(deps, room, entry),
+    },
+    {
+      // What is to be told is taken away untold: Slack's pace is not what is measured here.
+      prefix: 'outbox:',
+      work: async (entry: Parameters<typeof recoverCharge>[2]) =>
+        void (await store.write(entry, entry.value)),
+    },
+  ];
+  return {
+    deps,
+    agentCharges,
+    desk: createChargeDesk(deps),
+    lookedUp,
+    failures,
+    /** One round of the worker, as the bot runs it; the charge's story goes on in the background. */
+    workOnce: () => workOnce({ store, leaseMs: 45_000, kinds, log }),
+    async drained(): Promise<void> {
+      // What is under way may bring more.
+      // oxlint-disable-next-line no-await-in-loop
+      while (background.size > 0) await Promise.all(background);
+    },
+  };
+}
+
+export type Stage = ReturnType<typeof openStage>;
