@@ -1,3 +1,4 @@
+import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
@@ -57,10 +58,15 @@ export function otpCommand(deps: ShowDeps): Command {
 
 function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
   if (first === undefined) return parsed({});
-  // Nobody's code belongs in a command: what else was typed is not repeated.
+  // Nobody's code belongs in a command: what is no reference of ours is not repeated.
   if (rest.length > 0) return problem('Give one reference. The code is asked for in a form.');
   const reference = parseOrderReference(first);
-  return reference.ok ? parsed({ reference: reference.value }) : reference;
+  if (!reference.ok) return reference;
+  if (!reference.value.startsWith(chargeReferencePrefix)) {
+    const form = 'The code is asked for in a form: type /pay otp alone.';
+    return problem(`A charge’s reference begins with ${chargeReferencePrefix}. ${form}`);
+  }
+  return parsed({ reference: reference.value });
 }
 
 async function openMine(deps: ShowDeps, conversation: Conversation): Promise<SlackMessage | undefined> {

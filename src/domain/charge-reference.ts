@@ -4,6 +4,9 @@ import type { OrderReference } from './order-reference.ts';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
 
+/** Every reference that the bot gives to a charge begins with it, and no code of a bank does. */
+export const chargeReferencePrefix = 'pay-';
+
 /**
  * The one order reference of a submitted Slack view: `pay-` and 26 base32 characters of the hash of its id.
  * The same view gives the same reference on every replica and after every crash, so a double submit is the
@@ -15,7 +18,7 @@ export function chargeReference(viewId: string, hash: (text: string) => Uint8Arr
   const digest = hash(viewId);
   if (digest.length * 8 < length * 5)
     throw new RangeError('A charge reference needs a hash of 17 bytes or more.');
-  let text = 'pay-';
+  let text = chargeReferencePrefix;
   for (let index = 0; index < length; index++) text += alphabet.charAt(fiveBits(digest, index * 5));
   return text as OrderReference;
 }

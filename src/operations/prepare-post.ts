@@ -24,7 +24,7 @@ import { again, finish, type Work, type WorkDeps } from './outbox-work.ts';
 export type Post =
   | { kind: 'alert'; alert: Alert }
   | { kind: 'notice'; notice: Notice; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge'; charge: ChargeSeen; key: string }
+  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean };
 
@@ -74,7 +74,7 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
     case 'notice':
       return Promise.resolve(prepareNotice(deps, work, mayBeRepeat));
     case 'charge':
-      return prepareCharge(deps, work);
+      return prepareCharge(deps, work, mayBeRepeat);
     case 'charge_note':
       return prepareNote(deps, work, mayBeRepeat);
     case 'charge_direct':
@@ -113,12 +113,17 @@ function provenReference(lookup: Lookup): { orderReference?: string } {
   return found === undefined ? {} : { orderReference: found };
 }
 
-async function prepareCharge(deps: PrepareDeps, work: Work): Promise<Prepared> {
+async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { key } = work.entry;
   const { reference } = openCharge(deps.sealer, key, work.record);
   const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge', charge, key });
+  const message = deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat) });
   return await postOrEdit(deps, work, deps.deskChannel ?? work.record.channel, message);
+}
+
+/** Once posted as one that may be a repeat, a message goes on saying so through its edits. */
+function isRepeat({ record }: Work, mayBeRepeat: boolean): boolean {
+  return mayBeRepeat || record.mayBeRepeat === true;
 }
 
 /** Posted once, edited when it would look different, left alone when not. */
@@ -171,7 +176,7 @@ async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
     deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
     return await settle(deps, work);
   }
-  const repeat = mayBeRepeat || record.mayBeRepeat === true;
+  const repeat = isRepeat(work, mayBeRepeat);
   const message = deps.compose({ kind: 'charge_direct', what, charge, key: entry.key, mayBeRepeat: repeat });
   return await postOrEdit(deps, work, record.channel, message);
 }

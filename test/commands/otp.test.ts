@@ -89,6 +89,13 @@ describe('/pay otp', () => {
     expect(said).not.toContain(otp);
     expect(await stage.type(`otp ${'x'.repeat(51)}`)).toContain('at most 50');
   });
+
+  it('repeats nothing of a code that was typed in the place of the reference', async () => {
+    const stage = createStage();
+    const said = await stage.type(`otp ${otp}`);
+    expect(said).toMatch(/asked for in a form/);
+    expect(said).not.toContain(otp);
+  });
 });
 
 describe('entering the code', () => {

@@ -10,6 +10,8 @@ export type StoreContents = {
   workLeft: () => Promise<number>;
   /** Every byte it keeps, as text. */
   dump: () => Promise<string>;
+  /** The keys of its records that begin so, as the bot names them. */
+  keys: (prefix: string) => Promise<string[]>;
 };
 
 export function sqliteContents(dataDir: string): StoreContents {
@@ -27,6 +29,15 @@ export function sqliteContents(dataDir: string): StoreContents {
     async dump() {
       const files = [path, `${path}-wal`].filter((file) => existsSync(file));
       return files.map((file) => readFileSync(file, 'latin1')).join('');
+    },
+    async keys(prefix) {
+      const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+      try {
+        const rows = db.prepare('select key from entries').all();
+        return rows.map((row) => String(row['key'])).filter((key) => key.startsWith(prefix));
+      } finally {
+        db.close();
+      }
     },
   };
 }
@@ -53,6 +64,12 @@ export function redisContents(url: string, prefix: string): StoreContents {
         const keys = await client.keys('*');
         const texts = await Promise.all(keys.map((key) => readKey(client, key)));
         return texts.join('\n');
+      }),
+    keys: (begins) =>
+      withClient(async (client) => {
+        const root = `{${prefix}}:record:`;
+        const keys = await client.keys(`${root}${begins}*`);
+        return keys.map((key) => key.slice(root.length));
       }),
   };
 }

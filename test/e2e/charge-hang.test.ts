@@ -1,0 +1,149 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import type { Bot } from '../support/bot.ts';
+import {
+  ackAt,
+  ackFigures,
+  codeSubmission,
+  openChargeDialogue,
+  openSlackLine,
+  saveCards,
+  sendToBot,
+  visibleText,
+  type Acked,
+  type ChargeDialogue,
+  type SlackLine,
+} from '../support/charge-dialogue.ts';
+import { openHouse, type House } from '../support/house.ts';
+
+const submissions = 100;
+/** Of the median, and of 99 in a hundred. */
+const quickMs = 100;
+/** A machine on which a request for nothing takes longer has other things to do, and says little of the bot. */
+const calmMs = 20;
+/** Of a single one on a machine that does other things. */
+const worstAckMs = 1_500;
+
+type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue; line: SlackLine };
+
+describe('while the payments service hangs', { timeout: 60_000 }, () => {
+  it('acknowledges every agreed charge at once, as being charged', async (test) => {
+    const desk = await openDesk(test);
+    const { house } = desk;
+    const forms = await readBacks(desk, submissions);
+    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    const texts = await submitAll(desk, forms, 'charges');
+    expect(texts.filter((text) => !text.includes('Charging …'))).toEqual([]);
+  });
+
+  it('acknowledges every code at once, as being checked', async (test) => {
+    const desk = await openDesk(test);
+    const { house, dialogue } = desk;
+    const cards = await saveCards(house, submissions);
+    for (const { tokenKey: token, customerEmail: email } of cards) {
+      // By its amount, the bank asks for a code.
+      // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
+      await dialogue.charge('agent', { token, email, amount: '2,500.01' });
+    }
+    const waiting = () => house.payments.state().orders.filter(({ state }) => state === 'awaiting_otp');
+    await house.until('the bank waits for every code', () => waiting().length === submissions);
+    const forms: string[] = [];
+    for (const { orderReference } of waiting()) {
+      // oxlint-disable-next-line no-await-in-loop
+      await dialogue.opens('agent', `/pay otp ${orderReference}`);
+      // oxlint-disable-next-line no-await-in-loop
+      const modal = await dialogue.modalSays('agent', 'Code from the bank');
+      // oxlint-disable-next-line no-await-in-loop
+      forms.push(await codeSubmission(house, 'agent', modal, '123456'));
+    }
+    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    const texts = await submitAll(desk, forms, 'codes');
+    expect(texts.filter((text) => !text.includes('Checking the code …'))).toEqual([]);
+  });
+});
+
+describe.concurrent('while Slack’s own API is away', { timeout: 60_000 }, () => {
+  for (const weather of ['hang', 'down', 'rate_limited'] as const) {
+    it(`takes and makes an agreed charge all the same, and tells it afterwards (${weather})`, async (test) => {
+      const desk = await openDesk(test);
+      const { house, bot, dialogue } = desk;
+      const [form = ''] = await readBacks(desk, 1);
+      house.workspace.setWeather(weather);
+      const ack = await sendToBot(house, bot, form);
+      expect(ack.status).toBe(200);
+      expect(textOf(ack)).toContain('Charging …');
+      expect(ack.ackMs).toBeLessThan(worstAckMs);
+      await house.until('it is charged', () => dialogue.references().length > 0);
+      const [reference = ''] = dialogue.references();
+      expect(house.payments.stats().chargesByReference[reference]).toBe(1);
+      const verdict = `outbox:charge_direct:told:approved:${reference}`;
+      await house.until('the verdict is on record', async () => (await house.storeKeys(verdict)).length > 0);
+      expect(house.posts('payDesk')).toEqual([]);
+      expect(dialogue.modalOf('agent')?.text).not.toContain('Paid');
+
+      house.workspace.setWeather('normal');
+      const parents = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
+      const isTold = () => parents().some(({ text }) => text.includes('Paid (confirmed)'));
+      await house.until('the desk is told', isTold, 40_000);
+      await house.until('all is told', async () => (await house.workLeft()) === 0, 40_000);
+      expect(parents()).toHaveLength(1);
+      // The modal could not be reached when it was over, so that the agent was told directly.
+      expect(dialogue.directOf('agent').map(({ text }) => text)).toEqual([
+        expect.stringContaining('Paid (confirmed)'),
+      ]);
+      expect(Object.values(house.payments.stats().chargesByReference).filter((times) => times > 1)).toEqual(
+        [],
+      );
+    });
+  }
+});
+
+async function openDesk(test: TestContext): Promise<Desk> {
+  const house = await openHouse(test, {
+    workspace: { grantedOptionalScopes: 'all' },
+    env: { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '20' },
+  });
+  const bot = house.bot();
+  await house.start(bot);
+  const line = await openSlackLine(house, test, () => [bot]);
+  return { house, bot, line, dialogue: openChargeDialogue(house) };
+}
+
+/** As many dialogues as that, each up to its read-back; what submits them. */
+async function readBacks({ house, dialogue, line }: Desk, count: number): Promise<string[]> {
+  const forms: string[] = [];
+  for (const card of await saveCards(house, count)) {
+    const form = { token: card.tokenKey, email: card.customerEmail, amount: '2,500.00' };
+    // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
+    const { id } = await dialogue.readBack('agent', form);
+    forms.push(line.submission(id));
+  }
+  return forms;
+}
+
+/**
+ * One after the other; what the acknowledgements show. Between them the bot is asked for nothing at all, so that
+ * what a loaded machine makes of any request is not taken for what the bot makes of a submission; the figures
+ * of both are printed.
+ */
+async function submitAll({ house, bot }: Desk, forms: readonly string[], what: string): Promise<string[]> {
+  const acks: Acked[] = [];
+  const bare: Acked[] = [];
+  for (const form of forms) {
+    // oxlint-disable-next-line no-await-in-loop -- one person after the other
+    acks.push(await sendToBot(house, bot, form));
+    const startedAt = performance.now();
+    // oxlint-disable-next-line no-await-in-loop
+    const { status } = await fetch(`${bot.url()}/healthz`);
+    bare.push({ status, body: '', ackMs: performance.now() - startedAt });
+  }
+  console.log(`${what} acknowledged in: ${ackFigures(acks)}; bare requests: ${ackFigures(bare)}`);
+  expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(ackAt(acks, 0.5)).toBeLessThan(quickMs + ackAt(bare, 0.5));
+  expect(ackAt(acks, 0.99)).toBeLessThan(ackAt(bare, 0.99) < calmMs ? quickMs : worstAckMs);
+  return acks.map(textOf);
+}
+
+function textOf({ body }: Acked): string {
+  const { view } = JSON.parse(body) as { view: { blocks: unknown[] } };
+  return visibleText(view.blocks);
+}

@@ -1,0 +1,206 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { otps } from '../../src/playground/payments/bank.ts';
+import { seedCards } from '../../src/playground/payments/seed.ts';
+import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
+import type { Bot } from '../support/bot.ts';
+import {
+  ackFigures,
+  codeSubmission,
+  openChargeDialogue,
+  openSlackLine,
+  saveCards,
+  sendToBot,
+  visibleText,
+  type Acked,
+  type ChargeDialogue,
+  type NewCard,
+  type SlackLine,
+} from '../support/charge-dialogue.ts';
+import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
+import { findProgram } from '../support/programs.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: charges on two replicas, because redis-server is not installed.');
+
+const chargePath = '/v1/checkout/tokenized-card-payment';
+const otpPath = '/v1/checkout/checkout-card-otp';
+const people: readonly Person[] = ['agent', 'lead', 'onCall'];
+
+/** At one message a second, each of them takes the desk's channel two or three. */
+const deskCharges = 7;
+
+type Two = { house: House; dialogue: ChargeDialogue; line: SlackLine; two: readonly [Bot, Bot] };
+
+describe.skipIf(missing)('charges on two replicas with one Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  async function openTwo(test: TestContext, desk: 'on' | 'off', options: HouseOptions = {}): Promise<Two> {
+    const house = await openHouse(test, {
+      redisUrl: redis.url,
+      workspace: { grantedOptionalScopes: 'all' },
+      // A loaded machine must not make the bots give answers up.
+      env: { PAYMENTS_TIMEOUT_SECONDS: '10', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '60' },
+      ...options,
+    });
+    setPolicy(house, desk);
+    const two = [house.bot(), house.bot()] as const;
+    await Promise.all(two.map((bot) => house.start(bot)));
+    house.sendEventsTo(two);
+    const line = await openSlackLine(house, test, () => [two[0]]);
+    return { house, dialogue: openChargeDialogue(house), line, two };
+  }
+
+  it.concurrent(
+    'make one charge of each of 200 read-backs submitted to both at once, and tell it once',
+    { timeout: 60_000 },
+    async (test) => {
+      const opened = await openTwo(test, 'off');
+      const { house, dialogue } = opened;
+      const forms = await readBackAll(opened, await saveCards(house, 200));
+      const acks = await submitTwice(opened, forms);
+      expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
+      console.log(`400 submissions at once acknowledged in: ${ackFigures(acks)}`);
+      await house.until('all are charged', () => dialogue.references().length >= 200, 45_000);
+      const told = (): Promise<string[]> => house.storeKeys('outbox:charge_direct:');
+      await house.until('all are told', async () => (await told()).length >= 200, 45_000);
+
+      expectOneChargeEach(opened, 200);
+      // On record once each: it is told once, however long the person's lane is.
+      const approved = dialogue.references().map((reference) => `told:approved:${reference}`);
+      const keys = await told();
+      expect(keys.map((key) => key.replace('outbox:charge_direct:', '')).toSorted()).toEqual(
+        approved.toSorted(),
+      );
+      const seen = people.flatMap((person) => dialogue.directOf(person).map(({ text }) => text));
+      expect(seen.filter((text) => !text.includes('Paid (confirmed)'))).toEqual([]);
+      expect(new Set(seen).size).toBe(seen.length);
+    },
+  );
+
+  it.concurrent(
+    'show each such charge in one message of the desk, with one verdict in its thread',
+    { timeout: 60_000 },
+    async (test) => {
+      const opened = await openTwo(test, 'on');
+      const { house, dialogue } = opened;
+      const forms = await readBackAll(opened, await saveCards(house, deskCharges));
+      await submitTwice(opened, forms);
+      await house.until('all are charged', () => dialogue.references().length >= deskCharges);
+      await house.until('all is told', async () => (await house.workLeft()) === 0, 50_000);
+
+      expectOneChargeEach(opened, deskCharges);
+      const posts = house.posts('payDesk');
+      const parents = posts.filter(({ threadTs }) => threadTs === undefined);
+      expect(parents.map(({ text }) => referenceIn(text)).toSorted()).toEqual(
+        dialogue.references().toSorted(),
+      );
+      for (const { ts, text } of parents) {
+        expect(text).toContain('Paid (confirmed)');
+        const verdicts = posts.filter((post) => post.threadTs === ts);
+        expect(verdicts.map((post) => visibleText(post.blocks))).toEqual([
+          expect.stringContaining('Paid (confirmed)'),
+        ]);
+      }
+    },
+  );
+
+  it.concurrent(
+    'count one try and let one code out when two agents submit one at the same moment',
+    { timeout: 60_000 },
+    async (test) => {
+      const opened = await openTwo(test, 'on');
+      const { house, dialogue, two } = opened;
+      const { requiresOtp } = seedCards;
+      const terms = { token: requiresOtp.tokenKey, email: requiresOtp.customerEmail, amount: '2,500.00' };
+      await dialogue.charge('agent', terms);
+      await dialogue.modalSays('agent', 'Code from the bank');
+      const [reference = ''] = dialogue.references();
+      const theirs = await dialogue.opens('agent', `/pay otp ${reference}`);
+      const agents = await codeSubmission(house, 'agent', theirs, '000001');
+      await dialogue.opens('lead', `/pay otp ${reference}`);
+      await dialogue.press('lead', chargeActions.takeOver);
+      const taken = await dialogue.modalSays('lead', 'Code from the bank');
+      const leads = await codeSubmission(house, 'lead', taken, '000002');
+
+      // The agent's modal still had its field when the charge was taken over.
+      const acks = await Promise.all([
+        sendToBot(house, two[0], agents),
+        sendToBot(house, two[1], leads),
+        sendToBot(house, two[0], leads),
+        sendToBot(house, two[1], agents),
+      ]);
+      expect(acks.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      await dialogue.modalSays('lead', '2 tries left');
+      expect(codesSent(house)).toEqual(['000002']);
+      expect(house.payments.stats().otpSubmissions).toBe(1);
+      expect(
+        house.payments.state().orders.find((one) => one.orderReference === reference)?.otp,
+      ).toMatchObject({
+        triesLeft: 2,
+      });
+
+      await dialogue.enterCode('lead', otps.right);
+      await dialogue.modalSays('lead', 'Paid (confirmed)');
+      expect(codesSent(house)).toEqual(['000002', otps.right]);
+      expectOneChargeEach(opened, 1);
+    },
+  );
+});
+
+/** Each to both replicas, all at the same time. */
+function submitTwice({ house, two }: Two, forms: readonly string[]): Promise<Acked[]> {
+  return Promise.all(forms.flatMap((form) => two.map((bot) => sendToBot(house, bot, form))));
+}
+
+function setPolicy({ policyFile }: House, desk: 'on' | 'off'): void {
+  const policy = readFileSync(policyFile, 'utf8')
+    .replace(/ {2}successes: .*\n/, '')
+    .replace(/may: \[lookup, doubt\]/, 'may: [lookup, charge, otp, doubt]');
+  writeFileSync(policyFile, desk === 'on' ? policy : policy.replace(/ {2}desk: .*\n/, ''));
+}
+
+/** A dialogue for each card, driven at one replica by all people at once, up to its read-back; their submissions. */
+async function readBackAll({ dialogue, line }: Two, cards: readonly NewCard[]): Promise<string[]> {
+  const left = cards.map((card, index) => ({ card, amount: `${1_000 + index}.00` }));
+  const forms: string[] = [];
+  await Promise.all(
+    people.map(async (person) => {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const { card, amount } = next;
+        const form = { token: card.tokenKey, email: card.customerEmail, amount };
+        // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
+        const { id } = await dialogue.readBack(person, form);
+        forms.push(line.submission(id));
+      }
+    }),
+  );
+  return forms;
+}
+
+/** The service accepted one request for each reference; more than one of a reference can only have been its retry. */
+function expectOneChargeEach({ house, dialogue }: Two, count: number): void {
+  const posts = house.paymentsGate.passed.filter(({ path }) => path === chargePath);
+  const accepted = posts.filter(({ answer }) => answer.includes('"code":"00"'));
+  const references = accepted.map(({ request }) => referenceIn(request));
+  expect(references).toHaveLength(count);
+  expect(new Set(references)).toEqual(new Set(dialogue.references()));
+  const others = posts.filter((post) => !accepted.includes(post));
+  expect(others.filter(({ answer }) => !answer.includes('already exists'))).toEqual([]);
+  const { chargesByReference } = house.payments.stats();
+  expect(references.map((reference) => chargesByReference[reference])).toEqual(references.map(() => 1));
+}
+
+function referenceIn(text: string): string {
+  return /\bpay-[a-z2-7]{26}\b/.exec(text)?.[0] ?? text;
+}
+
+function codesSent({ paymentsGate }: House): (string | undefined)[] {
+  const sent = paymentsGate.passed.filter(({ path }) => path === otpPath);
+  return sent.map(({ request }) => /"otp":"(\d+)"/.exec(request)?.[1]);
+}

@@ -1,0 +1,353 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'vitest';
+import type { ActResult, PageBlock, PageMessage, PageView } from '../../src/playground/protocol.ts';
+import { commonPayload } from '../../src/playground/workspace/payloads.ts';
+import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
+import type { Bot } from './bot.ts';
+import { openGate, type Gate } from './gate.ts';
+import type { House, Person } from './house.ts';
+import { signSlack } from './slack-requests.ts';
+
+/** What a person types into the form. `card` is typed into the list, and the first card offered is chosen. */
+export type ChargeForm = {
+  amount: string;
+  token?: string;
+  card?: string;
+  email?: string;
+  customerId?: string;
+  reason?: string;
+};
+
+/** The modal in front of a person. `text` is all that can be read in it, buttons and field labels included. */
+export type SeenModal = {
+  id: string;
+  title: string;
+  text: string;
+  submit: string | undefined;
+  /** By block id. */
+  errors: Record<string, string>;
+  view: PageView;
+};
+
+export type ChargeDialogue = {
+  /** The modal on top; undefined when none is open. */
+  modalOf: (person: Person) => SeenModal | undefined;
+  /** Resolves with the modal on top as soon as it shows the words. */
+  modalSays: (person: Person, words: string, timeoutMs?: number) => Promise<SeenModal>;
+  /** Types the command and resolves with the modal that it opens. */
+  opens: (person: Person, command: string) => Promise<SeenModal>;
+  /** `/pay charge`, the form filled and submitted: the read-back, or the form with its errors. */
+  readBack: (person: Person, form: ChargeForm) => Promise<SeenModal>;
+  /** All of it up to the click on *Charge*; resolves with the acknowledged modal. */
+  charge: (person: Person, form: ChargeForm) => Promise<SeenModal>;
+  /** Submits the modal on top with these texts in its inputs, by block id. */
+  submit: (person: Person, texts?: Record<string, string>) => Promise<SeenModal | undefined>;
+  /** Types the code into the one field of the modal on top and submits it. */
+  enterCode: (person: Person, code: string) => Promise<SeenModal | undefined>;
+  /** Presses that button of the modal on top; `texts` stand in its inputs meanwhile. */
+  press: (person: Person, actionId: string, texts?: Record<string, string>) => Promise<void>;
+  /** Presses that button of the newest message that has it, in the desk's channel or in the person's own. */
+  pressInMessage: (person: Person, actionId: string) => Promise<void>;
+  close: (person: Person) => Promise<void>;
+  /** What the bot wrote to the person alone, oldest first. */
+  directOf: (person: Person) => PageMessage[];
+  /** The charge references that the payments service holds, newest first. */
+  references: () => string[];
+};
+
+/** Drives charges through the strict workspace as a person would: by what is on the screen and nothing else. */
+export function openChargeDialogue(house: House): ChargeDialogue {
+  const { workspace } = house;
+  const { users, channels } = workspace.ids;
+
+  async function act(person: Person, action: Parameters<typeof workspace.act>[1]): Promise<ActResult> {
+    const result = await workspace.act(users[person], action);
+    if (!result.ok && !isForAPerson(result.problem)) throw new Error(`${action.kind}: ${result.problem}`);
+    return result;
+  }
+  function modalOf(person: Person): SeenModal | undefined {
+    const view = workspace.state(users[person]).views.at(-1);
+    return view && { ...view, submit: view.submit, text: visibleText(view.blocks), view };
+  }
+  function onTop(person: Person): SeenModal {
+    const modal = modalOf(person);
+    if (!modal) throw new Error(`No modal is open in front of the ${person}.`);
+    return modal;
+  }
+  async function opens(person: Person, command: string): Promise<SeenModal> {
+    const before = modalOf(person)?.id;
+    await house.type(person, command);
+    await house.until(`${command} opens a modal`, () => ![undefined, before].includes(modalOf(person)?.id));
+    return onTop(person);
+  }
+  async function submit(
+    person: Person,
+    texts: Record<string, string> = {},
+    more: Record<string, Record<string, unknown>> = {},
+  ): Promise<SeenModal | undefined> {
+    const { id } = onTop(person);
+    await act(person, { kind: 'submit_view', viewId: id, values: { ...valuesOf(texts), ...more } });
+    return modalOf(person);
+  }
+  async function choose(person: Person, typed: string): Promise<Record<string, unknown>> {
+    const { id: viewId } = onTop(person);
+    const place = { blockId: chargeFields.card, actionId: chargeFields.card, viewId };
+    const offered = await act(person, { kind: 'suggest', text: typed, ...place });
+    const [first] = offered.ok ? (offered.options ?? []) : [];
+    if (!first) throw new Error(`No card is offered for what was typed.`);
+    return { [chargeFields.card]: { type: 'external_select', selected_option: first } };
+  }
+  async function readBack(person: Person, form: ChargeForm): Promise<SeenModal> {
+    await opens(person, '/pay charge');
+    const { card, ...typed } = form;
+    const chosen = card === undefined ? {} : { [chargeFields.card]: await choose(person, card) };
+    const names = Object.keys(typed) as (keyof typeof typed)[];
+    const texts = Object.fromEntries(names.map((name) => [chargeFields[name], typed[name] ?? '']));
+    await submit(person, texts, chosen);
+    return onTop(person);
+  }
+
+  return {
+    modalOf,
+    opens,
+    readBack,
+    submit: (person, texts) => submit(person, texts),
+    async modalSays(person, words, timeoutMs) {
+      const says = (): boolean => `${modalOf(person)?.title}\n${modalOf(person)?.text}`.includes(words);
+      await house.until(`the ${person}’s modal says “${words}”`, says, timeoutMs).catch((error: unknown) => {
+        throw new Error(`It says: ${modalOf(person)?.text ?? 'nothing'}`, { cause: error });
+      });
+      return onTop(person);
+    },
+    async charge(person, form) {
+      const read = await readBack(person, form);
+      if (!read.submit?.startsWith('Charge')) {
+        throw new Error(`Not read back: ${JSON.stringify(read.errors)} ${read.text}`);
+      }
+      await submit(person);
+      return onTop(person);
+    },
+    enterCode(person, code) {
+      return submit(person, { [codeFieldOf(onTop(person))]: code });
+    },
+    async press(person, actionId, texts = {}) {
+      const { id: viewId, view } = onTop(person);
+      const { blockId, element } = findButton(view.blocks, actionId);
+      const container = { type: 'view', viewId } as const;
+      await act(person, {
+        kind: 'block_action',
+        blockId,
+        actionId,
+        element,
+        container,
+        values: valuesOf(texts),
+      });
+    },
+    async pressInMessage(person, actionId) {
+      const { messages } = workspace.state(users[person]);
+      const seen = [channels.payDesk, channels[`${person}Dm`]].flatMap((channel) => messages[channel] ?? []);
+      const message = seen.findLast(({ blocks }) => hasButton(blocks, actionId));
+      if (!message) throw new Error(`No message has the button ${actionId}.`);
+      const { blockId, element } = findButton(message.blocks, actionId);
+      const container = { type: 'message', channel: message.channel, ts: message.ts } as const;
+      await act(person, { kind: 'block_action', blockId, actionId, element, container, values: {} });
+    },
+    async close(person) {
+      await act(person, { kind: 'close_view', viewId: onTop(person).id });
+    },
+    directOf: (person) =>
+      (workspace.state(users[person]).messages[channels[`${person}Dm`]] ?? []).filter(
+        ({ authorIsBot }) => authorIsBot,
+      ),
+    references: () =>
+      house.payments
+        .state()
+        .orders.map(({ orderReference }) => orderReference)
+        .filter((reference) => reference.startsWith('pay-')),
+  };
+}
+
+export type NewCard = { tokenKey: string; customerEmail: string };
+
+/**
+ * So many more saved cards that approve, each saved by a payment of its own as a customer would. No bot is told
+ * of them, so that none has alerts to post.
+ */
+export async function saveCards({ payments, webhookGate }: House, count: number): Promise<NewCard[]> {
+  const before = new Set(payments.state().cards.map(({ tokenKey }) => tokenKey));
+  const nobody = createServer((request, response) => {
+    request.resume();
+    response.end('ok');
+  });
+  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
+  payments.sendWebhooksTo(`http://127.0.0.1:${(nobody.address() as AddressInfo).port}`);
+  const run = randomInt(1_000_000);
+  for (let number = 1; number <= count; number += 1) {
+    const orderReference = `SAVE-${run}-${number}`;
+    const customerEmail = `customer.${run}.${number}@example.com`;
+    // oxlint-disable-next-line no-await-in-loop -- the order must be there to be paid
+    await payments.act({ kind: 'create_order', amount: '50.00', customerEmail, orderReference });
+    // oxlint-disable-next-line no-await-in-loop
+    await payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+  }
+  await payments.settled();
+  payments.sendWebhooksTo(`${webhookGate.url}/webhooks/payments`);
+  nobody.close();
+  nobody.closeAllConnections();
+  return payments.state().cards.filter(({ tokenKey }) => !before.has(tokenKey));
+}
+
+/** Slack's side of the line to the bots, on which every payload and every acknowledgement can be read whole. */
+export type SlackLine = {
+  gate: Gate;
+  /**
+   * The payload that submits the modal which the bot's last acknowledgement put in the place of that view: as
+   * Slack would send it once more, on its way to several replicas or with a stopwatch.
+   */
+  submission: (viewId: string) => string;
+};
+
+/** Puts itself between the workspace and the bot; `bots` get each payload all at once, as redelivered. */
+export async function openSlackLine(
+  house: House,
+  test: Pick<TestContext, 'onTestFinished'>,
+  bots: () => readonly Bot[],
+): Promise<SlackLine> {
+  const gate = await openGate(() => bots().map((bot) => bot.url()));
+  test.onTestFinished(() => gate.close());
+  house.workspace.connect(`${gate.url}/slack/events`);
+  return {
+    gate,
+    submission(viewId) {
+      for (const { request, answer } of gate.passed.toReversed()) {
+        if (!request.includes(viewId) || !answer.includes('"update"')) continue;
+        const payload = payloadOf(request);
+        if (payload?.type !== 'view_submission' || payload.view['id'] !== viewId) continue;
+        const { view } = JSON.parse(answer) as { view: Record<string, unknown> };
+        return formOf({ ...payload, view: { ...payload.view, ...view, state: { values: {} } } });
+      }
+      throw new Error(`No acknowledgement has put anything in the place of ${viewId}.`);
+    },
+  };
+}
+
+/** "median 4.2 ms, p99 9.1 ms, worst 12.0 ms (100)". */
+export function ackFigures(acks: readonly Acked[]): string {
+  const figure = (quantile: number): string => `${ackAt(acks, quantile).toFixed(1)} ms`;
+  return `median ${figure(0.5)}, p99 ${figure(0.99)}, worst ${figure(1)} (${acks.length})`;
+}
+
+/** How long the sender waited, at that quantile. */
+export function ackAt(acks: readonly Acked[], quantile: number): number {
+  const sorted = acks.map(({ ackMs }) => ackMs).toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * quantile) - 1)] ?? Infinity;
+}
+
+/** The payload with which a person submits the modal they see, which the bot opened or updated through Slack's API. */
+export async function submissionOf(
+  house: House,
+  person: Person,
+  modal: SeenModal,
+  texts: Record<string, string> = {},
+): Promise<string> {
+  const { workspace, slackGate } = house;
+  const seen = JSON.stringify(modal.view.blocks);
+  const shown = (): View | undefined =>
+    slackGate.passed
+      .filter(({ path, answer }) => path.startsWith('/api/views.') && answer.includes(modal.id))
+      .map(({ answer }) => (JSON.parse(answer) as { view?: View }).view)
+      .findLast((view) => JSON.stringify(view?.['blocks']) === seen);
+  // On the screen a moment before its answer has passed the gate.
+  await house.until(`${modal.id} was shown`, () => shown() !== undefined);
+  const { user } = workspace.state(workspace.ids.users[person]);
+  return formOf({
+    type: 'view_submission',
+    ...commonPayload(user),
+    trigger_id: 'unused',
+    view: { ...shown(), state: { values: valuesOf(texts) } },
+    response_urls: [],
+  });
+}
+
+/** The same with this code in its one field. */
+export function codeSubmission(
+  house: House,
+  person: Person,
+  modal: SeenModal,
+  code: string,
+): Promise<string> {
+  return submissionOf(house, person, modal, { [codeFieldOf(modal)]: code });
+}
+
+function codeFieldOf({ view, text }: SeenModal): string {
+  const input = view.blocks.find(({ type }) => type === 'input');
+  if (!input?.block_id) throw new Error(`There is no field for a code: ${text}`);
+  return input.block_id;
+}
+
+type View = Record<string, unknown>;
+type Payload = { type: string; view: View };
+
+function payloadOf(request: string): Payload | undefined {
+  const text = new URLSearchParams(request.slice(request.indexOf('\n') + 1)).get('payload');
+  return text === null ? undefined : (JSON.parse(text) as Payload);
+}
+
+function formOf(payload: unknown): string {
+  return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+}
+
+/** How a bot took a payload: the acknowledgement's status and body, and how long the sender waited for it. */
+export type Acked = { status: number; body: string; ackMs: number };
+
+/** Sends it as Slack would, signed, past the workspace. */
+export async function sendToBot(house: House, bot: Bot, form: string): Promise<Acked> {
+  const request = signSlack(form, { secret: house.workspace.credentials.signingSecret });
+  const startedAt = performance.now();
+  const response = await fetch(`${bot.url()}/slack/events`, { method: 'POST', ...request });
+  const body = await response.text();
+  return { status: response.status, body, ackMs: performance.now() - startedAt };
+}
+
+/** What the workspace says to a person at a form that is not filled in well: shown to them, and no failure of the test. */
+function isForAPerson(problem: string): boolean {
+  return problem === 'Some fields need your attention.';
+}
+
+function valuesOf(texts: Record<string, string>): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([id, value]) => [id, { [id]: { type: 'plain_text_input', value } }]),
+  );
+}
+
+type Found = { blockId: string; element: { type: string; [field: string]: unknown } };
+
+function findButton(blocks: readonly PageBlock[], actionId: string): Found {
+  for (const block of blocks) {
+    const elements = (block['elements'] ?? []) as Found['element'][];
+    const element = elements.find((one) => one['action_id'] === actionId);
+    if (element) return { blockId: block.block_id ?? '', element };
+  }
+  throw new Error(`There is no button ${actionId}: ${visibleText(blocks)}`);
+}
+
+function hasButton(blocks: readonly PageBlock[], actionId: string): boolean {
+  return blocks.some((block) =>
+    ((block['elements'] ?? []) as Found['element'][]).some((one) => one['action_id'] === actionId),
+  );
+}
+
+/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
+export function visibleText(blocks: readonly unknown[]): string {
+  return blocks.map((block) => textsIn(block).join(' ').trim()).join('\n');
+}
+
+function textsIn(part: unknown): string[] {
+  if (Array.isArray(part)) return part.flatMap(textsIn);
+  if (typeof part !== 'object' || part === null) return [];
+  if ('user_id' in part) return [`<@${String(part.user_id)}>`];
+  const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
+  return [...own, ...Object.values(part).flatMap(textsIn)];
+}
