@@ -33,8 +33,15 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** The bot as it is deployed: `node src/main.ts` with this environment and nothing of ours. It listens where PORT says, 0 included. */
-export function createBot(env: Readonly<Record<string, string>>, changed: () => void = () => undefined): Bot {
+/**
+ * The bot as it is deployed: `node src/main.ts` with this environment and nothing of ours. It listens where PORT
+ * says, 0 included. `program` is started instead of it, and must say in the same words that it listens.
+ */
+export function createBot(
+  env: Readonly<Record<string, string>>,
+  changed: () => void = () => undefined,
+  program: string = botProgram,
+): Bot {
   const lines: string[] = [];
   let settings = { ...env };
   let child: ChildProcess | undefined;
@@ -59,7 +66,7 @@ export function createBot(env: Readonly<Record<string, string>>, changed: () => 
     async start(more = {}) {
       if (child) throw new Error('The bot is running already.');
       settings = { ...settings, ...more };
-      const begun = launch(settings);
+      const begun = launch(settings, program);
       child = begun;
       const listening = Promise.withResolvers<void>();
       const from = lines.length;
@@ -100,7 +107,7 @@ export function createBot(env: Readonly<Record<string, string>>, changed: () => 
 
 /** Runs the bot until it ends by itself, which is what it does with settings it cannot work with. */
 export async function runToEnd(env: Readonly<Record<string, string>>): Promise<BotRun> {
-  const child = launch(env);
+  const child = launch(env, botProgram);
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -113,8 +120,8 @@ export async function runToEnd(env: Readonly<Record<string, string>>): Promise<B
   return { code, signal, ...written };
 }
 
-function launch(env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [botProgram], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+function launch(env: Readonly<Record<string, string>>, program: string) {
+  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;

@@ -1,0 +1,116 @@
+import type { Place, Ran, Run, Story } from './killed-charge-scene.ts';
+import { runCharge } from './killed-charge.ts';
+
+export type Kills = {
+  story: Story;
+  place: Place;
+  /** Lets so many runs be under way at once, those included that only wait. */
+  limit: Limit;
+  /** 1: at every moment; 4: at every fourth, counted from `from`. */
+  every: number;
+  from?: number;
+  /** A run of its own for each moment at which the agent may press the button of the read-back again. */
+  pressAgain: boolean;
+  /** See `Run`. */
+  awaitExpiry: boolean;
+};
+
+export type KillsResult = {
+  /** What the charge awaited, twice each: before and after. */
+  points: number;
+  /** Points between which anything happens. */
+  moments: number;
+  kills: number;
+  /** How often each end was reached. */
+  ends: Map<string, number>;
+  /** Moments that did not come again, because the charge was over sooner: see `killAt`. */
+  missed: string[];
+  wrong: { at: string; problems: string[] }[];
+};
+
+/** One charge as it goes when nothing happens to it, and one for each moment of that one, killed there. */
+export async function killEverywhere({ story, place, limit, ...options }: Kills): Promise<KillsResult> {
+  /** What throws is a promise broken too: somebody waited for something that did not come. */
+  function run(one: Run): Promise<Ran> {
+    return limit(() =>
+      runCharge(one).catch((error: unknown) => ({
+        killed: false,
+        stuck: false,
+        end: 'broken off',
+        passed: [],
+        problems: [String(error)],
+      })),
+    );
+  }
+
+  const whole = await run({ story, place });
+  const moments = momentsOf(whole.passed);
+  const result: KillsResult = {
+    points: whole.passed.length,
+    moments: moments.length,
+    kills: 0,
+    ends: new Map(),
+    missed: [],
+    wrong: whole.problems.length > 0 ? [{ at: 'no point', problems: whole.problems }] : [],
+  };
+
+  /** By its name; should things have gone in another order three times over, by its place in the row. */
+  async function killAt(point: string, pressAgain: boolean): Promise<Ran | undefined> {
+    const ordinal = String(whole.passed.indexOf(point) + 1);
+    for (const at of [point, point, point, ordinal]) {
+      // oxlint-disable-next-line no-await-in-loop -- again only when it did not come to pass
+      const ran = await run({ story, place, killAt: at, pressAgain, awaitExpiry: options.awaitExpiry });
+      if (ran.problems.length > 0) {
+        result.wrong.push({ at: pressAgain ? `${point}, and pressed again` : point, problems: ran.problems });
+      }
+      if (ran.killed) {
+        result.kills += 1;
+        result.ends.set(ran.end, (result.ends.get(ran.end) ?? 0) + 1);
+        return ran;
+      }
+      if (ran.problems.length > 0) return undefined;
+    }
+    result.missed.push(point);
+    return undefined;
+  }
+
+  const chosen = moments.filter((_, index) => index % options.every === (options.from ?? 0) % options.every);
+  await Promise.all(
+    chosen.map(async (point) => {
+      const ran = await killAt(point, false);
+      if (ran?.stuck && options.pressAgain) await killAt(point, true);
+    }),
+  );
+  return result;
+}
+
+/**
+ * Where one await has ended and the next begins at once, nothing but the process's own memory changes between
+ * the two points, and that dies either way: they are one moment.
+ */
+export function momentsOf(points: readonly string[]): string[] {
+  return points.filter((point, index) => {
+    const previous = points[index - 1];
+    return !(point.startsWith('before') && previous?.startsWith('after'));
+  });
+}
+
+export type Limit = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Begins what it is given in the order given, so many at once. */
+export function createLimit(most: number): Limit {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      // Whoever waits takes over this one's room.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

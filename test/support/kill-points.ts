@@ -1,0 +1,115 @@
+import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+
+/**
+ * Where a process can be killed: before and after each thing that it awaits of the world. A point is called by
+ * what is awaited and by the how-manieth time, so that it stays the same point when two things that run side by
+ * side change places.
+ */
+export type KillPoints = {
+  before: (name: string) => void;
+  after: (name: string) => void;
+  pass: <T>(name: string, effect: () => Promise<T>) => Promise<T>;
+};
+
+/** `reached` is called at every point with its name, from the first time that `first` is passed. */
+export function createKillPoints(first: string, reached: (point: string) => void): KillPoints {
+  const times = new Map<string, number>();
+  let begun = false;
+  function point(name: string): void {
+    begun ||= name === first;
+    if (!begun) return;
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    reached(`${name} #${time}`);
+  }
+  const before = (name: string): void => point(`before ${name}`);
+  const after = (name: string): void => point(`after ${name}`);
+  return {
+    before,
+    after,
+    async pass(name, effect) {
+      before(name);
+      const result = await effect();
+      after(name);
+      return result;
+    },
+  };
+}
+
+/**
+ * The store with a point around each call. An idle worker's `take`s are none: only one that gave work is, and
+ * that one afterwards. What tells of events, not of charges, has no points (its own tests are crash.test.ts).
+ */
+export function pointedStore(store: Store, points: KillPoints): Store {
+  const seen = new Map<string, number>();
+  function passRecord<T>(verb: string, key: string, effect: () => Promise<T>): Promise<T> {
+    return isOfCharges(key) ? points.pass(`${verb} ${kindOf(key)}`, effect) : effect();
+  }
+  return {
+    ...store,
+    create: (key, value, options) => passRecord('create', key, () => store.create(key, value, options)),
+    write: (entry, value, options) =>
+      passRecord('write', entry.key, () => store.write(entry, value, options)),
+    async read(key) {
+      if (!isPolled(key)) return await passRecord('read', key, () => store.read(key));
+      // Asked for every few milliseconds until it changes: only an answer that is news is a point.
+      const entry = await store.read(key);
+      if (entry && seen.get(key) !== entry.version) points.after(`read ${kindOf(key)}`);
+      if (entry) seen.set(key, entry.version);
+      return entry;
+    },
+    async take(leaseMs, max) {
+      const entries = await store.take(leaseMs, max);
+      for (const { key } of entries.filter((entry) => isOfCharges(entry.key))) {
+        points.after(`take ${kindOf(key)}`);
+      }
+      return entries;
+    },
+  };
+}
+
+/** `fetch` with a point before each request leaves and one after its answer came. */
+export function pointedFetch(realFetch: typeof fetch, points: KillPoints): typeof fetch {
+  return (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : String(input));
+    const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+    return points.pass(`${method} ${url.pathname}`, () => realFetch(input, init));
+  };
+}
+
+/**
+ * The store of a process whose clock runs `factor` times as fast, over a store whose clock does not (Redis has
+ * its own): every duration that crosses the port is that much shorter. Half a minute on the charge's timer,
+ * the lease of a dead worker and Slack's pace all pass accordingly.
+ */
+export function hastenedStore(store: Store, factor: number): Store {
+  const hasten = (options: WriteOptions): WriteOptions =>
+    Object.fromEntries(
+      Object.entries(options).map(([name, ms]) => [name, ms === undefined ? ms : ms / factor]),
+    );
+  return {
+    ...store,
+    create: (key, value, options) => store.create(key, value, options && hastenBirth(options, factor)),
+    write: (entry: Entry, value, options) => store.write(entry, value, options && hasten(options)),
+    take: (leaseMs, max) => store.take(leaseMs / factor, max),
+  };
+}
+
+function hastenBirth(options: CreateOptions, factor: number): CreateOptions {
+  if ('delayMs' in options) return { ...options, delayMs: options.delayMs / factor };
+  return options.ttlMs === undefined ? options : { ttlMs: options.ttlMs / factor };
+}
+
+function isOfCharges(key: string): boolean {
+  return !/^outbox:(alert|notice):/.test(key);
+}
+
+/** The desk's message, until it stands in the channel: see `deskPosted`. */
+function isPolled(key: string): boolean {
+  return key.startsWith('outbox:charge:');
+}
+
+function kindOf(key: string): string {
+  const [first = key, second = ''] = key.split(':');
+  return ['outbox', 'token'].includes(first) ? `${first}:${second}` : first;
+}

@@ -1,0 +1,69 @@
+/**
+ * The bot as `src/main.ts` starts it, from the same environment, in a world that runs faster, and ready to kill
+ * itself at one exact point. It is told by
+ *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
+ *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
+ *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
+ *
+ * Why faster: a charge whose process died is taken up when its timer of 30 s goes off, and a code is awaited
+ * for 15 minutes. The machine's limits stay what they are; instead the process's clock (and the simulators',
+ * which are given the same one) runs `factor` times as fast, and every duration given to the store is that much
+ * shorter. HTTP deadlines stay real. So what has 25 s to leave the process has a second or so, which is plenty
+ * on loopback; a lease must be long enough to outlive the real deadlines of what is done under it.
+ *
+ * The points begin with the form's terms being kept, which is the first thing that is written of a charge.
+ */
+import { appendFileSync } from 'node:fs';
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { fastClock } from './fast-clock.ts';
+import { createKillPoints, hastenedStore, pointedFetch, pointedStore } from './kill-points.ts';
+
+enableCompileCache();
+
+const { KILL_CLOCK, KILL_AT, KILL_LIST, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
+const realNow = Date.now.bind(Date);
+const clock = JSON.parse(KILL_CLOCK ?? '{"fromMs":0,"factor":1}') as { fromMs: number; factor: number };
+// For all of the process: Bolt compares signatures with it, the store's file alone keeps the real one.
+Date.now = fastClock(clock, realNow);
+
+let number = 0;
+const points = createKillPoints('before read draft', (point) => {
+  number += 1;
+  if (KILL_LIST !== undefined) appendFileSync(KILL_LIST, `${point}\n`);
+  if (point === KILL_AT || String(number) === KILL_AT) process.kill(process.pid, 'SIGKILL');
+});
+// Before anything is imported: Slack's client takes it as it starts.
+globalThis.fetch = pointedFetch(globalThis.fetch, points);
+
+const [
+  { createApp },
+  { openKept },
+  { webhookChecks },
+  { permissions },
+  { permissionCheck },
+  { readConfig, secretsOf },
+  { createLog },
+] = await Promise.all([
+  import('../../src/app.ts'),
+  import('../../src/app/kept.ts'),
+  import('../../src/app/webhook-settings.ts'),
+  import('../../src/commands/registry.ts'),
+  import('../../src/config/permission-check.ts'),
+  import('../../src/config/read-config.ts'),
+  import('../../src/log.ts'),
+]);
+
+const result = readConfig(environment, [...webhookChecks, permissionCheck(permissions)]);
+if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
+const { config } = result;
+const log = createLog({
+  level: config.logLevel,
+  secrets: secretsOf(config),
+  write: (line) => process.stdout.write(line),
+  now: () => new Date(Date.now()),
+});
+const kept = openKept({ config, log, now: realNow });
+const store = hastenedStore(pointedStore(kept.store, points), clock.factor);
+await createApp({ config, log, now: () => Date.now() }, { ...kept, store }).start();
+// Who dies by SIGKILL leaves nothing behind for the next one to start faster with.
+if (KILL_LIST !== undefined) flushCompileCache();
