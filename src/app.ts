@@ -13,6 +13,7 @@ import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
+import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -103,6 +104,8 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
     desk: charges.desk,
+    cardEmails: charges.cardEmails,
+    showEnd: createShowEnd({ client: clients.interactive, log }),
     ledger: charges.ledger,
     currencies: config.chargeCurrencies,
     now,

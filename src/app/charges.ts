@@ -7,6 +7,8 @@ import { readCharge } from '../operations/advance-charge.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
+import { createCardEmails, type CardEmails } from '../operations/change-card-email.ts';
+import { chargeKey } from '../operations/charge-record.ts';
 import type { ChargeDesk } from '../operations/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge-drafts.ts';
@@ -16,6 +18,7 @@ import { createOpenCharges } from '../operations/open-charges.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { see } from '../operations/run-charge.ts';
+import { tellOperators } from '../operations/tell-operators.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry } from '../store/store.ts';
@@ -25,12 +28,13 @@ import type { Payments } from './payments.ts';
 
 export type Charges = {
   desk: ChargeDesk;
+  cardEmails: CardEmails;
   /** Undefined: switched off. */
   ledger: CardLedger | undefined;
   /** A charge the store gave out as due. */
   recover: (entry: Entry) => Promise<void>;
   /** A signed event came; see `triggerCharge`. */
-  trigger: (event: PaymentEvent) => void;
+  trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
   /** Resolves when nothing of a charge is under way in this process. */
@@ -61,7 +65,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     },
     twinMs: config.chargeTwinMinutes * 60_000,
     now,
-    chargeExists: async (reference) => (await readCharge({ store, sealer }, reference)) !== undefined,
+    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
   });
   const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
   const deps: DeskDeps = {
@@ -85,6 +89,11 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     tell: { ...posts, hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log }),
     inBackground: background.add,
+    async tellStuck(key, errorId) {
+      const { ops: opsChannel } = config.policy.channels;
+      const told = { store, sealer, opsChannel, now };
+      if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
+    },
   };
   const ledger =
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
@@ -92,6 +101,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
 
   return {
     desk: createChargeDesk(deps),
+    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, log, wait: sleep }),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),

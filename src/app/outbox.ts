@@ -114,7 +114,7 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
     case 'notice':
       return noticeMessage(post);
     case 'charge':
-      return chargeMessage(post.charge, place, post.key);
+      return chargeMessage(post.charge, place, post);
     case 'charge_note':
       return chargeNoteMessage(post.note, post.charge, place, post);
     case 'charge_direct':

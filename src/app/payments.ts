@@ -3,6 +3,8 @@ import type {
   ChargeAnswer,
   CheckoutOrder,
   CheckoutOrderAnswer,
+  EmailChange,
+  EmailChangeAnswer,
   Leave,
   OtpAnswer,
   OtpSubmission,
@@ -14,6 +16,7 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from '../operations/share-token.ts';
 import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
+import { changeCardEmail } from '../payments/cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
 import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
 import { findTransaction } from '../payments/lookups.ts';
@@ -27,6 +30,7 @@ export type Payments = {
   chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
+  changeCardEmail: (change: EmailChange) => Promise<EmailChangeAnswer>;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
   /** The last call's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
@@ -45,6 +49,7 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
     chargeSavedCard: (charge, leave) => chargeSavedCard(client, accountId, charge, leave),
     submitOtp: (submission, leave) => submitOtp(client, submission, leave),
     resendOtp: (transactionId, leave) => resendOtp(client, transactionId, leave),
+    changeCardEmail: (change) => changeCardEmail(client, accountId, change),
     createCheckoutOrder: (order) => createCheckoutOrder(client, accountId, order),
     async findTransaction(reference) {
       try {

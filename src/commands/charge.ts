@@ -1,16 +1,14 @@
 import { parseAmount } from '../domain/money.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { Choice } from '../slack/blocks.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges } from '../slack/charge/charge-list.ts';
 import { chargeModal } from '../slack/charge/charge-modal.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
-import { limits } from '../slack/limits.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { chargeModals } from './charge/charge-modals.ts';
 import { chargePresses } from './charge/charge-presses.ts';
 import { formParts, type ChargeDeps } from './charge/charge-deps.ts';
-import { cardChoice } from './charge/known-cards.ts';
+import { suggestCards } from './charge/known-cards.ts';
 
 export type { ChargeDeps };
 
@@ -34,7 +32,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
     parse: parseBeginning,
     modals: chargeModals(deps),
     presses: chargePresses(deps),
-    suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps, typed) }],
+    suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
     home: (caller) => recent(deps, caller),
 
     async run(beginning, { openModal }) {
@@ -50,11 +48,6 @@ function parseBeginning([first, ...rest]: readonly string[]): Parsed<Beginning> 
   if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
   const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
   return problem(`${said} The card and everything else are asked for in a form.`);
-}
-
-async function suggestCards({ ledger }: ChargeDeps, typed: string): Promise<Choice[]> {
-  const found = (await ledger?.search(typed, limits.options)) ?? [];
-  return found.map(cardChoice).map(({ id, text }) => ({ text, value: id }));
 }
 
 async function recent(deps: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {

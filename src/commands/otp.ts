@@ -97,8 +97,8 @@ async function submitCode(deps: ShowDeps, submission: Submission): Promise<ViewA
   const read = readOtpModal(submission);
   if (read.kind === 'errors') return read;
   if (read.kind === 'not_ours') return { kind: 'update', modal: unknownChargeModal(undefined, deps) };
-  const { reference, code } = read;
-  const result = await deps.desk.submitCode({ reference, code, by: submission.caller.userId });
+  const { reference, code, triesLeft } = read;
+  const result = await deps.desk.submitCode({ reference, code, triesLeft, by: submission.caller.userId });
   switch (result.kind) {
     case 'checking':
       return showAndCarryOn(deps, result.charge, submission, result.carryOn);

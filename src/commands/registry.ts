@@ -1,15 +1,22 @@
 import type { Command, Permission } from '../slack/command.ts';
+import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { doubtCommand } from './doubt.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
 
-export type VerbDeps = LookupDeps & ChargeDeps;
+export type VerbDeps = LookupDeps & ChargeDeps & CardEmailDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps): Command[] {
-  return [lookupCommand(deps), chargeCommand(deps), otpCommand(deps), doubtCommand(deps)];
+  return [
+    lookupCommand(deps),
+    chargeCommand(deps),
+    otpCommand(deps),
+    cardEmailCommand(deps),
+    doubtCommand(deps),
+  ];
 }
 
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */
-export const permissions: readonly Permission[] = ['lookup', 'charge', 'otp', 'doubt'];
+export const permissions: readonly Permission[] = ['lookup', 'charge', 'otp', 'card-email', 'doubt'];

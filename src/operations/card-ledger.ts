@@ -32,6 +32,8 @@ export type CardLedger = {
   forgetCard(id: string): Promise<boolean>;
   /** The service has linked the card to another address. An old event that comes again does not undo it. */
   changeEmail(id: string, newEmail: string): Promise<void>;
+  /** The service has said that the card is not linked to this address: whoever charges it types the right one. */
+  forgetEmail(id: string, wrongEmail: string): Promise<void>;
 };
 
 export type LedgerDeps = {
@@ -77,7 +79,9 @@ export function createCardLedger(deps: LedgerDeps): CardLedger {
     idOf: (tokenKey) => deps.fingerprint(tokenKey),
     forget: (email) => forget(ledger, email),
     forgetCard: (id) => forgetIf(ledger, id, () => true),
-    changeEmail: (id, newEmail) => changeEmail(ledger, id, newEmail),
+    changeEmail: (id, newEmail) => relink(ledger, id, () => newEmail),
+    forgetEmail: (id, wrongEmail) =>
+      relink(ledger, id, (known) => (known === wrongEmail ? undefined : known)),
   };
 }
 
@@ -128,12 +132,24 @@ function safe(text: string | undefined): string | undefined {
 
 /**
  * Its lists come first: a card that is there is in all of them, so that a known card need not be listed again,
- * and an id that leads nowhere is passed over by whoever reads the list. False: somebody else wrote the card.
+ * and an id that leads nowhere is passed over by whoever reads the list. A new card is listed once more after
+ * it was written: somebody who forgot its predecessor may have taken it off meanwhile. False: somebody else
+ * wrote the card.
  */
 async function keep(
   ledger: Ledger,
   { id, entry, card }: { id: string; entry: Entry | undefined; card: StoredCard },
 ): Promise<boolean> {
+  await enlist(ledger, id, card);
+  const key = cardKey(id);
+  const value = ledger.sealer.seal(key, JSON.stringify(card));
+  if (entry) return (await ledger.store.write(entry, value)) !== undefined;
+  const isNew = await ledger.store.create(key, value);
+  if (isNew) await enlist(ledger, id, card);
+  return isNew;
+}
+
+async function enlist(ledger: Ledger, id: string, card: StoredCard): Promise<void> {
   const found = shown(id, card);
   const address = found.customerEmail === undefined ? undefined : termOfEmail(found.customerEmail);
   await Promise.all(
@@ -142,10 +158,14 @@ async function keep(
       await ledger.lists.add(await listKey(ledger, term), id, most);
     }),
   );
-  const key = cardKey(id);
-  const value = ledger.sealer.seal(key, JSON.stringify(card));
-  if (!entry) return await ledger.store.create(key, value);
-  return (await ledger.store.write(entry, value)) !== undefined;
+}
+
+/** Off the lists of what it was, so that what leads nowhere takes no card's place. */
+async function delist(ledger: Ledger, id: string, terms: readonly string[]): Promise<void> {
+  await Promise.all(terms.map(async (term) => ledger.lists.remove(await listKey(ledger, term), id)));
+  // Told again meanwhile: whoever wrote it may have listed it before it was taken off.
+  const reading = await readCard(ledger, id);
+  if (reading?.card) await enlist(ledger, id, reading.card);
 }
 
 async function search(ledger: Ledger, typed: string, max: number): Promise<readonly LedgerCard[]> {
@@ -185,10 +205,6 @@ function shown(id: string, { cardType, lastFour, customerEmail, expiry }: Stored
   return withoutUndefined({ id, face: withoutUndefined({ cardType, lastFour }), customerEmail, expiry });
 }
 
-/**
- * Nothing is taken off the lists: an event that comes again meanwhile may have found its card listed there.
- * What stays are keyed hashes that lead to nothing.
- */
 async function forget(ledger: Ledger, email: string): Promise<number> {
   const address = termOfEmail(email);
   function isLinked(card: StoredCard): boolean {
@@ -215,33 +231,52 @@ async function forgetIf(
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each try reads what the last one lost to
     const reading = await readCard(ledger, id);
-    if (!reading || !isMeant(reading.card ?? openCard(ledger, reading.entry))) return false;
+    if (!reading) return false;
+    const card = reading.card ?? openCard(ledger, reading.entry);
+    if (!isMeant(card)) return false;
     // oxlint-disable-next-line no-await-in-loop
-    if (await ledger.store.write(reading.entry, '', { ttlMs: 0 })) return true;
+    if (!(await ledger.store.write(reading.entry, '', { ttlMs: 0 }))) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    await delist(ledger, id, termsOfCard(shown(id, card)));
+    return true;
   }
   throw new StoreUnavailable('a card was changed again and again while it was forgotten');
 }
 
-async function changeEmail(ledger: Ledger, id: string, newEmail: string): Promise<void> {
+/** Gives the card the address that `judge` makes of the one it is known with; nothing when there is no such card. */
+async function relink(
+  ledger: Ledger,
+  id: string,
+  judge: (known: string | undefined) => string | undefined,
+): Promise<void> {
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each try reads what the last one lost to
     const reading = await readCard(ledger, id);
     if (!reading) return;
-    const card = reading.card ?? openCard(ledger, reading.entry);
-    if (card.customerEmail === newEmail) return;
+    const { customerEmail: known, ...card } = reading.card ?? openCard(ledger, reading.entry);
+    const customerEmail = judge(known);
+    if (customerEmail === known) return;
     // oxlint-disable-next-line no-await-in-loop
-    const formerEmails = await formerAddresses(ledger, card, newEmail);
-    const changed = { ...card, customerEmail: newEmail, formerEmails };
+    const formerEmails = await formerAddresses(ledger, { known, ...card }, customerEmail);
+    const linked = { ...card, ...withoutUndefined({ customerEmail }), formerEmails };
     // oxlint-disable-next-line no-await-in-loop
-    if (await keep(ledger, { id, entry: reading.entry, card: changed })) return;
+    if (!(await keep(ledger, { id, entry: reading.entry, card: linked }))) continue;
+    const kept = new Set(termsOfCard(shown(id, linked)));
+    const before = withoutUndefined({ ...card, customerEmail: known });
+    const left = termsOfCard(shown(id, before)).filter((term) => !kept.has(term));
+    // oxlint-disable-next-line no-await-in-loop
+    return await delist(ledger, id, left);
   }
   throw new StoreUnavailable('a card was changed again and again while its e-mail was changed');
 }
 
-async function formerAddresses(ledger: Ledger, card: StoredCard, newEmail: string): Promise<string[]> {
-  const { customerEmail, formerEmails = [] } = card;
-  const left = customerEmail === undefined ? [] : [await addressName(ledger, customerEmail)];
-  const current = await addressName(ledger, newEmail);
+async function formerAddresses(
+  ledger: Ledger,
+  { known, formerEmails = [] }: { known: string | undefined; formerEmails?: string[] | undefined },
+  newEmail: string | undefined,
+): Promise<string[]> {
+  const left = known === undefined ? [] : [await addressName(ledger, known)];
+  const current = newEmail === undefined ? undefined : await addressName(ledger, newEmail);
   return [...new Set([...formerEmails, ...left])].filter((name) => name !== current);
 }
 

@@ -7,6 +7,8 @@ import type { Sealer } from './outbox.ts';
 export type CardLists = {
   /** When it resolves the card stands at the head of the list, on every replica. */
   add(key: string, id: string, most: number): Promise<void>;
+  /** When it resolves the card stood off the list, on every replica; somebody may have added it again since. */
+  remove(key: string, id: string): Promise<void>;
   /** Newest first; empty when nothing was ever added. Throws when the list's sealing key is not here. */
   read(key: string): Promise<readonly string[]>;
 };
@@ -39,13 +41,23 @@ export function createCardLists(store: Pick<Store, 'create' | 'read' | 'write'>,
     }
   }
 
-  async function merge(key: string, added: readonly string[], most: number): Promise<void> {
+  function merge(key: string, added: readonly string[], most: number): Promise<void> {
+    return change(key, (before) => {
+      const isAhead = added.every((id, index) => before[index] === id);
+      return isAhead ? undefined : [...new Set([...added, ...before])].slice(0, most);
+    });
+  }
+
+  /** Undefined: the list stays as it is. */
+  async function change(
+    key: string,
+    edit: (before: readonly string[]) => readonly string[] | undefined,
+  ): Promise<void> {
     for (let attempt = 1; attempt <= mostTries; attempt += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
       const entry = await store.read(key);
-      const before = openIfPossible(entry);
-      if (added.every((id, index) => before[index] === id)) return;
-      const ids = [...new Set([...added, ...before])].slice(0, most);
+      const ids = edit(openIfPossible(entry));
+      if (!ids) return;
       const value = sealer.seal(key, JSON.stringify(ids));
       // oxlint-disable-next-line no-await-in-loop
       if (entry ? await store.write(entry, value) : await store.create(key, value)) return;
@@ -76,6 +88,8 @@ export function createCardLists(store: Pick<Store, 'create' | 'read' | 'write'>,
       });
       return done;
     },
+    remove: (key, id) =>
+      change(key, (before) => (before.includes(id) ? before.filter((one) => one !== id) : undefined)),
     async read(key) {
       return open(await store.read(key));
     },

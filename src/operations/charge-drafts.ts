@@ -1,24 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
-import { createChangeRecord, type RecordStore } from './change-record.ts';
+import type { RecordStore } from './change-record.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import type { Sealer } from './outbox.ts';
 
-/** The terms a dialogue has read back, until they are agreed to. All of it throws StoreUnavailable when the store is away. */
-export type ChargeDrafts = {
-  /**
-   * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
-   * the same terms kept again give the same word. The word reveals nothing of them, so it may stand in a view.
-   */
-  keep(viewId: string, terms: ChargeTerms): Promise<string>;
-  /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
-  read(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
-};
+/** The terms of a charge that a dialogue has read back. Not taken: a dialogue's reference is charged once anyway. */
+export type ChargeDrafts = Pick<Drafts<ChargeTerms>, 'keep' | 'read'>;
 
-const keepMs = 30 * 60_000;
-const wordLength = 32;
-
-/** The order of the fields here is the order in which they are hashed, whatever order they come in. */
 const chargeTerms = z.object({
   tokenKey: z.string(),
   card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
@@ -28,43 +16,6 @@ const chargeTerms = z.object({
   reason: z.string().exactOptional(),
 });
 
-/** `salt`: an e-mail and an amount could be guessed from a plain hash of them. */
-const draftBody = z.object({ salt: z.string(), terms: chargeTerms });
-
-type Draft = z.infer<typeof draftBody>;
-
 export function createChargeDrafts(deps: { store: RecordStore; sealer: Sealer }): ChargeDrafts {
-  const changeRecord = createChangeRecord(deps.store);
-  function open(key: string, sealed: string): Draft {
-    return draftBody.parse(JSON.parse(deps.sealer.open(key, sealed)));
-  }
-  return {
-    keep(viewId, given) {
-      const key = keyOf(viewId);
-      const terms = chargeTerms.parse(given);
-      const newSalt = randomBytes(16).toString('hex');
-      return changeRecord(key, (text) => {
-        const salt = text === undefined ? newSalt : open(key, text).salt;
-        const draft: Draft = { salt, terms };
-        const value = deps.sealer.seal(key, JSON.stringify(draft));
-        return { kind: 'write', value, ttlMs: keepMs, result: wordOf(draft) };
-      });
-    },
-    async read(viewId, word) {
-      const key = keyOf(viewId);
-      const entry = await deps.store.read(key);
-      if (!entry) return undefined;
-      const draft = open(key, entry.value);
-      return wordOf(draft) === word ? draft.terms : undefined;
-    },
-  };
-}
-
-function keyOf(viewId: string): string {
-  return `draft:${viewId}`;
-}
-
-function wordOf({ salt, terms }: Draft): string {
-  const text = `${salt}\n${JSON.stringify(terms)}`;
-  return createHash('sha256').update(text).digest('hex').slice(0, wordLength);
+  return createDrafts(deps, { prefix: 'draft', terms: chargeTerms });
 }

@@ -75,10 +75,10 @@ channels:
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [lookup, charge, otp, doubt]
+    may: [lookup, charge, otp, card-email, doubt]
   lead:
     users: [${users.lead}]
-    may: [lookup, charge, otp, doubt]
+    may: [lookup, charge, otp, card-email, doubt]
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]

@@ -162,13 +162,15 @@ describe('Show it and Check now', () => {
   it('looks it up now and shows in its modal what is known after the watch began', async () => {
     const stage = createStage();
     stage.desk.charges.set('pay-V1', chargeOf('V1'));
-    stage.desk.watch = async (reference, { id, userId }) => {
-      stage.desk.calls.push(`watch ${reference} ${id} ${userId}`);
+    const { desk } = stage;
+    const watch = desk.watch.bind(desk);
+    desk.watch = (reference, asked) => {
       const state = { kind: 'approved', concludedAt: nowMs } as const;
       stage.desk.charges.set('pay-V1', chargeOf('V1', { state }));
+      return watch(reference, asked);
     };
     await stage.press(chargeActions.checkNow, { value: 'pay-V1', view: view({} as Modal, 'V9') });
-    expect(stage.desk.calls).toEqual(['look up pay-V1', `watch pay-V1 V9 ${agent}`, 'find pay-V1', 'update']);
+    expect(stage.desk.calls).toEqual(['look up pay-V1', `watch pay-V1 V9 ${agent}`, 'update']);
     expect(textOf(stage.updated)).toContain('Paid (confirmed)');
   });
 

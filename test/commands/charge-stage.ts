@@ -8,6 +8,7 @@ import type { KnownCard } from '../../src/commands/charge/known-cards.ts';
 import type { ChargeDesk } from '../../src/operations/charge-desk.ts';
 import { findBlockProblems, findViewProblems } from '../../src/slack/assert-blocks.ts';
 import type { Pressed, Submission, ViewAnswer } from '../../src/slack/command.ts';
+import { chargeStateModal } from '../../src/slack/charge/state-modal.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 
 export const nowMs = 1_700_000_000_000;
@@ -60,6 +61,8 @@ export type FakeDesk = ChargeDesk & {
   kept: Map<string, { word: string; terms: ChargeTerms }>;
   charges: Map<string, ChargeSeen>;
   codes: string[];
+  /** What the desk puts into a modal that watches. */
+  shows: (charge: ChargeSeen, viewerId: string) => void;
   answers: {
     away?: boolean;
     watchThrows?: Error;
@@ -100,7 +103,8 @@ export function createFakeDesk(): FakeDesk {
     return found?.word === draft ? found.terms : undefined;
   }
 
-  return {
+  const desk: FakeDesk = {
+    shows: () => undefined,
     calls,
     kept,
     charges,
@@ -178,9 +182,11 @@ export function createFakeDesk(): FakeDesk {
       await called(`look up ${reference}`);
       return charges.get(reference);
     },
-    async watch(reference, { id, userId }) {
+    async watch(reference, { id, userId, at }) {
       await called(`watch ${reference} ${id} ${userId}`);
       if (answers.watchThrows) throw answers.watchThrows;
+      const charge = charges.get(reference);
+      if (charge && charge.at > at) desk.shows(charge, userId);
     },
     async waitingFor(userId) {
       await called('waiting');
@@ -202,6 +208,7 @@ export function createFakeDesk(): FakeDesk {
       return link.kind === 'created' ? { ...link, charge } : link;
     },
   };
+  return desk;
 }
 
 /** The verbs on a fake desk; whatever they show is checked as Slack would, and kept in `outputs`. */
@@ -222,6 +229,12 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     desk,
     ledger: options.ledger === false ? undefined : ledger,
     currencies: ['NGN', 'USD'],
+    cardEmails: {
+      keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
+      readDraft: () => Promise.resolve(undefined),
+      begin: () => Promise.resolve({ kind: 'stale' }),
+    },
+    showEnd: () => Promise.resolve(),
   });
   const outputs: unknown[] = [];
   const opened: Modal[] = [];
@@ -240,6 +253,11 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     if (problems.length > 0) throw new Error(`Slack would refuse this message:\n${problems.join('\n')}`);
     return message;
   }
+  desk.shows = (charge, viewerId) => {
+    const place = { environment: 'live', account: 'Main shop' } as const;
+    updated.push(show(chargeStateModal(charge, place, { nowMs, viewerId })));
+    desk.calls.push('update');
+  };
   async function openModal(modal: Modal): Promise<string> {
     opened.push(show(modal));
     desk.calls.push('open');

@@ -11,6 +11,12 @@ const verbs = createVerbs({
   desk: createFakeDesk(),
   ledger: undefined,
   currencies: ['NGN'],
+  cardEmails: {
+    keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
+    readDraft: () => Promise.resolve(undefined),
+    begin: () => Promise.resolve({ kind: 'stale' }),
+  },
+  showEnd: () => Promise.resolve(),
 });
 
 it('lists as permissions exactly what its verbs ask for', () => {
@@ -21,7 +27,7 @@ it('lists as permissions exactly what its verbs ask for', () => {
 });
 
 it('lists the verbs in the order of the help', () => {
-  expect(verbs.map(({ verb }) => verb)).toEqual(['lookup', 'charge', 'otp', 'doubt']);
+  expect(verbs.map(({ verb }) => verb)).toEqual(['lookup', 'charge', 'otp', 'card-email', 'doubt']);
 });
 
 it('gives every press, modal and suggestion to one verb alone', () => {

@@ -225,6 +225,28 @@ onBothStores('createCardLedger', (open) => {
       expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toBeUndefined();
     });
 
+    it('leaves no place taken in the lists by what was forgotten', { timeout: 60_000 }, async () => {
+      const many = Array.from({ length: 90 }, (_, n) => ({
+        tokenKey: `old-${n}`,
+        cardType: 'Visa',
+        cardPan: '****1111',
+        customerEmail: `old${n}@example.com`,
+      }));
+      await rememberAll(...many);
+      await rememberAll(
+        ...Array.from({ length: 10 }, (_, n) => ({
+          tokenKey: `gone-${n}`,
+          cardType: 'Visa',
+          customerEmail: 'gone@example.com',
+        })),
+      );
+      expect(await ledger.forget('gone@example.com')).toBe(10);
+      await rememberAll(
+        ...Array.from({ length: 10 }, (_, n) => ({ tokenKey: `new-${n}`, cardType: 'Visa' })),
+      );
+      expect(await found('visa')).toHaveLength(100);
+    });
+
     it('leaves a card that has moved to another address', async () => {
       await ledger.remember(ada);
       await ledger.changeEmail(await ledger.idOf(ada.tokenKey), 'ada@new.example');

@@ -46,13 +46,11 @@ export async function openNamed(deps: ShowDeps, pressed: Pressed): Promise<void>
 export async function showCharge(deps: ShowDeps, pressed: Pressed, charge: ChargeSeen): Promise<void> {
   const { caller, view } = pressed;
   if (!view) {
-    const { text, blocks } = chargeMessage(charge, deps, '');
+    const { text, blocks } = chargeMessage(charge, deps, { key: '', mayBeRepeat: false, isFirst: false });
     return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
   }
-  // What becomes of it from here on is shown by the desk; what has become of it is read now.
-  await deps.desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: Infinity });
-  const current = (await deps.desk.find(charge.reference)) ?? charge;
-  await pressed.updateModal(stateModal(deps, current, caller.userId));
+  // By the desk alone, now and from here on: an update of our own could arrive after a newer one of the desk's.
+  await deps.desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
 }
 
 /** A modal's button is answered in the modal, any other to the caller alone. */

@@ -1,5 +1,7 @@
 import type { CardFace } from '../../domain/charge-terms.ts';
+import type { Choice } from '../../slack/blocks.ts';
 import { cardWords } from '../../slack/charge/card-words.ts';
+import { limits } from '../../slack/limits.ts';
 
 /** A saved card as it may be offered. `id` is a keyed hash: it names the card and charges nothing. */
 export type KnownCard = { id: string; face: CardFace; customerEmail?: string };
@@ -16,4 +18,10 @@ export type KnownCards = {
 /** As a person tells it from the customer's other cards. */
 export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };
+}
+
+/** What a typeahead over saved cards offers; nothing when none are remembered. */
+export async function suggestCards(ledger: KnownCards | undefined, typed: string): Promise<Choice[]> {
+  const found = (await ledger?.search(typed, limits.options)) ?? [];
+  return found.map(cardChoice).map(({ id, text }) => ({ text, value: id }));
 }

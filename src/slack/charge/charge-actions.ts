@@ -8,6 +8,8 @@ export const chargeActions = {
   savingLink: 'charge_link',
   change: 'charge_change',
   show: 'charge_show',
+  /** Opens the form of `/pay card-email` for the charge's card. */
+  changeEmail: 'card_email_for',
   /** The typeahead over saved cards; its block has the same id. */
   card: 'charge_card',
 } as const;

@@ -26,7 +26,9 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
   switch (state.kind) {
     case 'rejected': {
       const { again } = rejectionWords[state.reason ?? 'other'];
-      return again === undefined ? [] : row(anotherButton(charge, again));
+      if (again === undefined) return [];
+      const change = state.reason === 'email_mismatch' ? [changeEmailButton(charge)] : [];
+      return row(anotherButton(charge, again), ...change);
     }
     case 'abandoned':
       return row(anotherButton(charge, 'Charge again'));
@@ -63,6 +65,10 @@ export function showButton(reference: string): Button {
 
 function anotherButton({ reference }: ChargeSeen, text: string): Button {
   return button({ actionId: chargeActions.another, text, value: reference });
+}
+
+function changeEmailButton({ reference }: ChargeSeen): Button {
+  return button({ actionId: chargeActions.changeEmail, text: 'Change the linked e-mail', value: reference });
 }
 
 function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {

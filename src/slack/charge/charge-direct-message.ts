@@ -7,9 +7,9 @@ import type { SlackMessage } from '../message.ts';
 import { messageButtons, modalButtons } from './charge-buttons.ts';
 import { chargeHeadline, plain, termFields } from './charge-facts.ts';
 import { foot } from './charge-message.ts';
-import { repeatLine } from './charge-note-message.ts';
+import { repeatLine, type AboutMessage } from './repeat-line.ts';
 import type { ChargePlace } from './charge-place.ts';
-import { standing } from './otp-lines.ts';
+import { inHand, standing } from './otp-lines.ts';
 import { stateBlocks } from './state-lines.ts';
 
 const directEventType = 'payops_charge_direct';
@@ -22,7 +22,7 @@ export function chargeDirectMessage(
   what: Told,
   charge: ChargeSeen,
   place: ChargePlace,
-  about: { key: string; mayBeRepeat: boolean },
+  about: AboutMessage,
 ): SlackMessage {
   const { text, block } = chargeHeadline(charge, 'masked');
   return {
@@ -46,6 +46,8 @@ function body(charge: ChargeSeen): RichTextBlock[] {
     richText(
       plain('Ask the customer for the code only while you speak with them; never in a message.'),
       standing(charge),
+      // Only after a hand-over, so that the first message pings nobody; an edit pings nobody.
+      ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
     ),
   ];
 }

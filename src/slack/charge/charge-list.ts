@@ -49,7 +49,9 @@ export function pendingCodesMessage(
 function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
   const { text, block } = headline('No charge waits for a code from you', []);
   const lines: Run[][] = [
-    plain('When the bank wants a code, you get a direct message with a button.'),
+    plain(
+      'When the bank wants a code, the charge’s form asks for it; once that is closed, a direct message does.',
+    ),
     plain('A colleague’s charge: ', code('/pay otp <reference>'), words(' and then Take over.')),
   ];
   return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked at', nowMs)] };
@@ -63,7 +65,7 @@ export function doubtMessage(
 ): SlackMessage {
   if (charges.length === 0) {
     const { text, block } = headline('No charge is in doubt', []);
-    const line = plain('Every charge has a proven outcome, or waits for a code.');
+    const line = plain('No outcome is open: what was charged is settled, or waits for a code.');
     return { text, blocks: [block, richText(line), messageFoot(place, 'looked at', nowMs)] };
   }
   return listMessage({

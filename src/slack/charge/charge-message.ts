@@ -1,11 +1,12 @@
 import type { RichTextBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { fields, moment, person, richText, type Run } from '../blocks.ts';
+import { fields, moment, person, richText } from '../blocks.ts';
 import type { SlackMessage } from '../message.ts';
 import { messageButtons } from './charge-buttons.ts';
 import { chargeHeadline, labelled, termFields } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing } from './otp-lines.ts';
+import { repeatLine, type AboutMessage } from './repeat-line.ts';
 import { nextTryWords } from './retry-lines.ts';
 import { correction, reviewLines } from './state-lines.ts';
 import { isClosed, isConcluded } from './state-words.ts';
@@ -17,7 +18,11 @@ export const chargeEventType = 'payops_charge';
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
  * settled one loses its details and buttons: they are in the thread.
  */
-export function chargeMessage(charge: ChargeSeen, place: ChargePlace, key: string): SlackMessage {
+export function chargeMessage(
+  charge: ChargeSeen,
+  place: ChargePlace,
+  about: AboutMessage & { isFirst: boolean },
+): SlackMessage {
   const { text, block } = chargeHeadline(charge, 'masked');
   return {
     text,
@@ -25,11 +30,12 @@ export function chargeMessage(charge: ChargeSeen, place: ChargePlace, key: strin
       block,
       ...correction(charge),
       ...advice(charge),
-      ...facts(charge),
+      ...facts(charge, about),
       ...messageButtons(charge),
       foot(charge, place),
+      ...repeatLine(about.mayBeRepeat),
     ],
-    metadata: { event_type: chargeEventType, event_payload: { key } },
+    metadata: { event_type: chargeEventType, event_payload: { key: about.key } },
   };
 }
 
@@ -46,9 +52,10 @@ function advice({ state }: ChargeSeen): RichTextBlock[] {
   return [richText(labelled('Next', 'it is looked up until the outcome is proven. Do not charge again.'))];
 }
 
-function facts(charge: ChargeSeen): RichTextBlock[] {
+function facts(charge: ChargeSeen, { isFirst }: { isFirst: boolean }): RichTextBlock[] {
   const nextTry = charge.state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
-  const agent = agentWord(charge);
+  // Whoever clicked is not pinged: a first message names nobody, and an edit pings nobody.
+  const agent = isFirst ? undefined : [person(charge.agent)];
   if (isClosed(charge)) return fields({ Agent: agent, 'Next try from': nextTry });
   const { otp, state } = charge;
   return fields({
@@ -57,9 +64,4 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
     Code: state.kind === 'otp' && otp ? standing(charge) : undefined,
     Since: state.kind === 'confirming' ? [moment(state.since)] : undefined,
   });
-}
-
-/** Not in the first version, which is posted as the agent clicks and would ping them; an edit pings nobody. */
-function agentWord({ agent, state, sends }: ChargeSeen): Run[] | undefined {
-  return state.kind === 'charging' && sends <= 1 ? undefined : [person(agent)];
 }

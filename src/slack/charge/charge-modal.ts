@@ -1,10 +1,18 @@
 import { formatMoney, parseAmount, type Money } from '../../domain/money.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { alertBox, externalSelect, modal, richText, select, textInput, words } from '../blocks.ts';
+import { alertBox, modal, richText, select, textInput, words } from '../blocks.ts';
 import type { ViewValues } from '../command.ts';
 import type { Modal, ModalBlock } from '../message.ts';
-import { oneLine, visible } from '../text.ts';
+import { oneLine } from '../text.ts';
+import {
+  cardInput,
+  emailFormProblem,
+  longestEmail,
+  readCardChoice,
+  tokenInput,
+  type CardChoice,
+  type OfferedCard,
+} from './card-inputs.ts';
 import { chargeActions } from './charge-actions.ts';
 import { moneyWords, placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 
@@ -23,7 +31,7 @@ export const chargeFields = {
 
 /** What an agent typed and chose. `tokenKey` is a secret. */
 export type ChargeForm = {
-  card: { kind: 'ledger'; id: string } | { kind: 'pasted'; tokenKey: string };
+  card: CardChoice;
   money: Money;
   /** Absent: the one the card is saved with. */
   customerEmail?: string;
@@ -32,7 +40,7 @@ export type ChargeForm = {
 };
 
 export type ChargePrefill = {
-  card?: { id: string; text: string };
+  card?: OfferedCard;
   amountMinor?: number;
   currency?: string;
   customerEmail?: string;
@@ -50,7 +58,6 @@ export type ChargeModalOptions = {
   problem?: string;
 };
 
-const longestEmail = 254;
 const longestCustomerId = 100;
 const longestReason = 300;
 
@@ -60,8 +67,8 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   const blocks: ModalBlock[] = [
     ...(options.problem === undefined ? [] : [alertBox('warning', options.problem)]),
     richText([words(`${moneyWords[place.environment]} You read the terms back before anything is charged.`)]),
-    ...(ledger ? [cardInput(prefill.card)] : []),
-    tokenInput(ledger),
+    ...(ledger ? [cardInput(chargeFields.card, prefill.card)] : []),
+    tokenInput(chargeFields.token, ledger),
     ...moneyInputs(options.currencies, prefill),
     ...customerInputs(prefill),
     placeFoot(place),
@@ -71,27 +78,6 @@ export function chargeModal(options: ChargeModalOptions): Modal {
     title: placeTitle('Charge a card', place),
     blocks,
     submit: 'Read the terms back',
-  });
-}
-
-function cardInput(initial: ChargePrefill['card']): ModalBlock {
-  return externalSelect({
-    id: chargeFields.card,
-    label: 'Saved card',
-    placeholder: 'Type the last four digits or the e-mail',
-    hint: 'Cards that were saved at their first payment.',
-    optional: true,
-    ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
-  });
-}
-
-/** Never filled in beforehand: what is in a modal stays in Slack. */
-function tokenInput(ledger: boolean): ModalBlock {
-  return textInput({
-    id: chargeFields.token,
-    label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',
-    hint: 'The key the payments service gave for the saved card. Never a card number.',
-    optional: ledger,
   });
 }
 
@@ -158,7 +144,7 @@ export type ReadCharge =
 
 /** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
 export function readChargeModal(values: ViewValues): ReadCharge {
-  const card = readCard(values);
+  const card = readCardChoice(values, chargeFields);
   const amount = parseAmount(values[chargeFields.amount] ?? '');
   const currency = (values[chargeFields.currency] ?? '').trim().toUpperCase();
   const person = readPerson(values);
@@ -187,17 +173,6 @@ function readPerson(
   };
 }
 
-/** Told at the token’s field, which stands in the modal with and without a list of cards. */
-function readCard(values: ViewValues): Parsed<ChargeForm['card']> {
-  const id = values[chargeFields.card] ?? '';
-  const tokenKey = visible(values[chargeFields.token] ?? '').trim();
-  if (id !== '' && tokenKey !== '') return problem('Choose a saved card or paste a token key, not both.');
-  if (id !== '') return parsed({ kind: 'ledger', id });
-  if (tokenKey === '') return problem('Choose a saved card, or paste its token key here.');
-  if (/\s/.test(tokenKey)) return problem('A token key has no blanks in it. Paste it again.');
-  return parsed({ kind: 'pasted', tokenKey });
-}
-
 function currencyProblem(currency: string): string | undefined {
   return /^[A-Z]{3}$/.test(currency) ? undefined : 'A currency is three letters, like NGN.';
 }
@@ -206,8 +181,7 @@ function emailProblem(email: string | undefined, isNeeded: boolean): string | un
   if (email === undefined) {
     return isNeeded ? 'Needed with a pasted token key: the e-mail the card is saved with.' : undefined;
   }
-  const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
-  return isOne ? undefined : 'That is not an e-mail address. It looks like ada@example.com.';
+  return emailFormProblem(email);
 }
 
 function customerIdProblem(id: string | undefined): string | undefined {

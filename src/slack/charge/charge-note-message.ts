@@ -1,33 +1,24 @@
 import type { RichTextBlock } from '@slack/types';
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { context, headline, person, plainText, richText } from '../blocks.ts';
+import { headline, person, richText } from '../blocks.ts';
 import { referenceWord } from '../evidence.ts';
-import type { MessageBlock, SlackMessage } from '../message.ts';
+import type { SlackMessage } from '../message.ts';
 import { amountWord, chargeHeadline, labelled, plain } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { resendWords, standing } from './otp-lines.ts';
+import { repeatLine, type AboutMessage } from './repeat-line.ts';
 import { stateBlocks } from './state-lines.ts';
 import { toldWord } from './state-words.ts';
 
 const noteEventType = 'payops_charge_note';
-
-/** What is said when a message may have been sent before. */
-export function repeatLine(mayBeRepeat: boolean): MessageBlock[] {
-  if (!mayBeRepeat) return [];
-  return [
-    context(
-      plainText('May be a repeat: whether an earlier attempt to post this arrived could not be read back.'),
-    ),
-  ];
-}
 
 /** One step of a charge, for the thread below the desk's message. Names nobody who has just clicked. */
 export function chargeNoteMessage(
   note: ChargeNote,
   charge: ChargeSeen,
   place: ChargePlace,
-  about: { key: string; mayBeRepeat: boolean },
+  about: AboutMessage,
 ): SlackMessage {
   const { text, blocks } = noteParts(note, charge);
   return {
@@ -47,7 +38,7 @@ function noteParts(note: ChargeNote, charge: ChargeSeen): Parts {
     }
     case 'handed_over': {
       const { text, block } = shortLine('🤝 Taken over', charge);
-      const line = labelled('From', person(note.from), '. The agent who has it now stands above.');
+      const line = labelled('From', person(note.from), '. Who has it now is in the message above.');
       return { text, blocks: [block, richText(line)] };
     }
     case 'resent': {

@@ -43,15 +43,17 @@ export function inHand(charge: ChargeSeen): Run[] {
 /** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
 export function lastResend({ resends }: ChargeSeen): Run[][] {
   const last = resends.at(-1);
-  return last ? [labelled('Another code', moment(last.at, '{time}'), `: ${resendWords(last.answer)}`)] : [];
+  return last
+    ? [labelled('Another code', 'asked for at ', moment(last.at, '{time}'), `; ${resendWords(last.answer)}`)]
+    : [];
 }
 
 export function resendWords(answer: Resend['answer']): string {
   switch (answer) {
     case undefined:
-      return 'being asked for.';
+      return 'no answer yet.';
     case 'resent':
-      return 'the service took the wish. The time and the tries stay as they are.';
+      return 'the service agreed to send one. It gives no more time and no more tries.';
     case 'refused':
       return 'the service refused to send one. The code sent before still counts.';
     case 'not_made':

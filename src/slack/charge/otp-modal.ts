@@ -1,13 +1,24 @@
 import type { ActionsBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
-import { actions, alertBox, button, confirmDialog, modal, richText, textInput, words } from '../blocks.ts';
+import {
+  actions,
+  alertBox,
+  button,
+  confirmDialog,
+  fields,
+  modal,
+  moment,
+  richText,
+  textInput,
+  words,
+} from '../blocks.ts';
 import type { ViewValues } from '../command.ts';
 import { quoted } from '../evidence.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { cut, outsideText, visible } from '../text.ts';
 import { chargeActions } from './charge-actions.ts';
-import { amountWord, chargeHeadline, counted, emailWord, modalFacts, plain } from './charge-facts.ts';
+import { amountWord, chargeHeadline, counted, emailWord, plain, termFields } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 import { inHand, isCodeOpen, lastResend, standingNow } from './otp-lines.ts';
 
@@ -41,7 +52,7 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
     ...(isOpen && isAgent ? [codeInput(field), richText([words(caution)])] : []),
     ...(isOpen && !isAgent ? takeOver(charge) : []),
     ...resending(charge, place, isOpen && isAgent),
-    ...modalFacts(charge),
+    ...fields({ ...termFields(charge.terms), Started: [moment(charge.submittedAt)] }),
     placeFoot(place),
   ];
   return modal({
@@ -126,7 +137,7 @@ function resendButton({ reference }: ChargeSeen): ActionsBlock {
 
 export type ReadOtp =
   /** `code` is a secret: for one call, and for nothing else. */
-  | { kind: 'read'; reference: string; code: string }
+  | { kind: 'read'; reference: string; code: string; triesLeft: number }
   | { kind: 'errors'; errors: Record<string, string> }
   /** Not what `otpModal` made. */
   | { kind: 'not_ours' };
@@ -141,7 +152,7 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
     .replace(/[\s\p{Pd}−]/gu, '');
   const problem = codeProblem(code);
   return problem === undefined
-    ? { kind: 'read', reference, code }
+    ? { kind: 'read', reference, code, triesLeft: Number(field.slice(codeField.length + 1)) }
     : { kind: 'errors', errors: { [field]: problem } };
 }
 

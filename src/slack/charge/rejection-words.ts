@@ -18,7 +18,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
   email_mismatch: {
     why: 'the card is saved with another e-mail than the one given.',
-    fix: 'try again with the e-mail the card is saved with; for a card from the list, leave the e-mail empty. To change the e-mail of the card itself, type /pay card-email.',
+    fix: 'try again with the e-mail the card is saved with; for a card from the list, leave the e-mail empty. When the customer has a new address, change the e-mail of the card itself: /pay card-email.',
     again: correct,
   },
   email_invalid: {

@@ -13,7 +13,7 @@ export function retryLines(verdict: RetryVerdict): Run[][] {
         labelled(
           'Next try from',
           moment(verdict.nextTryFrom),
-          `; ${attempts(verdict.attemptsLeft)}. A card rests after the bank declined it: asking sooner only uses an attempt up.`,
+          `; ${attempts(verdict.attemptsLeft)}. After a decline a card rests: asking again sooner only uses up an attempt.`,
         ),
         labelled('Next', 'ask the customer for another card, or wait. The next try gets a new reference.'),
       ];

@@ -51,9 +51,9 @@ function details(what: SavingLink): HomeBlock[] {
         richText(
           labelled(
             'Tell the customer',
-            `open this link and pay ${amountWord(what.charge.terms.money)} there, as the bank asks for it. Paying saves the card anew.`,
+            `open this link, pay ${amountWord(what.charge.terms.money)} there and complete the bank’s 3-D Secure check. Paying saves the card anew.`,
           ),
-          labelled('Next', 'what is paid there is paid. Do not charge the card for the same thing again.'),
+          labelled('Next', 'a payment there settles it. Do not charge the card for the same thing again.'),
         ),
       ];
     case 'not_made':

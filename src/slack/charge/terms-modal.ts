@@ -23,7 +23,7 @@ import { cardWords } from './card-words.ts';
 import { chargeActions } from './charge-actions.ts';
 import { amountWord, counted, emailWord, labelled, plain, termFields } from './charge-facts.ts';
 import { amountOnly } from './charge-modal.ts';
-import { moneyWords, placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
+import { moneyWords, placeTitle, type ChargePlace } from './charge-place.ts';
 
 export const termsModalId = 'charge_terms';
 
@@ -61,7 +61,6 @@ export function termsModal(options: TermsModalOptions): Modal {
     ...fields({ Account: word(place.account), 'Customer id': customerId, 'Reason (not sent)': reason }),
     actions(button({ actionId: chargeActions.change, text: 'Change the terms' })),
     context(plainText('Nothing has been sent yet. These terms can be agreed to for half an hour.')),
-    placeFoot(place),
   ];
   return modal({
     callbackId: termsModalId,
@@ -86,7 +85,7 @@ function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
   return [
     alertBox(
       'warning',
-      `The same card was charged the same amount ${ago}. Charge it again only if the customer owes it twice.`,
+      `A charge of the same card and amount was begun ${ago}. Charge it again only if the customer owes it twice.`,
     ),
     richText(
       labelled(
@@ -105,6 +104,7 @@ const twinWords: Record<Twin['outcome'], string> = {
   approved: `${outcomeWords.paid}. Charging again takes the money a second time.`,
   declined: `${outcomeWords.declined}.`,
   three_d_secure: `${outcomeWords.declined}: the bank wants 3-D Secure.`,
+  review: `${outcomeWords.review}: money may have moved, but not as agreed. Do not charge again before a person has looked.`,
   cleared: 'it was not sent, or ended without an answer of the bank: no money is known to have moved.',
 };
 

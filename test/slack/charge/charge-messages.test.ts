@@ -20,7 +20,7 @@ import {
 } from './seen-charges.ts';
 import { buttons, lines } from './shown.ts';
 
-const about = { key: 'k', mayBeRepeat: false };
+const about = { key: 'k', mayBeRepeat: false, isFirst: false };
 
 function actionsOf(message: SlackMessage): string[] {
   return buttons(message).map(({ actionId }) => actionId);
@@ -31,7 +31,7 @@ function directActions(charge: ChargeSeen, what: Told): string[] {
 }
 
 function desk(charge: ChargeSeen): SlackMessage {
-  return chargeMessage(charge, live, 'k');
+  return chargeMessage(charge, live, { key: 'k', mayBeRepeat: false, isFirst: false });
 }
 
 describe('chargeMessage', () => {
@@ -73,8 +73,11 @@ describe('chargeMessage', () => {
   });
 
   it('mentions nobody in the version that is posted as they click', () => {
-    expect(JSON.stringify(desk(seen()))).not.toContain(agent);
-    expect(JSON.stringify(desk(seen({ sends: 2 })))).toContain(agent);
+    const about = { key: 'k', mayBeRepeat: false };
+    for (const charge of [seen(), waiting(), inDoubt()]) {
+      expect(JSON.stringify(chargeMessage(charge, live, { ...about, isFirst: true }))).not.toContain(agent);
+      expect(JSON.stringify(chargeMessage(charge, live, { ...about, isFirst: false }))).toContain(agent);
+    }
   });
 
   it('is the same message for every look-up that found nothing new', () => {

@@ -16,7 +16,7 @@ import { unescaped } from '../shown-text.ts';
 import { agent, colleague, everyCharge, nowMs, places, sandbox } from './seen-charges.ts';
 import { buttons, firstLine, lines, page } from './shown.ts';
 
-const about = { key: 'k', mayBeRepeat: true };
+const about = { key: 'k', mayBeRepeat: true, isFirst: false };
 const toldKinds: readonly Told[] = [
   'otp',
   'approved',
@@ -36,7 +36,7 @@ const notes: readonly ChargeNote[] = [
 
 function messagesOf(charge: ChargeSeen, place = sandbox): SlackMessage[] {
   return [
-    chargeMessage(charge, place, 'k'),
+    chargeMessage(charge, place, { key: 'k', mayBeRepeat: true, isFirst: false }),
     ...notes.map((note) => chargeNoteMessage(note, charge, place, about)),
     ...toldKinds.map((what) => chargeDirectMessage(what, charge, place, about)),
     doubtMessage(
@@ -142,7 +142,10 @@ describe('every message and modal of a charge', () => {
   it.each(everyCharge.filter(([, { state }]) => state.kind === 'confirming'))(
     'never calls doubt failed: %s',
     (_, charge) => {
-      const shown = [...lines(chargeMessage(charge, sandbox, 'k')), ...modalsOf(charge).flatMap(page)];
+      const shown = [
+        ...lines(chargeMessage(charge, sandbox, { key: 'k', mayBeRepeat: false, isFirst: false })),
+        ...modalsOf(charge).flatMap(page),
+      ];
       expect(shown.join('\n')).not.toMatch(/fail|declin/i);
     },
   );
@@ -170,7 +173,10 @@ describe('every message and modal of a charge', () => {
   });
 
   it.each(everyCharge)('has at most three buttons, each with the reference: %s', (_, charge) => {
-    const surfaces = [chargeMessage(charge, sandbox, 'k'), ...modalsOf(charge)];
+    const surfaces = [
+      chargeMessage(charge, sandbox, { key: 'k', mayBeRepeat: false, isFirst: false }),
+      ...modalsOf(charge),
+    ];
     for (const surface of surfaces) {
       expect(buttons(surface).length).toBeLessThanOrEqual(3);
       for (const { value } of buttons(surface)) expect(value).toBe(charge.reference);

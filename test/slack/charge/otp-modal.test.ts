@@ -44,7 +44,6 @@ describe('otpModal for the agent', () => {
       'Card  Visa ·· 4242',
       'Customer id  CUST-7',
       'Reason  September rent',
-      'Agent  @U0AGENT01',
       'Started  2026-09-14 13:35 UTC',
       'LIVE: real money moves. Account: Lagos',
       '<Send code to the bank>',
@@ -140,9 +139,14 @@ describe('otpModal for anybody else', () => {
 describe('readOtpModal', () => {
   it('reads the code without blanks and hyphens', () => {
     for (const code of ['123456', ' 123 456 ', '123-456', '12–34‑56', '１２３４５６']) {
-      expect(typed(code).read).toEqual({ kind: 'read', reference: waiting().reference, code: '123456' });
+      expect(typed(code).read).toEqual({
+        kind: 'read',
+        reference: waiting().reference,
+        code: '123456',
+        triesLeft: 3,
+      });
     }
-    expect(typed('012345', waiting(1)).read).toMatchObject({ code: '012345' });
+    expect(typed('012345', waiting(1)).read).toMatchObject({ code: '012345', triesLeft: 1 });
   });
 
   it('refuses letters, too few and too many digits, and nothing, at the field', () => {

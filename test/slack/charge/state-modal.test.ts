@@ -110,6 +110,13 @@ describe('chargeStateModal', () => {
     expect(button).toMatchObject({ text: 'Choose another card', actionId: 'charge_another' });
   });
 
+  it('leads from a rejected e-mail, and from nothing else, to the change of the linked one', () => {
+    const leads = reasons.filter((reason) =>
+      actionsOf(concluded('rejected', {}, { reason })).includes('card_email_for'),
+    );
+    expect(leads).toEqual(['email_mismatch']);
+  });
+
   it('lets what was never sent and what expired be charged anew', () => {
     expect(actionsOf(concluded('abandoned'))).toEqual(['charge_another']);
     expect(actionsOf(concluded('expired'))).toEqual(['charge_another']);

@@ -35,7 +35,6 @@ describe('termsModal', () => {
       'Reason (not sent)  September rent',
       '[Change the terms]',
       'Nothing has been sent yet. These terms can be agreed to for half an hour.',
-      'LIVE: real money moves. Account: Lagos',
       '<Charge NGN 12,500.00>',
     ]);
     expect(buttons(view).map(({ actionId }) => actionId)).toEqual(['charge_change']);
@@ -59,14 +58,14 @@ describe('termsModal', () => {
   it('names who charged the same before, when, and what became of it, before anything else', () => {
     const lines = page(termsModal({ place: live, terms, draft, nowMs, twin }));
     expect(lines.slice(1, 4)).toEqual([
-      '!warning The same card was charged the same amount 4 minutes ago. Charge it again only if the customer owes it twice.',
+      '!warning A charge of the same card and amount was begun 4 minutes ago. Charge it again only if the customer owes it twice.',
       `The first: @${colleague}, 2026-09-14 13:33 UTC, ${reference}`,
       'What became of it: Paid (confirmed). Charging again takes the money a second time.',
     ]);
-    const outcomes = (['approved', 'declined', 'three_d_secure', 'cleared'] as const).map(
+    const outcomes = (['approved', 'declined', 'three_d_secure', 'cleared', 'review'] as const).map(
       (outcome) => page(termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, outcome } }))[3],
     );
-    expect(new Set(outcomes).size).toBe(4);
+    expect(new Set(outcomes).size).toBe(5);
     expect(outcomes.filter((line) => /\bpaid\b/i.test(line ?? ''))).toHaveLength(1);
   });
 
