@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { readCharge } from '../../src/operations/advance-charge.ts';
+import { chargeKey } from '../../src/operations/charge-record.ts';
 import { createAgentCharges } from '../../src/operations/agent-charges.ts';
 import { createCardHistory } from '../../src/operations/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge-desk-deps.ts';
@@ -50,7 +50,7 @@ export function openStage(store: Store) {
       rule: defaultRetryRule,
       twinMs: 600_000,
       now,
-      chargeExists: async (reference) => (await readCharge({ store, sealer }, reference)) !== undefined,
+      chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
     }),
     openCharges,
     drafts: createChargeDrafts({ store, sealer }),
@@ -69,6 +69,7 @@ export function openStage(store: Store) {
     createCheckoutOrder: () => Promise.reject(new Error('no order is made here')),
     tell: { ...posts, hasDesk: true },
     show: () => Promise.resolve(false),
+    tellStuck: () => Promise.resolve(),
     inBackground(work) {
       const done = work
         .catch((error: unknown) => failures.push(error))

@@ -6,7 +6,7 @@ export type Twin = {
   reference: OrderReference;
   by: string;
   at: number;
-  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared';
+  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
 
 /** Why a card is not charged now. */

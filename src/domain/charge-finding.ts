@@ -56,9 +56,9 @@ function stillInDoubt(intent: ChargeIntent, found: Unproven, at: number): Step {
 
 /** Expired only once the service has had time to ask the bank itself. Spec: awaiting OTP, 15 minutes pass. */
 function otpInDoubt(intent: ChargeIntent, otp: PendingOtp, at: number): Step {
-  if (otpStanding(otp, at).kind === 'open') return askForOtp(intent, at);
   const failed = intent.heard.includes('failed');
   if (failed && at < otp.until) return conclude(intent, at, 'declined', bankSaid(intent));
+  if (otpStanding(otp, at).kind === 'open') return askForOtp(intent, at);
   const over = otp.until + chargeLimits.otpGraceMs;
   return failed || at >= over ? conclude(intent, at, 'expired') : lookAgain(intent, at, over);
 }

@@ -9,11 +9,27 @@ export function remember(before: ChargeIntent, next: ChargeIntent, event: Charge
   const { history } = before;
   const unchanged = before.state.kind === next.state.kind;
   const past: Past = unchanged && event.kind === 'due' ? { at, event, times: 1 } : { at, event };
+  if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
+  if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
+  const [earlierDue, , due] = history.slice(-3);
+  return due ? [...history.slice(0, -3), countedWith(due, earlierDue), past] : [...history, past];
+}
+
+/** A verdict that cannot be told is tried again and again: the same nothing, kept once. */
+function isIdleAgain(history: readonly Past[], past: Past): boolean {
+  const last = history.at(-1);
+  return past.times !== undefined && last?.times !== undefined && last.event.kind === 'due';
+}
+
+/** Due, looked up, due: and now the same is found again. */
+function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
   const [earlierDue, earlier, due] = history.slice(-3);
-  const repeats =
-    unchanged && event.kind === 'looked_up' && earlier && isSameLookUp(earlier.event, event.finding);
-  if (!repeats || !earlierDue?.times || !due?.times) return [...history, past];
-  return [...history.slice(0, -3), { ...due, times: earlierDue.times + due.times }, past];
+  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier || !due?.times) return false;
+  return isSameLookUp(earlier.event, event.finding);
+}
+
+function countedWith(past: Past, earlier: Past | undefined): Past {
+  return { ...past, times: (past.times ?? 0) + (earlier?.times ?? 0) };
 }
 
 function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {

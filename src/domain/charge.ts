@@ -179,8 +179,8 @@ function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
 function saidFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
   const { state } = intent;
   const heard = hear(quote(intent, said), 'failed');
-  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
-  const underWay = state.kind === 'charging' || state.kind === 'otp' || state.kind === 'otp_checking';
+  if (state.kind === 'confirming' || state.kind === 'otp' || isUnsent(intent)) return lookUp(heard, at);
+  const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
   return underWay && !intent.heard.includes('failed') ? enter(heard, state, intent.dueAt) : undefined;
 }
 

@@ -20,7 +20,7 @@ export const defaultRetryRule: RetryRule = {
 export type CardAttempt = {
   reference: string;
   at: number;
-  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'overridden';
+  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review' | 'overridden';
 };
 
 export type RetryVerdict =

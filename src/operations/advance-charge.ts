@@ -61,8 +61,17 @@ export async function advanceEntry(
   // On the list before it is open again, off it after it is concluded: it never lacks one.
   if (!isOpen(record) && isOpen(next)) await deps.openCharges.add(reference);
   if (!(await writeCharge(deps, entry, next))) return 'lost';
-  if (isOpen(record) && !isOpen(next)) await deps.openCharges.drop([reference]).catch(() => undefined);
+  // Again: whoever concluded it a moment ago may have taken it off after our first.
+  if (!isOpen(record) && isOpen(next)) await deps.openCharges.add(reference).catch(() => undefined);
+  if (isOpen(record) && !isOpen(next)) await takeOff(deps, reference).catch(() => undefined);
   return { record: next, effect: stepped.effect };
+}
+
+/** Looked at again afterwards: an event may have opened it meanwhile. */
+async function takeOff(deps: AdvanceDeps, reference: string): Promise<void> {
+  await deps.openCharges.drop([reference]);
+  const record = await readCharge(deps, reference);
+  if (record && isOpen(record)) await deps.openCharges.add(reference);
 }
 
 /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */

@@ -57,7 +57,7 @@ const attemptRecord = z.object({
   begunAt: z.number(),
   /** When it got its outcome; while it is pending, when it began. */
   at: z.number(),
-  outcome: z.enum(['pending', 'approved', 'declined', 'three_d_secure', 'cleared']),
+  outcome: z.enum(['pending', 'approved', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
   currency: z.string(),

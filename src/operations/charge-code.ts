@@ -1,5 +1,5 @@
 import type { ChargeSeen, Resend } from '../domain/charge-seen.ts';
-import { otpStanding } from '../domain/otp-rules.ts';
+import { otpLimits, otpStanding } from '../domain/otp-rules.ts';
 import { advanceCharge, amendCharge, readCharge } from './advance-charge.ts';
 import type { CodeResult, ResendResult } from './charge-desk.ts';
 import { chargeKey, type ChargeRecord } from './charge-record.ts';
@@ -16,13 +16,18 @@ const leaveMs = 25_000;
 /** See `ChargeDesk.submitCode`. The try is counted before the code leaves, by whoever wins the swap. */
 export async function submitCode(
   deps: DeskDeps,
-  { reference, by, code }: Request & { code: string },
+  { reference, by, code, triesLeft }: Request & { code: string; triesLeft: number },
 ): Promise<CodeResult> {
   const advanced = await advanceCharge(
     deps,
     reference,
     { kind: 'otp_submitted', by },
-    ({ agent }) => agent === by,
+    ({ agent, intent: { otp } }) => {
+      if (agent !== by || !otp || otpLimits.submissions - otp.tries !== triesLeft) return false;
+      // Throws when its key is gone: before the try is counted, not after.
+      deps.sealer.open(chargeKey(reference), otp.sealedTransactionId);
+      return true;
+    },
   );
   if (!advanced) return await notTaken(deps, { reference, by });
   return {

@@ -63,7 +63,13 @@ export type ChargeDesk = {
   submit(request: SubmitRequest): Promise<SubmitResult>;
   find(reference: string): Promise<ChargeSeen | undefined>;
   /** A code a person typed. It is held in memory for one call and stands nowhere else. */
-  submitCode(request: { reference: string; code: string; by: string }): Promise<CodeResult>;
+  submitCode(request: {
+    reference: string;
+    code: string;
+    by: string;
+    /** As the modal showed it, so that a repeated delivery of one submit costs one try. */
+    triesLeft: number;
+  }): Promise<CodeResult>;
   /** Asks the bank for another code, which gives neither time nor tries. */
   resendCode(request: { reference: string; by: string }): Promise<ResendResult>;
   /** From now on this person enters the code and is told; everybody sees it. Undefined: no such charge. */

@@ -43,7 +43,9 @@ export function openCharge(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'>):
 
 /** Work again when the machine wants to look at it again; memory when it is done. */
 export function keepUntilDue(intent: ChargeIntent, nowMs: number, rememberMs: number): WriteOptions {
-  return intent.dueAt === undefined ? { ttlMs: rememberMs } : { delayMs: Math.max(0, intent.dueAt - nowMs) };
+  return intent.dueAt === undefined
+    ? { ttlMs: rememberMs }
+    : { delayMs: Math.max(0, intent.dueAt - Math.max(nowMs, intent.at)) };
 }
 
 /** What people may see of it. */
@@ -51,7 +53,10 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
   const { intent, terms, by, agent, handOvers, resends, savingLink } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
-  const corrects = 'concludedAt' in state ? intent.told.findLast((what) => what !== state.kind) : undefined;
+  const corrects =
+    'concludedAt' in state
+      ? intent.told.findLast((what) => what !== state.kind && what !== 'otp')
+      : undefined;
   return {
     reference,
     terms: shown,

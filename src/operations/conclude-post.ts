@@ -47,7 +47,7 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       const { slackError, fix } = outcome;
       const errorId = newErrorId();
       deps.log('error', 'Slack refuses the post', { ...about, errorId, slackError, fix });
-      const wait = outcome.about === 'channel' ? waitAll(refusedDelayMs) : waitAlone(longestPutAsideMs);
+      const wait = outcome.about === 'channel' ? waitAll(refusedFor(work)) : waitAlone(longestPutAsideMs);
       await again(deps, work, missed, wait);
       if (outcome.about === 'message') await tellStuck(deps, work.entry, errorId);
       return;
@@ -68,6 +68,13 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       await concludeUnsure(deps, work, conclusion, outcome.cause);
       return;
   }
+}
+
+/** A channel is mended by a person soon; a person who left the workspace never comes back. */
+function refusedFor({ record }: Work): number {
+  return record.kind === 'charge_direct'
+    ? growingDelayMs(refusedDelayMs, record.misses, longestPutAsideMs)
+    : refusedDelayMs;
 }
 
 async function concludeUnsure(

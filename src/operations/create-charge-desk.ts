@@ -1,9 +1,10 @@
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeIntent } from '../domain/charge-state.ts';
 import { amendCharge, readCharge } from './advance-charge.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
-import { isSettled, type ChargeRecord } from './charge-record.ts';
+import { isSettled, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
@@ -15,8 +16,18 @@ const mostViews = 5;
 /** Everything a person can do with a charge: see `ChargeDesk`. */
 export function createChargeDesk(deps: DeskDeps): ChargeDesk {
   async function read(references: readonly string[]): Promise<ChargeRecord[]> {
-    const records = await Promise.all(references.map((reference) => readCharge(deps, reference)));
+    const records = await Promise.all(references.map((reference) => readIfPossible(reference)));
     return records.filter((record) => record !== undefined);
+  }
+  /** One that cannot be opened must not hide all others. */
+  async function readIfPossible(reference: string): Promise<ChargeRecord | undefined> {
+    try {
+      return await readCharge(deps, reference);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      deps.log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
+      return undefined;
+    }
   }
   function show(records: readonly ChargeRecord[]): Promise<ChargeSeen[]> {
     return Promise.all(records.map((record) => see(deps, record)));
@@ -41,14 +52,16 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
       const view = { id, userId };
       const watched = await amendCharge(deps, reference, (record) => {
         const others = record.views.filter((other) => other.id !== id);
-        return { ...record, views: [...others, view].slice(-mostViews) };
+        return { ...record, views: newestViews([...others, view], record.agent) };
       });
       if (watched && watched.intent.at > at) await deps.show(await see(deps, watched), [view]);
     },
 
     async waitingFor(userId) {
       const records = await read(await deps.agentCharges.of(userId));
-      return show(oldestFirst(records.filter(({ agent, intent }) => agent === userId && waits(intent))));
+      return show(
+        oldestFirst(records.filter(({ agent, intent }) => agent === userId && intent.state.kind === 'otp')),
+      );
     },
 
     async inDoubt() {
@@ -72,12 +85,15 @@ export async function isSettledCharge(
   deps: Parameters<typeof readCharge>[0],
   reference: string,
 ): Promise<boolean> {
-  const record = await readCharge(deps, reference);
+  let record;
+  try {
+    record = await readCharge(deps, reference);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    // Sealed with a key that is gone: kept on the list, and no reason to refuse its agent a new charge.
+    return false;
+  }
   return !record || (isSettled(record) && record.intent.state.kind !== 'review');
-}
-
-function waits({ state }: ChargeIntent): boolean {
-  return state.kind === 'otp' || state.kind === 'otp_checking';
 }
 
 function isInDoubt({ state }: ChargeIntent): boolean {
@@ -86,4 +102,11 @@ function isInDoubt({ state }: ChargeIntent): boolean {
 
 function oldestFirst(records: readonly ChargeRecord[]): ChargeRecord[] {
   return records.toSorted((a, b) => a.intent.submittedAt - b.intent.submittedAt);
+}
+
+/** However many colleagues look on, the last modal of whoever has it in hand is one of them. */
+function newestViews(views: readonly ChargeView[], agent: string): ChargeView[] {
+  const own = views.findLast(({ userId }) => userId === agent);
+  const others = views.filter((view) => view !== own);
+  return own ? [...others.slice(1 - mostViews), own] : others.slice(-mostViews);
 }

@@ -24,7 +24,8 @@ import { again, finish, type Work, type WorkDeps } from './outbox-work.ts';
 export type Post =
   | { kind: 'alert'; alert: Alert }
   | { kind: 'notice'; notice: Notice; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
+  /** `isFirst`: it is posted and not edited, so that a person it names would be pinged. */
+  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean; isFirst: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean };
 
@@ -117,7 +118,13 @@ async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
   const { key } = work.entry;
   const { reference } = openCharge(deps.sealer, key, work.record);
   const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat) });
+  const message = deps.compose({
+    kind: 'charge',
+    charge,
+    key,
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    isFirst: !work.record.posted,
+  });
   return await postOrEdit(deps, work, deps.deskChannel ?? work.record.channel, message);
 }
 
@@ -172,6 +179,11 @@ async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
   const { entry, record } = work;
   const { reference, what } = openChargeDirect(deps.sealer, entry.key, record);
   const charge = await requireCharge(deps, reference);
+  if (!record.posted && isUndecided(what, charge.state)) {
+    const delayMs = growingDelayMs(parentAgainMs, entry.attempts - 1, longestParentWaitMs);
+    await again(deps, work, {}, { delayMs, pauseMs: 0 });
+    return { kind: 'settled' };
+  }
   if (!record.posted && isOver(what, charge.state)) {
     deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
     return await settle(deps, work);
@@ -187,6 +199,11 @@ async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
  */
 function isOver(what: Told, state: ChargeState): boolean {
   return what === 'otp' ? 'concludedAt' in state : state.kind !== what;
+}
+
+/** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
+function isUndecided(what: Told, state: ChargeState): boolean {
+  return what !== 'otp' && !('concludedAt' in state);
 }
 
 async function settle(deps: PrepareDeps, work: Work): Promise<Prepared> {

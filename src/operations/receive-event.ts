@@ -15,10 +15,10 @@ export type ReceiveDeps = TellDeps & {
   /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /**
-   * Called once the event is stored, however often it comes, so that a charge it may be about is looked up now
-   * and not at its next round. It gets no token, is not waited for, and must not throw.
+   * Called before the event is stored, however often it comes, so that a charge it may be about is looked up now
+   * and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
-  triggerCharge: (event: PaymentEvent) => void;
+  triggerCharge: (event: PaymentEvent) => Promise<void>;
 };
 
 export type ReceiveResult = 'new' | 'duplicate' | 'differs';
@@ -42,6 +42,7 @@ export async function receiveEvent(
   // The token of a saved card goes to the ledger or nowhere: no other record may hold it.
   const { savedCard, ...kept } = event;
   if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
+  await deps.triggerCharge(kept);
   const record = writeOutboxRecord({
     kind: 'alert',
     channel: channel ?? '',
@@ -55,7 +56,6 @@ export async function receiveEvent(
     record,
     channel === undefined ? { ttlMs: deps.rememberMs } : { delayMs: 0, lane: channel },
   );
-  deps.triggerCharge(kept);
   if (isNew) {
     deps.wake();
     return 'new';

@@ -1,14 +1,28 @@
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { ChargeEvent } from '../domain/charge-state.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { newErrorId } from '../log.ts';
 import type { Entry } from '../store/store.ts';
-import { advanceEntry, writeCharge } from './advance-charge.ts';
+import { advanceCharge, advanceEntry, writeCharge } from './advance-charge.ts';
 import { openCharge } from './charge-record.ts';
-import { handleCharge, runCharge, type RunDeps } from './run-charge.ts';
+import { runCharge, type RunDeps } from './run-charge.ts';
 
 /** So many charges at most are being settled by one process; the others stay due, and alerts are not held up. */
-export type Room = { taken: number; readonly size: number };
+export type Room = {
+  taken: number;
+  readonly size: number;
+  /** When the next place is likely free for a charge that is turned away now. */
+  nextPlaceAtMs?: number;
+  /** How long a place was taken lately. */
+  usualMs?: number;
+};
 
-const noRoomMs = 500;
+const firstUsualMs = 1_000;
+/** A charge is never turned away for longer, so that a service that is back is used soon. */
+const longestNoRoomMs = 30_000;
+const shortestPutAsideMs = 60_000;
+const longestPutAsideMs = 3_600_000;
 
 /**
  * A charge the store gave out as due: its timer, or a crash. The step is stored here; what follows from it
@@ -16,10 +30,15 @@ const noRoomMs = 500;
  */
 export async function recoverCharge(deps: RunDeps, room: Room, entry: Entry): Promise<void> {
   if (room.taken >= room.size) {
-    await deps.store.write(entry, entry.value, { delayMs: noRoomMs });
+    await deps.store.write(entry, entry.value, { delayMs: nextPlaceMs(room, deps.now()) });
     return;
   }
-  const record = openCharge(deps.sealer, entry);
+  let record;
+  try {
+    record = openCharge(deps.sealer, entry);
+  } catch (error) {
+    return await putAside(deps, entry, error);
+  }
   const advanced = await advanceEntry(deps, entry, record, { kind: 'due' });
   if (advanced === 'lost') return;
   if (!advanced) {
@@ -28,20 +47,55 @@ export async function recoverCharge(deps: RunDeps, room: Room, entry: Entry): Pr
     return;
   }
   room.taken += 1;
+  const sinceMs = deps.now();
   deps.inBackground(
     runCharge(deps, advanced).finally(() => {
       room.taken -= 1;
+      room.usualMs = ((room.usualMs ?? firstUsualMs) * 7 + (deps.now() - sinceMs)) / 8;
     }),
   );
 }
 
-/** A signed event decides nothing: it makes the charge of its reference be looked up now. Spec: Events. */
-export function triggerCharge(deps: RunDeps, event: PaymentEvent): void {
+/** Those that are turned away come back one after the other, as places get free: none loses its turn, and alerts go on. */
+function nextPlaceMs(room: Room, nowMs: number): number {
+  const placeMs = (room.usualMs ?? firstUsualMs) / room.size;
+  const atMs = Math.min(Math.max(room.nextPlaceAtMs ?? 0, nowMs) + placeMs, nowMs + longestNoRoomMs);
+  room.nextPlaceAtMs = atMs;
+  return Math.max(0, atMs - nowMs);
+}
+
+/** Sealed with a key that is not here: kept, tried ever more rarely, and it holds nobody up. */
+async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<void> {
+  if (error instanceof StoreUnavailable) throw error;
+  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
+  const errorId = newErrorId();
+  deps.log('error', 'a charge cannot be opened; it is kept', { errorId, key: entry.key, fix }, error);
+  await deps.tellStuck(entry.key, errorId);
+  const delayMs = growingDelayMs(shortestPutAsideMs, Math.min(entry.attempts - 1, 20), longestPutAsideMs);
+  await deps.store.write(entry, entry.value, { delayMs });
+}
+
+/**
+ * A signed event decides nothing: it makes the charge of its reference be looked up now. On record when it
+ * resolves, so that the event may be called received; the look-up goes on in the background. Throws
+ * StoreUnavailable alone.
+ *
+ * Spec: Events.
+ */
+export async function triggerCharge(deps: RunDeps, event: PaymentEvent): Promise<void> {
   const { orderReference, reason, kind } = event;
   if (orderReference === undefined) return;
   const said: ChargeEvent =
     kind === 'payment_success'
       ? { kind: 'payment_success' }
       : { kind: 'payment_failed', ...(reason === undefined ? {} : { why: reason }) };
-  deps.inBackground(handleCharge(deps, orderReference, said));
+  try {
+    const advanced = await advanceCharge(deps, orderReference, said);
+    if (advanced) deps.inBackground(runCharge(deps, advanced));
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    // Sealed with a key that is not here: no reason to refuse the sender for ever.
+    const errorId = newErrorId();
+    deps.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
+  }
 }

@@ -15,7 +15,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { storedChargeAnswer, storedOtpAnswer } from '../domain/stored-answer.ts';
 import { isThreeDSecure } from '../domain/three-d-secure.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import type { Log } from '../log.ts';
+import type { Log, LogFields } from '../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';
 import type { CardHistory } from './card-history.ts';
 import { chargeKey, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
@@ -42,6 +42,8 @@ export type RunDeps = AdvanceDeps & {
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
   /** Work that nobody waits for; the process does, before it ends. */
   inBackground: (work: Promise<unknown>) => void;
+  /** Tells the operators, once for each record, that it cannot be worked on. */
+  tellStuck: (key: string, errorId: string) => Promise<void>;
   wait: (ms: number) => Promise<void>;
   log: Log;
 };
@@ -79,11 +81,24 @@ export async function runCharge(deps: RunDeps, { record, effect }: Advanced, cod
 
 /** The bank is not kept waiting for a screen: only what must be on record is awaited. */
 export async function showProgress(deps: RunDeps, record: ChargeRecord): Promise<void> {
-  deps.inBackground(see(deps, record).then((seen) => deps.show(seen, record.views)));
+  deps.inBackground(showLatest(deps, record));
   // Not on record now is made good at the next step, which there always is while something is open.
   await deps.tell.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
     deps.log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
   });
+}
+
+/** Until what is shown is what is stored: an update of another replica may have been overtaken by ours. */
+async function showLatest(deps: RunDeps, record: ChargeRecord): Promise<void> {
+  let shown = record;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round shows what the one before found
+    await deps.show(await see(deps, shown), shown.views);
+    // oxlint-disable-next-line no-await-in-loop
+    const current = await readCharge(deps, record.intent.reference);
+    if (!current || current.intent.at <= shown.intent.at) return;
+    shown = current;
+  }
 }
 
 async function charge(
@@ -94,10 +109,17 @@ async function charge(
   const { tokenKey, money, customerEmail, customerId } = terms;
   const request = { tokenKey, money, customerEmail, reference, customerId };
   const answer = await deps.chargeSavedCard(request, { leaveBy, now: deps.now });
-  deps.log('info', 'charge answered', { orderReference: reference, attempt: send, result: answer.kind });
+  logAnswer(deps, 'charge answered', { orderReference: reference, attempt: send }, answer);
   const seal = (transactionId: string): string => deps.sealer.seal(chargeKey(reference), transactionId);
   const stored = storedChargeAnswer(answer, seal);
   await handleCharge(deps, reference, { kind: 'charge_answered', send, answer: stored });
+}
+
+/** Why nobody knows is worth a line: it is what an engineer looks for. */
+function logAnswer(deps: RunDeps, message: string, about: LogFields, answer: ChargeAnswer | OtpAnswer): void {
+  const failure = answer.kind === 'unknown' ? answer.cause.kind : undefined;
+  const level = failure === undefined ? 'info' : 'warn';
+  deps.log(level, message, { ...about, result: answer.kind, ...(failure === undefined ? {} : { failure }) });
 }
 
 async function lookUp(
@@ -113,8 +135,11 @@ async function find(deps: RunDeps, reference: OrderReference): Promise<Finding> 
   try {
     return findingOf(await deps.findTransaction(reference));
   } catch (error) {
-    if (error instanceof ServiceFailure) return { kind: 'failed' };
-    throw error;
+    if (error instanceof StoreUnavailable) throw error;
+    const failure = error instanceof ServiceFailure ? error.kind : 'bug';
+    const level = error instanceof ServiceFailure ? 'info' : 'error';
+    deps.log(level, 'a look-up was not answered', { orderReference: reference, failure }, error);
+    return { kind: 'failed' };
   }
 }
 
@@ -128,7 +153,7 @@ async function submitCode(
   const transactionId = deps.sealer.open(chargeKey(reference), sealedTransactionId);
   const sent = { otp, transactionId, payment: 'saved_card_charge', reference } as const;
   const answer = await deps.submitOtp(sent, { leaveBy, now: deps.now });
-  deps.log('info', 'code answered', { orderReference: reference, attempt: submission, result: answer.kind });
+  logAnswer(deps, 'code answered', { orderReference: reference, attempt: submission }, answer);
   const stored = storedOtpAnswer(answer);
   await handleCharge(deps, reference, { kind: 'otp_answered', submission, answer: stored });
 }
@@ -164,9 +189,11 @@ async function settleCard(deps: RunDeps, { intent, card }: ChargeRecord): Promis
     case 'rejected':
     case 'abandoned':
     case 'expired':
-    case 'review':
-      // Neither bank nor card spoke; what is under review is a person's case, and no reason to stop the card.
+      // Neither bank nor card spoke.
       return await deps.cards.settle(card, reference, 'cleared');
+    case 'review':
+      // A person's case, and no reason to stop the card; but whoever charges it again must be told of it.
+      return await deps.cards.settle(card, reference, 'review');
     default:
   }
 }

@@ -29,6 +29,16 @@ const createAgainMs = 100;
 
 /** See `ChargeDesk.submit`. The intent is stored before anything leaves: a crash from here on is found by its timer. */
 export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+  try {
+    return await submit(deps, request);
+  } catch (error) {
+    // This dialogue may have charged before: what is known of it is its reference, and nothing else.
+    if (error instanceof StoreUnavailable) return { kind: 'unsure', reference: referenceOf(request.viewId) };
+    throw error;
+  }
+}
+
+async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
   const { viewId, draft, by, despite } = request;
   const reference = referenceOf(viewId);
   const known = await readCharge(deps, reference);

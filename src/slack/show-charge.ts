@@ -38,7 +38,12 @@ export function createShowCharge(deps: ShowDeps): ShowCharge {
 
   /** One after the other for each modal: two updates under way could arrive in either order. */
   function inTurn(charge: ChargeSeen, view: OpenView): Promise<boolean> {
-    const turn = (queues.get(view.id) ?? Promise.resolve()).then(() => update(charge, view));
+    const turn = (queues.get(view.id) ?? Promise.resolve())
+      .then(() => update(charge, view))
+      .catch((error: unknown) => {
+        deps.log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
+        return false;
+      });
     queues.set(view.id, turn);
     void turn.finally(() => {
       if (queues.get(view.id) === turn) queues.delete(view.id);

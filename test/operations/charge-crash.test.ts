@@ -31,7 +31,8 @@ async function chargeWithCodes(process: Process, codes: readonly string[]): Prom
 
 async function enterCodes(process: Process, codes: readonly string[]): Promise<void> {
   for (const code of codes) {
-    const result = await process.desk.submitCode({ reference, code, by: agent });
+    const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
+    const result = await process.desk.submitCode({ reference, code, by: agent, triesLeft });
     if (result.kind === 'checking') await result.carryOn();
   }
 }
@@ -47,7 +48,7 @@ async function recover(world: World): Promise<ChargeState | undefined> {
   await enterCodes(process, [rightCode]);
   await process.drained();
   await process.work(world.clock.nowMs + 20 * minuteMs);
-  if (world.bank.expire(reference)) process.trigger(failedEvent);
+  if (world.bank.expire(reference)) await process.trigger(failedEvent);
   await process.drained();
   await process.work(world.clock.nowMs + 10 * minuteMs);
   expect(process.failures).toEqual([]);

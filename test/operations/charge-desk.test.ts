@@ -95,6 +95,14 @@ describe('submit', () => {
     expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
   });
 
+  it('says so too when it cannot be known whether an earlier submit of the dialogue has charged', async () => {
+    const process = startProcess(openWorld('approved'));
+    const { deps } = process;
+    const draft = await process.desk.keepDraft(viewId, terms);
+    const desk = createChargeDesk({ ...deps, store: { ...deps.store, read: away } });
+    expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
+  });
+
   it('goes on with its own charge when only the store’s answer was lost', async () => {
     const world = openWorld('approved');
     const { deps } = startProcess(world);
@@ -116,7 +124,7 @@ describe('the code', () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);
-    const request = { reference, code: rightCode, by: bola };
+    const request = { reference, code: rightCode, by: bola, triesLeft: 3 };
     expect(await process.desk.submitCode(request)).toMatchObject({ kind: 'not_yours' });
     expect(await process.desk.takeOver({ reference, by: bola })).toMatchObject({
       agent: bola,
@@ -136,7 +144,7 @@ describe('the code', () => {
     const world = openWorld('otp');
     const process = startProcess(world);
     await charge(process);
-    const request = { reference, code: '000000', by: ada };
+    const request = { reference, code: '000000', by: ada, triesLeft: 3 };
     const results = await Promise.all([process.desk.submitCode(request), process.desk.submitCode(request)]);
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(['checking', 'not_open']);
     for (const result of results) if (result.kind === 'checking') await result.carryOn();
@@ -146,6 +154,18 @@ describe('the code', () => {
       otp: { triesLeft: 2 },
       bankWords: 'Invalid OTP',
     });
+  });
+
+  it('costs one try however often the same submit is delivered', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    for (let delivery = 0; delivery < 3; delivery += 1) {
+      const result = await process.desk.submitCode({ reference, code: '000000', by: ada, triesLeft: 3 });
+      if (result.kind === 'checking') await result.carryOn();
+    }
+    expect(world.bank.codes).toHaveLength(1);
+    expect((await process.desk.find(reference))?.otp?.triesLeft).toBe(2);
   });
 
   it('is asked for again at most every half minute, which gives no more time', async () => {
@@ -171,7 +191,9 @@ describe('the code', () => {
     const process = startProcess(world);
     await charge(process);
     await process.work(world.clock.nowMs + 17 * 60_000);
-    expect(await process.desk.submitCode({ reference, code: rightCode, by: ada })).toMatchObject({
+    expect(
+      await process.desk.submitCode({ reference, code: rightCode, by: ada, triesLeft: 3 }),
+    ).toMatchObject({
       kind: 'not_open',
       charge: { state: { kind: 'expired' } },
     });
@@ -201,13 +223,19 @@ describe('a charge in doubt', () => {
     const world = openWorld('approved');
     const process = startProcess(world);
     await charge(process);
-    process.trigger({ kind: 'payment_failed', key: 'e', orderReference: reference });
+    await process.trigger({ kind: 'payment_failed', key: 'e', orderReference: reference });
     await process.drained();
     expect((await process.desk.find(reference))?.state.kind).toBe('approved');
   });
 });
 
 describe('the card-saving link', () => {
+  it('is not made for a charge that was paid after all', async () => {
+    const process = startProcess(openWorld('approved'));
+    await charge(process);
+    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject({ kind: 'not_created' });
+  });
+
   it('is the same one when asked for again', async () => {
     const world = openWorld('declined');
     const process = startProcess(world);

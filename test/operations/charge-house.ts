@@ -6,7 +6,7 @@ import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { readCharge } from '../../src/operations/advance-charge.ts';
+import { chargeKey } from '../../src/operations/charge-record.ts';
 import { createAgentCharges } from '../../src/operations/agent-charges.ts';
 import { createCardHistory } from '../../src/operations/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge-desk-deps.ts';
@@ -116,7 +116,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     rule: defaultRetryRule,
     twinMs: 600_000,
     now,
-    chargeExists: async (reference) => (await readCharge({ store, sealer }, reference)) !== undefined,
+    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
   });
   const deps: DeskDeps = {
     store,
@@ -159,6 +159,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         shown.push(charge);
         return hasModal;
       }),
+    tellStuck: () => Promise.resolve(),
     inBackground(work) {
       const done = work
         .catch((error: unknown) => failures.push(error))

@@ -58,7 +58,7 @@ export function house(answers: Answers = {}) {
     now: () => clock.nowMs,
     wake: () => undefined,
     rememberCard: undefined,
-    triggerCharge: () => undefined,
+    triggerCharge: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,

@@ -87,16 +87,17 @@ function ledgerHouse() {
     triggerCharge(told) {
       steps.push('trigger');
       triggered.push(told);
+      return Promise.resolve();
     },
   };
   return { ...opened, deps, steps, remembered, triggered };
 }
 
 describe('receiveEvent of an event that brings a saved card', () => {
-  it('remembers the card, then stores the event without it, then looks the charge up', async () => {
+  it('remembers the card, puts the look-up of the charge on record, then stores the event without the card', async () => {
     const { deps, steps, remembered, triggered, store } = ledgerHouse();
     expect(await receiveEvent(deps, saving, 'f')).toBe('new');
-    expect(steps).toEqual(['read', 'remember', 'create', 'trigger']);
+    expect(steps).toEqual(['read', 'remember', 'trigger', 'create']);
     expect(remembered).toEqual([card]);
     expect(triggered).toMatchObject([{ key: saving.key, orderReference: 'SUB-1' }]);
     expect(JSON.stringify(triggered)).not.toContain('canary-token');
@@ -145,7 +146,7 @@ describe('receiveEvent of an event that brings a saved card', () => {
     const { deps, steps, remembered } = ledgerHouse();
     await receiveEvent(deps, event, 'f');
     await receiveEvent({ ...deps, rememberCard: undefined }, saving, 'f');
-    expect(steps).toEqual(['create', 'trigger', 'create', 'trigger']);
+    expect(steps).toEqual(['trigger', 'create', 'trigger', 'create']);
     expect(remembered).toEqual([]);
   });
 
