@@ -1,5 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
+import { sendFitting } from './alert-fallback.ts';
 import { modal, richText, words } from './blocks.ts';
 import type { OpenModal } from './command.ts';
 import type { MessageBlock, Modal, ModalBlock, SlackMessage } from './message.ts';
@@ -38,10 +39,12 @@ const tooLate = new Set([
 /** `onTop`: the person pressed in a modal, and that one stays below. */
 export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
   return async function openModal(view) {
-    const shown = await send(client, from, view).catch((error: unknown) => {
-      const problem = readSlackError(error);
-      throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
-    });
+    const shown = await sendFitting(client, view, (fit) => send(client, from, fit)).catch(
+      (error: unknown) => {
+        const problem = readSlackError(error);
+        throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
+      },
+    );
     if (shown === undefined) throw new ModalRefused('unreachable', 'no_usable_answer');
     return shown;
   };
@@ -73,7 +76,7 @@ export async function updateModal(
   log: Log,
 ): Promise<'shown' | 'closed' | 'not_shown'> {
   try {
-    await client.views.update({ view_id: to.viewId, view: to.modal });
+    await sendFitting(client, to.modal, (view) => client.views.update({ view_id: to.viewId, view }));
     return 'shown';
   } catch (error) {
     const slackError = slackErrorWord(readSlackError(error));

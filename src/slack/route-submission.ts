@@ -2,6 +2,7 @@ import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { withDeadline } from '../deadline.ts';
 import { cardNumberRefusal } from '../domain/card-number.ts';
+import { fitting } from './alert-fallback.ts';
 import { refuse, type AnswerDeps } from './answer.ts';
 import { callerOf, isStranger, strangerMessage } from './asker.ts';
 import type { Caller, Command, CommandSet, ModalDefinition, ViewAnswer } from './command.ts';
@@ -114,10 +115,10 @@ function doing({ caller, command, modal }: Submitted): { caller: Caller; command
 async function tellSlack(
   ack: AckFn<ViewResponseAction>,
   answer: ViewAnswer | undefined,
-  { log }: SubmissionDeps,
+  { client, log }: SubmissionDeps,
 ): Promise<boolean> {
   try {
-    await (answer?.kind === 'close' ? ack() : ack(toSlack(answer)));
+    await (answer?.kind === 'close' ? ack() : ack(toSlack(answer, client)));
     return true;
   } catch (error) {
     log('warn', 'Slack could not be told the answer to a form', {}, error);
@@ -125,11 +126,14 @@ async function tellSlack(
   }
 }
 
-function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }> | undefined): ViewResponseAction {
+function toSlack(
+  answer: Exclude<ViewAnswer, { kind: 'close' }> | undefined,
+  client: WebClient,
+): ViewResponseAction {
   if (answer === undefined) return updateTo(noAnswerYetModal());
   return answer.kind === 'errors'
     ? { response_action: 'errors', errors: answer.errors }
-    : updateTo(answer.modal);
+    : updateTo(fitting(client, answer.modal));
 }
 
 function update(modal: Modal): ViewAnswer {

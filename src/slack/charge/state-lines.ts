@@ -173,6 +173,6 @@ export const reviewLines: Run[][] = [
   labelled('Do not charge again, and give no value', 'money may have moved, but not as agreed.'),
   labelled(
     'Next',
-    'a person must look: hold the reference and the amount against the payments service’s own records, and ask the service which of them is right.',
+    'a person must look: compare the reference and the amount with the payments service’s own records, and ask the service which is right.',
   ),
 ];
