@@ -19,7 +19,7 @@ function settingsPage(): string {
   }
   parts.push(
     '## The policy file',
-    'Channels and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
+    'Channels, routes and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
   );
   return `${parts.join('\n\n')}\n`;
 }

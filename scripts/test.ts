@@ -44,6 +44,7 @@ for (const [name, command, args] of steps) {
 const whatNeeds: Record<Program, string> = {
   'redis-server': 'everything on a real Redis (apt-get install redis-server)',
   chromium: 'everything in a real browser (apt-get install chromium)',
+  openssl: 'the store over TLS (apt-get install openssl)',
 };
 for (const [program, parts] of Object.entries(whatNeeds) as [Program, string][]) {
   if (!isInstalled(program)) console.log(`Skipped, because ${program} is not installed: ${parts}.`);

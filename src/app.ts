@@ -1,16 +1,22 @@
+import { createAlarms, type Alarms } from './app/alarms.ts';
+import { createAlerts, type Alerts } from './app/alerts.ts';
+import { readRoutes, tellMutes } from './app/alert-routes.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { createPayments, type Payments } from './app/payments.ts';
+import { createUndelivered, type Undelivered } from './app/undelivered.ts';
 import { readWebhooks, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
 import { createVerbs } from './commands/registry.ts';
+import { destinationsOf, needsLookUp, type RoutePlan } from './domain/alert-route.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
+import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
@@ -30,36 +36,48 @@ export type App = {
 export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
   const { config, log, now } = outside;
   const payments = createPayments(outside, kept);
-  const clients = createClients(
-    {
-      botToken: config.slackBotToken ?? '',
-      slackApiUrl: config.slackApiUrl,
-      deliveryTimeoutMs: config.slackTimeoutSeconds * 1_000,
-    },
-    log,
-  );
+  const clients = openClients(outside);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const charges = createCharges(outside, { kept, payments, clients, wake });
-  const slack = createSlackSide(outside, { kept, payments, clients, charges });
   const webhooks = readWebhooks(config);
-
-  const receiving: ReceiveDeps = {
-    store: kept.store,
-    sealer: kept.sealer,
-    channelFor: (kind) =>
-      kind === 'payment_failed' ? config.policy.channels.alerts : config.policy.channels.successes,
-    opsChannel: config.policy.channels.ops,
-    rememberMs: config.webhookRememberDays * 86_400_000,
-    now,
+  const alarms = createAlarms(outside, { kept, webhooks, wake });
+  const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
+  const alerts = createAlerts(outside, { kept, payments, charges, wake });
+  const routes = readRoutes(config);
+  const undelivered = createUndelivered(outside, { kept, wake });
+  const slack = createSlackSide(outside, {
+    kept,
+    payments,
+    clients,
+    charges,
+    alerts,
+    routes,
+    undelivered,
     wake,
-    rememberCard: charges.rememberCard,
-    triggerCharge: charges.trigger,
-  };
-  const outbox = createOutbox(outside, { kept, payments, clients, receiving, charges });
+  });
+
+  const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
+  const outbox = createOutbox(outside, {
+    kept,
+    payments,
+    clients,
+    receiving,
+    charges,
+    alerts,
+    alarms: alarms.watch,
+  });
   const server = createHttpServer({
     log,
-    routes: createRoutes(outside, { kept, payments, slack, webhooks, receiving, outbox }),
+    routes: createRoutes(outside, {
+      kept,
+      payments,
+      slack,
+      webhooks,
+      receiving,
+      outbox,
+      undelivered,
+      alarms,
+    }),
   });
 
   return {
@@ -71,9 +89,11 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
         const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
         log('warn', `Every webhook delivery is refused: ${webhooks.problem}.`, { fix });
       }
+      tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
       worker = outbox.start();
+      alarms.watch.start();
       log('info', 'Payops listens', { port, mode: config.slackMode });
       return port;
     },
@@ -81,25 +101,67 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), worker?.stop()]);
       await charges.drained();
+      await alarms.watch.stop();
       await kept.close();
     },
   };
 }
 
-type SlackParts = { kept: Kept; payments: Payments; clients: SlackClients; charges: Charges };
+function openClients({ config, log }: Outside): SlackClients {
+  return createClients(
+    {
+      botToken: config.slackBotToken ?? '',
+      slackApiUrl: config.slackApiUrl,
+      deliveryTimeoutMs: config.slackTimeoutSeconds * 1_000,
+    },
+    log,
+  );
+}
+
+type ReceivingParts = { kept: Kept; charges: Charges; alerts: Alerts; routes: RoutePlan; wake: () => void };
+
+function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
+  const { kept, charges, alerts, routes, wake } = parts;
+  return {
+    store: kept.store,
+    sealer: kept.sealer,
+    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
+    needsLookUp: (event) => needsLookUp(routes, event),
+    opsChannel: config.policy.channels.ops,
+    rememberMs: config.webhookRememberDays * 86_400_000,
+    now,
+    wake,
+    rememberCard: charges.rememberCard,
+    async triggerCharge(event) {
+      await Promise.all([charges.trigger(event), alerts.expect(event)]);
+    },
+  };
+}
+
+type SlackParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  charges: Charges;
+  alerts: Alerts;
+  routes: RoutePlan;
+  undelivered: Undelivered;
+  wake: () => void;
+};
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
-  const { kept, payments, clients, charges } = parts;
+  const { kept, payments, clients, charges, alerts, routes, wake } = parts;
   const { policy, slackApiUrl } = config;
   const botToken = config.slackBotToken ?? '';
   const groupMembers = createCache<string>({
-    ...(kept.redis ? { redis: kept.redis.client } : {}),
+    ...(kept.redis ? { redis: kept.redis } : {}),
     prefix: config.redisPrefix,
     namespace: 'user-groups',
     ttlMs: 86_400_000,
   });
   const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
-  const verbs = createVerbs({
+  const cardActions = { alertCards: alerts.cards, chargeAgain: alerts.chargeAgain };
+  const verbDeps = {
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
@@ -107,9 +169,13 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     cardEmails: charges.cardEmails,
     showEnd: createShowEnd({ client: clients.interactive, log }),
     ledger: charges.ledger,
+    undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
+    routes,
+    sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
-  });
+  };
+  const verbs = createVerbs(verbDeps, cardActions);
   const way =
     config.slackMode === 'socket'
       ? { mode: 'socket' as const, appToken: config.slackAppToken ?? '' }
@@ -129,12 +195,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
 }
 
 type Doors = {
+  alarms: Alarms;
   kept: Kept;
   payments: Payments;
   slack: Slack;
   webhooks: Webhooks;
   receiving: ReceiveDeps;
   outbox: Outbox;
+  undelivered: Undelivered;
 };
 
 function createRoutes({ config, log, now }: Outside, doors: Doors): Route[] {
@@ -154,6 +222,7 @@ function createRoutes({ config, log, now }: Outside, doors: Doors): Route[] {
     receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
     keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
     count: deliveries.add,
+    watch: doors.alarms.seen,
     log,
     now,
   });
@@ -165,6 +234,6 @@ function createRoutes({ config, log, now }: Outside, doors: Doors): Route[] {
     { method: 'POST', path: '/webhooks/payments', handle: handleWebhook },
     createHealthRoute(),
     createReadinessRoute({ checks: createChecks(doors), log }),
-    createMetricsRoute({ metrics: [deliveries.metric, outbox.metric], log }),
+    createMetricsRoute({ metrics: [deliveries.metric, outbox.metric, doors.undelivered.metric], log }),
   ];
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
 import { readCharge } from '../operations/advance-charge.ts';
@@ -37,11 +38,19 @@ export type Charges = {
   trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
+  /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
+  mayTry: (card: string) => Promise<RetryVerdict>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
 
-type ChargeParts = { kept: Kept; payments: Payments; clients: SlackClients; wake: () => void };
+type ChargeParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  wake: () => void;
+  approved: NonNullable<DeskDeps['approved']>;
+};
 
 /** As many charges as one process settles at once. */
 const settledAtOnce = 32;
@@ -49,7 +58,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, wake } = parts;
+  const { kept, payments, clients, wake, approved } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside);
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -89,6 +98,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     tell: { ...posts, hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log }),
     inBackground: background.add,
+    approved,
     async tellStuck(key, errorId) {
       const { ops: opsChannel } = config.policy.channels;
       const told = { store, sealer, opsChannel, now };
@@ -106,6 +116,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
     rememberCard: ledger && ((card) => ledger.remember(card)),
+    mayTry: (card) => cards.mayTry(card),
     async find(reference) {
       const record = await readCharge(deps, reference);
       return record && see(deps, record);

@@ -1,18 +1,27 @@
 import type { PartCheck } from '../http/health.ts';
 import type { Slack } from '../slack/bolt.ts';
+import { repeatsWords } from '../slack/workspace.ts';
 import type { Kept } from './kept.ts';
 import type { Outbox } from './outbox.ts';
 import type { Payments } from './payments.ts';
+import type { Undelivered } from './undelivered.ts';
 import type { Webhooks } from './webhook-settings.ts';
 
-type Parts = { kept: Kept; payments: Payments; slack: Slack; webhooks: Webhooks; outbox: Outbox };
+type Parts = {
+  kept: Kept;
+  payments: Payments;
+  slack: Slack;
+  webhooks: Webhooks;
+  outbox: Outbox;
+  undelivered: Undelivered;
+};
 
 /**
  * Only a store that is away, or not to be trusted, makes the process unready: without Slack or the payments
  * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
  * reaches the port reads the answers: nothing in them comes from outside.
  */
-export function createChecks({ kept, payments, slack, webhooks, outbox }: Parts): PartCheck[] {
+export function createChecks({ kept, payments, slack, webhooks, outbox, undelivered }: Parts): PartCheck[] {
   return [
     {
       name: 'store',
@@ -49,5 +58,13 @@ export function createChecks({ kept, payments, slack, webhooks, outbox }: Parts)
       },
     },
     { name: 'alerts', check: () => outbox.health() },
+    { name: 'undelivered', check: () => undelivered.health() },
+    {
+      name: 'repeats',
+      check() {
+        const { words, ...fix } = repeatsWords(slack.repeats());
+        return { state: 'ok', detail: words, ...fix };
+      },
+    },
   ];
 }

@@ -40,9 +40,11 @@ export function openKept({ config, log, now }: Outside): Kept {
       close: () => store.close(),
     };
   }
-  const redis = connectRedis({ url: config.redisUrl, log });
-  const store = openRedisStore(redis.client, { prefix: config.redisPrefix });
-  const watch = watchRedis(redis.client, log);
+  const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas } = config;
+  const onOtherNode = () => void watch.check();
+  const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
+  const store = openRedisStore(redis.commands, { prefix });
+  const watch = watchRedis(redis.commands, log);
   return {
     store,
     sealer: createSealer(config.sealingKeys ?? []),
@@ -51,7 +53,7 @@ export function openKept({ config, log, now }: Outside): Kept {
     async checked() {
       // Asked any sooner, a Redis that is there would be taken for one that is away, and not be judged.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
-      await watch.firstCheck();
+      await watch.check();
     },
     async close() {
       watch.stop();

@@ -6,8 +6,10 @@ import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts'
 import { createEventLookUp } from '../operations/look-up-event.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
+import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
 import { workOnce } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
+import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
 import { alertMessage } from '../slack/alert-message.ts';
 import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
@@ -16,8 +18,10 @@ import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { createDelivery, messageDigest } from '../slack/delivery.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
+import { testAlertMessage } from '../slack/test-alert-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry } from '../store/store.ts';
+import type { Alerts } from './alerts.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -30,7 +34,9 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
-  receiving: Pick<ReceiveDeps, 'channelFor' | 'opsChannel' | 'rememberMs'>;
+  alerts: Pick<Alerts, 'forPosts' | 'kinds'>;
+  alarms: Pick<WebhookWatch, 'work'>;
+  receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
 };
 
 /** Enough that one slow look-up does not hold up the other channels. */
@@ -42,7 +48,7 @@ const outcomes = ['posted', 'rate_limited', 'refused', 'gone', 'not_sent', 'unsu
 
 /** What tells the channels: the worker over the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving, charges } = parts;
+  const { kept, payments, clients, receiving, charges, alerts } = parts;
   const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const posts = createCounter(
@@ -66,6 +72,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     lookUp,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
+    cards: alerts.forPosts,
     compose(post) {
       const message = messageOf(post, place);
       return {
@@ -80,12 +87,15 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     account: config.paymentsAccountName,
     leaseMs,
     postTimeoutMs: config.slackTimeoutSeconds * 1_000,
+    giveUpMs: config.deliveryGiveUpHours * 3_600_000,
     now,
     log,
   };
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: chargePrefix, work: charges.recover },
+    ...alerts.kinds,
+    { prefix: alarmPrefix, work: parts.alarms.work },
   ];
 
   return {
@@ -119,5 +129,11 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
       return chargeNoteMessage(post.note, post.charge, place, post);
     case 'charge_direct':
       return chargeDirectMessage(post.what, post.charge, place, post);
+    case 'alert_note':
+      return alertNoteMessage(post.step, post.alert, post);
+    case 'alert_direct':
+      return alertDirectMessage(post.step, post.alert, post);
+    case 'test_alert':
+      return testAlertMessage(post, place);
   }
 }

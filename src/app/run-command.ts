@@ -1,12 +1,16 @@
 import type { CommandEnd } from './command-end.ts';
+import { runExplainDelivery } from './explain-delivery.ts';
 import { runForgetCards } from './forget-cards.ts';
 import type { Outside } from './outside.ts';
+import { runRedrive } from './redrive.ts';
 import { runRevokeToken } from './revoke-token.ts';
 
 type Command = (outside: Outside, words: readonly string[]) => Promise<CommandEnd>;
 
 const commands: ReadonlyMap<string, Command> = new Map([
+  ['explain-delivery', runExplainDelivery],
   ['forget-cards', runForgetCards],
+  ['redrive', runRedrive],
   ['revoke-token', runRevokeToken],
 ]);
 

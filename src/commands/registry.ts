@@ -1,22 +1,35 @@
 import type { Command, Permission } from '../slack/command.ts';
+import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-parts.ts';
+import { alertsCommand, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
+import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
 
-export type VerbDeps = LookupDeps & ChargeDeps & CardEmailDeps;
+export type VerbDeps = AlertsDeps & LookupDeps & ChargeDeps & CardEmailDeps & UndeliveredDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
-export function createVerbs(deps: VerbDeps): Command[] {
+export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[] {
   return [
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
     cardEmailCommand(deps),
     doubtCommand(deps),
+    alertsCommand(deps, cards && alertCardParts({ ...deps, ...cards })),
+    undeliveredCommand(deps),
   ];
 }
 
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */
-export const permissions: readonly Permission[] = ['lookup', 'charge', 'otp', 'card-email', 'doubt'];
+export const permissions: readonly Permission[] = [
+  'lookup',
+  'charge',
+  'otp',
+  'card-email',
+  'doubt',
+  'alerts',
+  'undelivered',
+];

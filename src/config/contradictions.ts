@@ -1,4 +1,5 @@
 import { chargeLimits } from '../domain/charge-state.ts';
+import { routesCheck } from './alert-rules.ts';
 import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
 function refuse<const K extends keyof Config>(
@@ -55,6 +56,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
+  routesCheck,
   refuse(
     ['paymentsTimeoutSeconds'],
     (config) => config.paymentsTimeoutSeconds > slowestAnswerSeconds,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { routesSchema } from './policy-routes.ts';
 
 const channelId = z
   .string('must be text')
@@ -46,7 +47,11 @@ const channels = z
 
 /** The policy file, `payops.yml`. Its JSON Schema and reference are made from this. */
 export const policySchema = z
-  .strictObject({ channels, roles: z.record(z.string(), role).default({}) })
-  .describe('Payops policy: channels and roles.');
+  .strictObject({
+    channels,
+    routes: routesSchema(channelId).optional(),
+    roles: z.record(z.string(), role).default({}),
+  })
+  .describe('Payops policy: channels, routes and roles.');
 
 export type Policy = z.infer<typeof policySchema>;

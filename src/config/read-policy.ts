@@ -43,7 +43,31 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const policyKeys = ['channels', 'roles', 'alerts', 'successes', 'desk', 'ops', 'users', 'groups', 'may'];
+const topKeys = ['channels', 'routes', 'roles'];
+const keysOf: Readonly<Record<string, readonly string[]>> = {
+  channels: ['alerts', 'successes', 'desk', 'ops'],
+  roles: ['users', 'groups', 'may'],
+  routes: ['name', 'when', 'to', 'mention', 'severity', 'quiet_hours', 'mute_until', 'continue'],
+  when: [
+    'event',
+    'environment',
+    'saved_card',
+    'currency',
+    'amount_from',
+    'amount_to',
+    'customer_id',
+    'email_domain',
+    'reason',
+  ],
+  quiet_hours: ['from', 'to', 'tz'],
+};
+
+/** What may be meant there; first what belongs there, then what belongs elsewhere and was put in the wrong place. */
+function keysNear(path: readonly PropertyKey[]): string[] {
+  const place = path.findLast((part) => typeof part === 'string' && Object.hasOwn(keysOf, part));
+  const here = place === undefined ? topKeys : (keysOf[String(place)] ?? []);
+  return [...here, ...topKeys, ...Object.values(keysOf).flat()];
+}
 
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join('.');
@@ -52,7 +76,7 @@ function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
     return [`${path}: ${at || 'the file'} ${words}.`];
   }
   return issue.keys.map((key) => {
-    const nearest = nearestWord(key, policyKeys);
+    const nearest = nearestWord(key, keysNear(issue.path));
     const full = at ? `${at}.${key}` : key;
     return `${path}: ${full} is not a setting.${nearest ? ` Did you mean ${nearest}?` : ''}`;
   });

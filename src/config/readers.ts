@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
 
 /**
@@ -41,9 +42,9 @@ export function httpUrl(): z.ZodType<string, string> {
 }
 
 export function redisUrl(): z.ZodType<string, string> {
-  return z.string().refine((value) => URL.canParse(value) && /^rediss?:$/.test(new URL(value).protocol), {
-    error: 'must be a URL that starts with redis:// or rediss://',
-  });
+  return z
+    .string()
+    .refine((value) => parseRedisAddress(value) !== undefined, { error: `must be ${redisAddressForms}` });
 }
 
 /** Comma-separated; blanks around the items are dropped. */

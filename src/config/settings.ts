@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
+import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
 import {
   currencyList,
@@ -94,6 +95,12 @@ export const settings = {
     'Deadline of one post of an alert, or of one read of a channel’s history.',
     wholeNumber(1, 30),
     '10',
+  ),
+  deliveryGiveUpHours: setting(
+    slack,
+    'How long messages are tried again for a channel or a person that Slack refuses; then they are kept, listed by `/pay undelivered`, and delivered again when somebody asks for it. What keeps the whole bot from posting, such as a revoked token or an outage, is waited out without end.',
+    wholeNumber(1, 720),
+    '24',
   ),
 
   paymentsBaseUrl: setting(
@@ -246,6 +253,24 @@ export const settings = {
     wholeNumber(7, 365),
     '30',
   ),
+  alarmSilenceMinutes: setting(
+    webhook,
+    'The operators are told when a charge was approved and no webhook has come for so long since; 0 never tells.',
+    wholeNumber(0, 10_080),
+    '60',
+  ),
+  alarmMissingEventMinutes: setting(
+    webhook,
+    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Not asked where the signature does not cover the order reference.',
+    wholeNumber(0, 1_440),
+    '30',
+  ),
+  alarmRefusedDeliveries: setting(
+    webhook,
+    'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes and none is accepted in between; 0 never tells.',
+    wholeNumber(0, 100),
+    '5',
+  ),
 
   chargeRetryWaitHours: setting(
     charges,
@@ -299,8 +324,14 @@ export const settings = {
   dataDir: setting(store, 'Folder of the embedded store and of its key file.', text(), 'data'),
   redisUrl: secret(
     store,
-    'Redis instead of the embedded store; needed for more than one replica.',
+    `Redis instead of the embedded store; needed for more than one replica. ${redisAddressForms}. Name several nodes or Sentinels, so that one may be down. Sentinels are asked without a password first. A certificate of your own authority: start the process with \`NODE_EXTRA_CA_CERTS\` set to its file; with TLS the nodes must announce the names or addresses that stand in their certificates.`,
     redisUrl(),
+  ),
+  redisWaitReplicas: setting(
+    store,
+    'How many replicas of Redis must have a change before it counts; fewer within half a second, and the call fails as if Redis were away. With a Cluster or Sentinels set it to 1: with 0 a failover can lose the last changes, and with them events that were answered 200 and charges that were sent.',
+    wholeNumber(0, 5),
+    '0',
   ),
   redisPrefix: setting(
     store,

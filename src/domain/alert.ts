@@ -1,3 +1,4 @@
+import type { AlertCard } from './alert-card.ts';
 import type { Confirmation } from './confirmation.ts';
 import type { FailureKind } from './failure.ts';
 import type { PaymentEvent } from './payment-event.ts';
@@ -11,6 +12,17 @@ export type Environment = 'live' | 'sandbox';
  */
 export type Lookup = Confirmation | { kind: 'unchecked'; failure: FailureKind } | { kind: 'no_reference' };
 
+export const severities = ['low', 'normal', 'high'] as const;
+
+/** How much a rule's alerts matter, by the rule's word; shown, and decides nothing. */
+export type Severity = (typeof severities)[number];
+
+/** Whom a rule's alerts call: a person or a user group, by Slack's id. */
+export type Mention = { kind: 'person' | 'group'; id: string };
+
+/** The rule by which a channel gets an alert, as the alert shows it. */
+export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
+
 /** One event, ready to be told in a channel. Times are UTC milliseconds. */
 export type Alert = {
   event: PaymentEvent;
@@ -20,4 +32,34 @@ export type Alert = {
   receivedAtMs: number;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
   mayBeRepeat: boolean;
+  /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the first post; an edit calls nobody. */
+  route?: AlertRoute;
+  /** Only of what people act on; absent: it is told, and that is all. */
+  card?: AlertCardShown;
 };
+
+/** A card as one of its messages shows it. */
+export type AlertCardShown = {
+  /** What its buttons carry. */
+  id: string;
+  card: AlertCard;
+  /** It is posted and not edited, so that a person it names would be pinged. */
+  isFirst: boolean;
+  /** The bot knows a saved card of the customer. */
+  canChargeAgain: boolean;
+  /** When the evidence was looked up anew, by a person's wish. */
+  lookedUpAtMs?: number;
+  /** The message in whose place this one stands, because Slack let nobody edit it any more. */
+  replaced?: { channel: string; ts: string };
+};
+
+/** The event says failed, and the look-up found that very charge with another status than SUCCESS. */
+export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): boolean {
+  return (
+    event.kind === 'payment_failed' &&
+    lookup.kind === 'not_confirmed' &&
+    lookup.evidence.reference.holds &&
+    !lookup.evidence.status.holds &&
+    lookup.transaction.status !== undefined
+  );
+}

@@ -7,14 +7,32 @@ export type PostOutcome =
   | { kind: 'posted'; channel: string; ts: string }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }
-  /** Slack will refuse it until a person does what `fix` says; nothing was posted. `message`: this one alone, others may pass. */
-  | { kind: 'refused'; slackError: string; fix: string; about: 'channel' | 'message' }
+  /** Slack will refuse it until a person does what `fix` says; nothing was posted. */
+  | { kind: 'refused'; slackError: string; fix: string; about: RefusalAbout }
   /** What was to be edited, or the thread to post in, is there no longer, or not open any more. */
   | { kind: 'gone'; slackError: string }
   /** It surely did not leave or was not accepted; trying again is safe. */
   | { kind: 'not_sent'; cause: unknown }
   /** The answer was lost: it may be in the channel. */
   | { kind: 'unsure'; cause: unknown };
+
+/**
+ * What Slack refuses, as far as its word says. `message`: this one alone, others may pass. `channel`: all that is for
+ * this channel or person. `bot`: all that the bot does. `unclear`: a word nobody here knows.
+ */
+export type RefusalAbout = 'message' | 'channel' | 'bot' | 'unclear';
+
+/** What Slack refused for so long that it waits for a person to have it delivered again. */
+export type Undelivered = {
+  /** A channel's id, or a person's for direct messages. */
+  channel: string;
+  messages: number;
+  /** UTC milliseconds: since when Slack refuses what is for it. */
+  sinceMs: number;
+  slackError: string;
+  /** What a person must do before it can be delivered. */
+  fix: string;
+};
 
 /** Whether a message with a key stands in a channel's history or a thread. */
 export type HistoryAnswer =

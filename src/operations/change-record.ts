@@ -4,10 +4,11 @@ import { growingDelayMs } from '../domain/growing-delay.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Store } from '../store/store.ts';
 
-/** What becomes of a record. Without `ttlMs` it is kept for ever. */
+/** What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. */
 export type Change<Result> =
   | { kind: 'keep'; result: Result }
-  | { kind: 'write'; value: string; ttlMs?: number; result: Result };
+  | { kind: 'write'; value: string; ttlMs?: number; result: Result }
+  | { kind: 'write'; value: string; delayMs: number; result: Result };
 
 export type ChangeRecord = <Result>(
   key: string,
@@ -42,8 +43,8 @@ async function swap<Result>(
     const entry = await store.read(key);
     const change = await judge(entry?.value);
     if (change.kind === 'keep') return change.result;
-    const { value, ttlMs } = change;
-    const options = ttlMs === undefined ? {} : { ttlMs };
+    const { value } = change;
+    const options = optionsOf(change);
     if (entry ? await store.write(entry, value, options) : await store.create(key, value, options)) {
       return change.result;
     }
@@ -51,6 +52,13 @@ async function swap<Result>(
   }
   /* oxlint-enable no-await-in-loop */
   throw new StoreUnavailable('A record is changed by others all the time.');
+}
+
+function optionsOf(
+  change: Extract<Change<unknown>, { kind: 'write' }>,
+): { delayMs: number } | { ttlMs?: number } {
+  if ('delayMs' in change) return { delayMs: change.delayMs };
+  return change.ttlMs === undefined ? {} : { ttlMs: change.ttlMs };
 }
 
 /** One after the other for one key, side by side for different ones. */

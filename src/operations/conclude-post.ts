@@ -1,12 +1,12 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
-import { newErrorId } from '../log.ts';
 import type { WriteOptions } from '../store/store.ts';
+import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
-import { again, finishPosted, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs, tellStuck, type PutAsideDeps } from './put-aside.ts';
+import { again, finish, finishPosted, paceMs, type Work } from './outbox-work.ts';
+import { longestPutAsideMs } from './put-aside.ts';
 
-export type ConcludeDeps = PutAsideDeps & {
+export type ConcludeDeps = RefusalDeps & {
   /** Deadline of one post. */
   postTimeoutMs: number;
 };
@@ -22,9 +22,9 @@ export type Conclusion = {
 };
 
 const longestBackOffMs = 60_000;
-/** A channel the bot may not post to is tried again this often: the fix is a person's. */
-const refusedDelayMs = 60_000;
 const repeatAgainMs = 300_000;
+/** An answer that is lost so often is lost because of this message, which then lets the others pass. */
+const mostMissesInFront = 30;
 
 /** Writes what became of a post or an edit, and when it is tried again if it has to be. */
 export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: Conclusion): Promise<void> {
@@ -43,21 +43,16 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       deps.log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
       await again(deps, work, { doubt: standing }, waitAll(outcome.retryAfterMs));
       return;
-    case 'refused': {
-      const { slackError, fix } = outcome;
-      const errorId = newErrorId();
-      deps.log('error', 'Slack refuses the post', { ...about, errorId, slackError, fix });
-      const wait = outcome.about === 'channel' ? waitAll(refusedFor(work)) : waitAlone(longestPutAsideMs);
-      await again(deps, work, missed, wait);
-      if (outcome.about === 'message') await tellStuck(deps, work.entry, errorId);
+    case 'refused':
+      await concludeRefusal(deps, work, { channel, outcome, missed });
       return;
-    }
     case 'gone': {
       const { slackError } = outcome;
       deps.log('info', 'the message or its thread is gone; posting anew', { ...about, slackError });
-      const anew =
-        work.record.kind === 'charge_note' ? { unthreaded: true } : { posted: undefined, shown: undefined };
-      await again(deps, work, { ...missed, ...anew }, waitAlone(backOffMs(work.record.misses)));
+      const anew = afterGone(work);
+      // A step that was told and taken away again is not told a second time.
+      if (!anew) await finish(deps, work, { misses: 0 });
+      else await again(deps, work, { ...missed, ...anew }, waitAlone(backOffMs(work.record.misses)));
       return;
     }
     case 'not_sent':
@@ -70,11 +65,13 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
   }
 }
 
-/** A channel is mended by a person soon; a person who left the workspace never comes back. */
-function refusedFor({ record }: Work): number {
-  return record.kind === 'charge_direct'
-    ? growingDelayMs(refusedDelayMs, record.misses, longestPutAsideMs)
-    : refusedDelayMs;
+/** How what is gone is told anew; undefined when it is not. */
+function afterGone({ record }: Work): Partial<Omit<OutboxRecord, 'progress'>> | undefined {
+  const { kind, posted } = record;
+  if (kind === 'charge_note') return { unthreaded: true };
+  if (kind === 'alert_note') return posted ? undefined : { unthreaded: true };
+  const anew = { posted: undefined, shown: undefined };
+  return kind === 'alert' && posted ? { ...anew, replaced: posted } : anew;
 }
 
 async function concludeUnsure(
@@ -96,13 +93,13 @@ async function concludeUnsure(
   const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOff);
   // A marked repeat whose answer is lost too must not become a stream of marked repeats.
   const repeatMs = growingDelayMs(repeatAgainMs, work.record.misses, longestPutAsideMs);
-  await again(deps, work, { misses, doubt }, waitAlone(standing ? repeatMs : lookMs));
+  const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
+  await again(deps, work, { misses, doubt }, standing ? waitAlone(repeatMs) : wait);
 }
 
-/** The whole channel waits: what holds for this record holds for the next. */
+/** The whole channel waits, and the order in it stays: what holds for this record holds for the next. */
 function waitAll(ms: number): WriteOptions {
-  const waitMs = Math.max(paceMs, ms);
-  return { delayMs: waitMs, pauseMs: waitMs };
+  return { holdMs: Math.max(paceMs, ms) };
 }
 
 function waitAlone(ms: number): WriteOptions {

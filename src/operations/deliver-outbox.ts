@@ -95,10 +95,15 @@ async function edit(
 type Posting = Extract<Prepared, { kind: 'post' }> & { standing: OutboxRecord['doubt'] };
 
 async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting): Promise<void> {
-  const { channel, threadTs, message, standing } = posting;
+  const { channel, threadTs, message, standing, keep = {} } = posting;
   const heldAtMs = deps.now();
   const doubt = widen(standing, { channel, threadTs }, heldAtMs);
-  const doubted = await hold(deps, work, { doubt }, deps.leaseMs);
+  const doubted = await hold(
+    deps,
+    work,
+    { ...keep, ...(standing ? { sent: undefined } : {}), doubt },
+    deps.leaseMs,
+  );
   // The charge went on, and nothing was sent: it is read again.
   if (!doubted && work.record.progress) await again(deps, work, {}, { delayMs: 0 });
   // Somebody else's by now, or too late to post.

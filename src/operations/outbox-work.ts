@@ -27,7 +27,8 @@ export async function hold(
 }
 
 /**
- * Work again, with a change and when the options say. False when another worker has it by now.
+ * Work again, with a change and when the options say: with `holdMs` its lane waits that long, and it is then still
+ * before all that came after it. False when another worker has it by now.
  */
 export function again(deps: WorkDeps, work: Work, change: Change, options: WriteOptions): Promise<boolean> {
   return conclude(deps, work, () => ({
@@ -62,7 +63,7 @@ export function finishPosted(
   shown?: string,
 ): Promise<boolean> {
   const mayBeRepeat = work.record.mayBeRepeat;
-  const change = { doubt: undefined, misses: 0, posted, shown, mayBeRepeat };
+  const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
   return work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change);
@@ -82,17 +83,27 @@ type Ending = {
 async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) => Ending): Promise<boolean> {
   const { attempts } = work.entry;
   let { entry, record: stored } = work;
+  let isLeaseOver = false;
   for (;;) {
     const { record, progress, options } = end(stored);
     const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    if (await deps.store.write(entry, writeOutboxRecord(next), options)) return true;
+    if (await deps.store.write(entry, writeOutboxRecord(next), isLeaseOver ? unheld(options) : options))
+      return true;
     // oxlint-disable-next-line no-await-in-loop
     const found = await deps.store.read(entry.key);
     if (found?.attempts !== attempts) return false;
+    // Refused though nobody changed it.
+    isLeaseOver = found.version === entry.version;
     entry = found;
     stored = readOutboxRecord(found.value);
   }
+}
+
+/** The place in the lane went with the lease. */
+function unheld(options: WriteOptions): WriteOptions {
+  const { holdMs } = options;
+  return holdMs === undefined ? options : { delayMs: holdMs, pauseMs: holdMs };
 }
 
 /**

@@ -1,18 +1,25 @@
 import { z } from 'zod';
+import type { Lookup } from '../domain/alert.ts';
+import type { CardStep } from '../domain/alert-card.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { Told } from '../domain/charge-state.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { AlarmNotice } from './webhook-state.ts';
 
 /**
  * Something the bot must tell the people who run it, besides alerts: short, rare, once per key.
  * `event_differs`: a repeat of a known event came with another amount or outcome.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
  * `stuck`: something that should be posted cannot be prepared, time after time.
+ * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says.
+ * The alarms about webhooks as a whole are told in `webhook-state.ts`.
  */
 export type Notice =
   | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
   | { kind: 'unknown_event'; eventKind: string }
-  | { kind: 'stuck'; record: string; errorId: string };
+  | { kind: 'stuck'; record: string; errorId: string }
+  | { kind: 'refused'; channel: string; slackError: string; fix: string; giveUpHours: number }
+  | AlarmNotice;
 
 /**
  * How far a message is that is posted once and then edited: always made of the charge as it is when it leaves.
@@ -34,8 +41,17 @@ const progress = z.discriminatedUnion('kind', [
  * beside it in the clear.
  */
 const outboxRecord = z.object({
-  kind: z.enum(['alert', 'notice', 'charge', 'charge_note', 'charge_direct']),
-  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. */
+  kind: z.enum([
+    'alert',
+    'notice',
+    'charge',
+    'charge_note',
+    'charge_direct',
+    'test_alert',
+    'alert_note',
+    'alert_direct',
+  ]),
+  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
   fingerprint: z.string(),
@@ -53,6 +69,8 @@ const outboxRecord = z.object({
       silentSinceMs: z.number().optional(),
     })
     .optional(),
+  /** Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one. */
+  refused: z.object({ channel: z.string(), sinceMs: z.number(), givenUp: z.boolean().optional() }).optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
   /** The message, once posted, in the channel Slack says that it is in. */
@@ -63,6 +81,12 @@ const outboxRecord = z.object({
   shown: z.string().optional(),
   /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
   mayBeRepeat: z.boolean().optional(),
+  /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
+  evidence: z.string().optional(),
+  /** Of an alert: digest of the one post that may have arrived; absent when there may be others. */
+  sent: z.string().optional(),
+  /** The message in whose place it was posted anew. */
+  replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
   /** How long it is remembered once told; absent: as long as an alert. */
@@ -73,6 +97,12 @@ export type OutboxRecord = z.infer<typeof outboxRecord>;
 
 export function outboxKey(kind: OutboxRecord['kind'], key: string): string {
   return `outbox:${kind}:${key}`;
+}
+
+/** The alert of an event; without a channel its own record, which is the event's dedupe memory, with one a copy for a further channel. */
+export function alertKey(eventKey: string, furtherChannel?: string): string {
+  // In front, because a merchant's reference may end with anything, and no event key begins so.
+  return outboxKey('alert', furtherChannel === undefined ? eventKey : `copy/${furtherChannel}/${eventKey}`);
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {
@@ -95,6 +125,30 @@ export function openEvent(sealer: Sealer, key: string, record: OutboxRecord): Pa
   return JSON.parse(sealer.open(key, record.sealed)) as PaymentEvent;
 }
 
+/** What a look-up gave, and when (UTC ms). */
+export type Evidence = { lookup: Lookup; atMs: number };
+
+/** Beside the event and not in it: the sender's repeats are held against the event alone. */
+export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): string {
+  return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
+}
+
+export function openEvidence(sealer: Sealer, key: string, { evidence }: OutboxRecord): Evidence | undefined {
+  if (evidence === undefined) return undefined;
+  return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
+}
+
+function evidenceOf(key: string): string {
+  return `${key}#evidence`;
+}
+
+/** A step of an alert's card: `parent` is the key of the message it belongs to. */
+export type AlertNoteBody = { parent: string; step: CardStep };
+
+export function openAlertNote(sealer: Sealer, key: string, record: OutboxRecord): AlertNoteBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as AlertNoteBody;
+}
+
 /** What is said of a charge, by its reference alone: the rest is read when it is told. */
 export type ChargeBody = { reference: string };
 export type ChargeNoteBody = ChargeBody & { note: ChargeNote };
@@ -103,6 +157,13 @@ export type ChargeDirectBody = ChargeBody & { what: Told };
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
 export function codeRequestKey(reference: string, userId: string): string {
   return outboxKey('charge_direct', `otp:${reference}:${userId}`);
+}
+
+/** A test of one channel: who asked for it. */
+export type TestAlertBody = { askedBy: string };
+
+export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord): TestAlertBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
 }
 
 export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {

@@ -1,24 +1,35 @@
+import type { CardStep } from '../domain/alert-card.ts';
+import type { Destination } from '../domain/alert-route.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
 import {
   openCharge,
   openChargeDirect,
   openChargeNote,
-  openEvent,
   openNotice,
+  openTestAlert,
   outboxKey,
   readOutboxRecord,
   type Notice,
   type OutboxRecord,
   type Sealer,
 } from './outbox.ts';
-import { again, finish, type Work, type WorkDeps } from './outbox-work.ts';
+import type { Work, WorkDeps } from './outbox-work.ts';
+import {
+  followedByEdit,
+  isRepeat,
+  parentPatienceMs,
+  postOrEdit,
+  settle,
+  waitForParent,
+} from './post-or-edit.ts';
+import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
 
 /** What is posted: the words are made where Slack is known. */
 export type Post =
@@ -27,7 +38,17 @@ export type Post =
   /** `isFirst`: it is posted and not edited, so that a person it names would be pinged. */
   | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean; isFirst: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean };
+  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
+  | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  /** A step of a card, for the thread below it (`alert_note`) or for one person. */
+  | {
+      kind: 'alert_note' | 'alert_direct';
+      alert: Alert;
+      step: CardStep;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
+    };
 
 /** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
 export type Composed = {
@@ -38,10 +59,13 @@ export type Composed = {
 };
 
 export type PrepareDeps = WorkDeps & {
+  store: Pick<Store, 'create'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  channelFor: (kind: PaymentEvent['kind']) => string | undefined;
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** What people did with an alert, and what it is about; see `AlertCards`. */
+  cards: CardsForPosts;
   opsChannel: string | undefined;
   /** Where charges are told; undefined: where they were to be told when they began. */
   deskChannel: string | undefined;
@@ -54,18 +78,17 @@ export type PrepareDeps = WorkDeps & {
 };
 
 export type Prepared =
-  | { kind: 'post'; channel: string; threadTs?: string; message: Composed }
+  /** `keep` goes on record with the post. */
+  | {
+      kind: 'post';
+      channel: string;
+      threadTs?: string;
+      message: Composed;
+      keep?: Pick<OutboxRecord, 'evidence' | 'sent'>;
+    }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */
   | { kind: 'settled' };
-
-/** A service that is away delays an alert by this much at most; then it is told unchecked. */
-const lookUpPatienceMs = 10_000;
-const lookUpAgainMs = 2_000;
-/** A note waits this long for the message it belongs under to be asked for at all. */
-const parentPatienceMs = 600_000;
-const parentAgainMs = 1_000;
-const longestParentWaitMs = 60_000;
 
 /** `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
 export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
@@ -80,6 +103,12 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
       return prepareNote(deps, work, mayBeRepeat);
     case 'charge_direct':
       return prepareDirect(deps, work, mayBeRepeat);
+    case 'test_alert':
+      return prepareTestAlert(deps, work, mayBeRepeat);
+    case 'alert_note':
+      return prepareAlertNote(deps, work, mayBeRepeat);
+    case 'alert_direct':
+      return prepareAlertDirect(deps, work, mayBeRepeat);
   }
 }
 
@@ -89,29 +118,21 @@ function prepareNotice(deps: PrepareDeps, { entry, record }: Work, mayBeRepeat: 
   return { kind: 'post', channel: deps.opsChannel ?? record.channel, message };
 }
 
-async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const event = openEvent(deps.sealer, entry.key, record);
-  const lookup = await deps.lookUp(event);
-  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
-    await again(deps, work, {}, { delayMs: lookUpAgainMs });
-    return { kind: 'settled' };
-  }
-  const { environment, account } = deps;
-  const { receivedAtMs } = record;
-  const told = { ...provenReference(lookup), ...event, key: entry.key };
-  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat };
-  return {
-    kind: 'post',
-    channel: deps.channelFor(event.kind) ?? record.channel,
-    message: deps.compose({ kind: 'alert', alert }),
-  };
-}
+/** A test that comes late proves nothing and only startles. */
+const testPatienceMs = 600_000;
 
-/** The service's own record names the order, also where the event could not. */
-function provenReference(lookup: Lookup): { orderReference?: string } {
-  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
-  return found === undefined ? {} : { orderReference: found };
+/**
+ * Posted without a name, because the post would ping whoever just clicked, and edited at once to say who asked.
+ */
+async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const isFirst = !record.posted;
+  if (isFirst && deps.now() - record.receivedAtMs >= testPatienceMs) return await settle(deps, work);
+  const { askedBy } = openTestAlert(deps.sealer, entry.key, record);
+  const repeat = isRepeat(work, mayBeRepeat);
+  const { key } = entry;
+  const message = deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(deps, key, message) : message);
 }
 
 async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
@@ -128,33 +149,13 @@ async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
   return await postOrEdit(deps, work, deps.deskChannel ?? work.record.channel, message);
 }
 
-/** Once posted as one that may be a repeat, a message goes on saying so through its edits. */
-function isRepeat({ record }: Work, mayBeRepeat: boolean): boolean {
-  return mayBeRepeat || record.mayBeRepeat === true;
-}
-
-/** Posted once, edited when it would look different, left alone when not. */
-async function postOrEdit(
-  deps: PrepareDeps,
-  work: Work,
-  channel: string,
-  message: Composed,
-): Promise<Prepared> {
-  const { posted, shown } = work.record;
-  if (!posted) return { kind: 'post', channel, message };
-  if (shown !== message.digest) return { kind: 'edit', posted, message };
-  return await settle(deps, work);
-}
-
 async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const { reference, note } = openChargeNote(deps.sealer, entry.key, record);
   const place = await placeOf(deps, work, reference);
   if (!place) {
-    const delayMs = growingDelayMs(parentAgainMs, entry.attempts - 1, longestParentWaitMs);
     // The note alone waits: what it waits for may stand behind it in the same channel.
-    await again(deps, work, {}, { delayMs, pauseMs: 0 });
-    return { kind: 'settled' };
+    return await waitForParent(deps, work);
   }
   const charge = await requireCharge(deps, reference);
   const message = deps.compose({ kind: 'charge_note', note, charge, key: entry.key, mayBeRepeat });
@@ -180,9 +181,7 @@ async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
   const { reference, what } = openChargeDirect(deps.sealer, entry.key, record);
   const charge = await requireCharge(deps, reference);
   if (!record.posted && isUndecided(what, charge.state)) {
-    const delayMs = growingDelayMs(parentAgainMs, entry.attempts - 1, longestParentWaitMs);
-    await again(deps, work, {}, { delayMs, pauseMs: 0 });
-    return { kind: 'settled' };
+    return await waitForParent(deps, work);
   }
   if (!record.posted && isOver(what, charge.state)) {
     deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
@@ -204,11 +203,6 @@ function isOver(what: Told, state: ChargeState): boolean {
 /** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
 function isUndecided(what: Told, state: ChargeState): boolean {
   return what !== 'otp' && !('concludedAt' in state);
-}
-
-async function settle(deps: PrepareDeps, work: Work): Promise<Prepared> {
-  await finish(deps, work, { doubt: undefined, misses: 0 }, 0);
-  return { kind: 'settled' };
 }
 
 async function requireCharge(deps: PrepareDeps, reference: string): Promise<ChargeSeen> {

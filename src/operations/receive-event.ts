@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
+import type { Destination } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { Store } from '../store/store.ts';
-import { outboxKey, readOutboxRecord, writeOutboxRecord } from './outbox.ts';
+import { alertKey, readOutboxRecord } from './outbox.ts';
+import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read'>;
-  /** The channel an event of this kind is told in; undefined: it is remembered and not told. */
-  channelFor: (kind: PaymentEvent['kind']) => string | undefined;
+  /** The channels that an event received then is told in; none: it is remembered and not told. */
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
   rememberMs: number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
@@ -37,25 +41,16 @@ export async function receiveEvent(
   event: PaymentEvent,
   fingerprint: string,
 ): Promise<ReceiveResult> {
-  const key = outboxKey('alert', event.key);
-  const channel = deps.channelFor(event.kind);
+  const key = alertKey(event.key);
   // The token of a saved card goes to the ledger or nowhere: no other record may hold it.
   const { savedCard, ...kept } = event;
   if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
   await deps.triggerCharge(kept);
-  const record = writeOutboxRecord({
-    kind: 'alert',
-    channel: channel ?? '',
-    fingerprint,
-    receivedAtMs: deps.now(),
-    sealed: deps.sealer.seal(key, JSON.stringify(kept)),
-    misses: 0,
-  });
-  const isNew = await deps.store.create(
-    key,
-    record,
-    channel === undefined ? { ttlMs: deps.rememberMs } : { delayMs: 0, lane: channel },
-  );
+  const receivedAtMs = deps.now();
+  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs };
+  const isNew = deps.needsLookUp(kept)
+    ? await storeOwn(deps, alert, { kind: 'to_route' })
+    : await storeRouted(deps, alert);
   if (isNew) {
     deps.wake();
     return 'new';
@@ -76,6 +71,24 @@ export async function receiveEvent(
 async function rememberFirst(deps: ReceiveDeps, key: string, card: SavedCard): Promise<void> {
   if (await deps.store.read(key)) return;
   await deps.rememberCard?.(card);
+}
+
+/**
+ * One record for each further channel comes before the event's own, which is its dedupe memory: a crash in between
+ * makes the sender send again, and then those that are missing are added. An event that is stored has been here,
+ * so its repeats add nothing, also when a copy is forgotten before it.
+ */
+async function storeRouted(deps: ReceiveDeps, alert: StoredAlert): Promise<boolean> {
+  const [first, ...others] = deps.route(alert.event, alert.receivedAtMs);
+  if (others.length > 0 && !(await deps.store.read(alertKey(alert.event.key)))) {
+    await storeCopies(deps, alert, others);
+    deps.wake();
+  }
+  return await storeOwn(
+    deps,
+    alert,
+    first ? { kind: 'channel', channel: first.channel } : { kind: 'nowhere' },
+  );
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */

@@ -42,6 +42,8 @@ export type RunDeps = AdvanceDeps & {
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
   /** Work that nobody waits for; the process does, before it ends. */
   inBackground: (work: Promise<unknown>) => void;
+  /** Called when a charge ended approved, at least once, on record when it resolves: its event is waited for. */
+  approved?: (charge: { reference: string; hasEvent: boolean }) => Promise<void>;
   /** Tells the operators, once for each record, that it cannot be worked on. */
   tellStuck: (key: string, errorId: string) => Promise<void>;
   wait: (ms: number) => Promise<void>;
@@ -168,6 +170,7 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
     const record = await readCharge(deps, reference);
     if (record?.intent.state.kind !== what) return false;
     await settleCard(deps, record);
+    if (what === 'approved') await deps.approved?.({ reference, hasEvent: hasEvent(record) });
     await deps.tell.refresh(reference, agentsOf(record));
     await deps.tell.note(reference, key, { kind: 'told', what, at: record.intent.at });
     const reached = await deps.show(await see(deps, record), record.views);
@@ -175,6 +178,10 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
     return true;
   });
   if (isTold) await handleCharge(deps, reference, { kind: 'told', what });
+}
+
+function hasEvent({ intent }: ChargeRecord): boolean {
+  return intent.history.some(({ event }) => event.kind === 'payment_success');
 }
 
 async function settleCard(deps: RunDeps, { intent, card }: ChargeRecord): Promise<void> {

@@ -2,8 +2,11 @@ import type { OutboxRecord } from './outbox.ts';
 import type { HistoryAnswer } from '../domain/delivery.ts';
 import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
 
-/** How long a history that does not answer is waited for before the post is repeated, marked. */
-const historyPatienceMs = 300_000;
+/**
+ * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
+ * usually away. Until then it keeps its place before all that came after it.
+ */
+const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
 
 export type DoubtDeps = WorkDeps & {
@@ -23,7 +26,7 @@ export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' |
   const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs, doubt.threadTs);
   switch (answer.kind) {
     case 'found':
-      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts });
+      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.sent);
       return 'settled';
     case 'absent':
       return doubt.elsewhere ? 'stands' : 'none';
@@ -42,6 +45,13 @@ async function waitForHistory(
 ): Promise<'stands' | 'settled'> {
   const silentSinceMs = doubt.silentSinceMs ?? deps.now();
   if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
-  await again(deps, work, { doubt: { ...doubt, silentSinceMs } }, { delayMs, pauseMs: paceMs });
+  await again(
+    deps,
+    work,
+    { doubt: { ...doubt, silentSinceMs } },
+    {
+      holdMs: Math.max(delayMs, paceMs),
+    },
+  );
   return 'settled';
 }

@@ -82,5 +82,8 @@ roles:
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]
+  pay-ops:
+    users: [${users.lead}, ${users.onCall}]
+    may: [alerts, undelivered]
 `;
 }

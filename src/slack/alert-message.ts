@@ -1,9 +1,14 @@
-import type { Alert, Lookup } from '../domain/alert.ts';
+import type { ActionsBlock, ContextBlock } from '@slack/types';
+import { isDeclined, type Alert, type Lookup } from '../domain/alert.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { formatMoney } from '../domain/money.ts';
+import { parseOrderReference } from '../domain/order-reference.ts';
 import { outcomeWords } from '../domain/outcome.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { cardButtons } from './alert/card-buttons.ts';
+import { cardFields, cardFoot, cardState } from './alert/card-lines.ts';
+import { routeBlocks } from './alert-route-blocks.ts';
 import { bold, fields, headline, richText, words } from './blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from './evidence.ts';
 import type { MessageBlock, SlackMessage } from './message.ts';
@@ -14,34 +19,66 @@ export const alertEventType = 'payops_alert';
 
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
- * labelled as the event's; where the two disagree the message says so first. Pings nobody.
+ * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
+ * first, and one that has ended loses its details and buttons: they are in the thread. Pings nobody but whom
+ * its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
-  const { event, lookup } = alert;
-  const { state, says, next } = verdict(alert);
-  const { text, block } = headline(state, details(alert));
+  const { event, card } = alert;
+  const { text, block } = alertHeadline(alert);
+  const isEnded = card?.card.kind === 'recovered' || card?.card.kind === 'closed';
   const blocks: MessageBlock[] = [
     block,
-    ...reasons(event, recordOf(lookup)),
-    ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
-    ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
-    ...(lookup.kind === 'not_confirmed' && !isDeclined(alert) ? [richText(...whyNot(lookup))] : []),
-    ...fields({ 'Charge of': chargeWords(event), 'Customer id': word(event.customerId) }),
+    ...(isEnded ? fields(cardFields(card)) : body(alert)),
     ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
-    placeLine({
-      environment: alert.environment,
-      account: alert.account,
-      verb: 'received',
-      atMs: alert.receivedAtMs,
-      orderId: event.orderId ?? recordOf(lookup)?.orderId,
-    }),
-    ...(event.orderReference === undefined ? [] : lookUpButton('Look up', event.orderReference)),
+    placeOf(alert),
+    ...(card ? cardFoot(card) : []),
+    ...buttons(alert),
   ];
   return {
     text,
     blocks,
     metadata: { event_type: alertEventType, event_payload: { key: event.key } },
   };
+}
+
+/** The first line: the state of card and charge, or another word for it; amount, customer, reference. */
+export function alertHeadline(alert: Alert, state?: string): ReturnType<typeof headline> {
+  const charge = verdict(alert).state;
+  return headline(state ?? (alert.card ? cardState(alert.card.card, charge) : charge), details(alert));
+}
+
+function body(alert: Alert): MessageBlock[] {
+  const { event, lookup, card } = alert;
+  const { says, next } = verdict(alert);
+  return [
+    ...routeBlocks(alert.route),
+    ...reasons(event, recordOf(lookup)),
+    ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
+    ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
+    ...(lookup.kind === 'not_confirmed' && !isDeclined(alert) ? [richText(...whyNot(lookup))] : []),
+    ...fields({
+      ...(card ? cardFields(card) : {}),
+      'Charge of': chargeWords(event),
+      'Customer id': word(event.customerId),
+    }),
+  ];
+}
+
+/** LIVE or SANDBOX, the account, and when the event came. */
+export function placeOf(alert: Alert): ContextBlock {
+  return placeLine({
+    environment: alert.environment,
+    account: alert.account,
+    verb: 'received',
+    atMs: alert.receivedAtMs,
+    orderId: alert.event.orderId ?? recordOf(alert.lookup)?.orderId,
+  });
+}
+
+function buttons({ event: { orderReference }, card }: Alert): ActionsBlock[] {
+  if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
+  return cardButtons(card, orderReference !== undefined && parseOrderReference(orderReference).ok);
 }
 
 function recordOf(lookup: Lookup): Transaction | undefined {
@@ -97,17 +134,6 @@ function verdict(alert: Alert): Verdict {
   }
 }
 
-/** The event says failed, and the look-up found that very charge with another status than SUCCESS. */
-function isDeclined({ event, lookup }: Alert): boolean {
-  return (
-    event.kind === 'payment_failed' &&
-    lookup.kind === 'not_confirmed' &&
-    lookup.evidence.reference.holds &&
-    !lookup.evidence.status.holds &&
-    lookup.transaction.status !== undefined
-  );
-}
-
 const declined: Verdict = {
   state: `❌ ${outcomeWords.declined}`,
   says: 'A signed event says the charge failed, and the look-up agrees that it is not SUCCESS.',
@@ -134,7 +160,7 @@ function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
   };
 }
 
-const uncheckedWords: Record<FailureKind, string> = {
+export const uncheckedWords: Record<FailureKind, string> = {
   timeout: 'it gave no answer in time',
   network: 'it could not be reached',
   unauthorized: 'it refused the bot’s access token',

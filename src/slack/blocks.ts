@@ -12,9 +12,11 @@ import type {
   PlainTextElement,
   PlainTextInput,
   RichTextBlock,
+  RichTextChannelMention,
   RichTextDate,
   RichTextText,
   RichTextUserMention,
+  RichTextUsergroupMention,
   SectionBlock,
   StaticSelect,
   TableBlock,
@@ -109,11 +111,26 @@ export function code(text: string): Piece {
 }
 
 /** What a line of rich text is made of. */
-export type Run = Piece | RichTextUserMention | RichTextDate;
+export type Run =
+  | Piece
+  | RichTextUserMention
+  | RichTextUsergroupMention
+  | RichTextChannelMention
+  | RichTextDate;
 
 /** A person, by the Slack user id. In a message that is newly posted this pings them; in an edit, a modal or an ephemeral one it does not. */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };
+}
+
+/** A channel, by its id; who may not see it reads that it is private. */
+export function channelName(channelId: string): RichTextChannelMention {
+  return { type: 'channel', channel_id: channelId };
+}
+
+/** A user group, by its Slack id; calls all its members as `person` calls one. */
+export function userGroup(groupId: string): RichTextUsergroupMention {
+  return { type: 'usergroup', usergroup_id: groupId };
 }
 
 /** A moment in each reader's own local time; `msUtc` is UTC milliseconds. */

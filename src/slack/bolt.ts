@@ -6,9 +6,11 @@ import { addRoutes, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
+  repeatsWith,
   startIdentityCheck,
   wait,
   type IdentityCheck,
+  type Repeats,
   type SlackClients,
   type SlackHealth,
   type Wait,
@@ -40,6 +42,8 @@ export type Slack = {
   /** Resolves when everything acknowledged so far is answered. */
   drained(): Promise<void>;
   health(): SlackHealth;
+  /** Worked out from the scopes that Slack names at start. */
+  repeats(): Repeats;
 };
 
 const bodyLimitBytes = 1024 * 1024;
@@ -83,6 +87,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
       await drained();
     },
     drained,
+    repeats: () => repeatsWith(identityCheck?.scopes()),
     health() {
       const problems = [identityCheck?.health() ?? notStarted, connection?.health()];
       return problems.find((health) => health?.status === 'down') ?? { status: 'up' };

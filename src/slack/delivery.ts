@@ -3,7 +3,7 @@ import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@
 import { withDeadline } from '../deadline.ts';
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { SlackMessage } from './message.ts';
-import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
+import { fixFor, readSlackError, refusalAbout, slackErrorWord } from './slack-error.ts';
 
 export type Delivery = {
   /**
@@ -131,8 +131,7 @@ function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>)
   if (problem.kind !== 'refused') return problem;
   const { slackError } = problem;
   if (gone.has(slackError)) return { kind: 'gone', slackError };
-  const about = isAboutMessage(slackError) ? 'message' : 'channel';
-  return { ...problem, fix: fixFor(slackError, channel), about };
+  return { ...problem, fix: fixFor(slackError, channel), about: refusalAbout(slackError, channel) };
 }
 
 /** Newer block kinds are not everywhere yet; the words alone always are. */

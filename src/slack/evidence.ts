@@ -50,7 +50,10 @@ export function referenceWord(reference: string): string {
 }
 
 export function customerWord(email: string | undefined): string {
-  return email === undefined || email.trim() === '' ? '' : cut(maskEmail(oneLine(email)), longestWord);
+  // As outside text besides: what follows the @ need not be a domain.
+  return email === undefined || email.trim() === ''
+    ? ''
+    : outsideText(maskEmail(oneLine(email)), longestWord);
 }
 
 /** The three parts of the rule, one line each, told by ✓ or ✗ and in words. */

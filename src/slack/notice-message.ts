@@ -1,3 +1,4 @@
+import { alarmSentences, type AlarmSentences, type AlarmView } from './alarm-sentences.ts';
 import { context, headline, plainText, richText, words } from './blocks.ts';
 import type { SlackMessage } from './message.ts';
 import { outsideText } from './text.ts';
@@ -5,9 +6,11 @@ import { outsideText } from './text.ts';
 /** What the people who run the bot must know, in domain words. */
 export type NoticeView = {
   notice:
+    | AlarmView
     | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
     | { kind: 'unknown_event'; eventKind: string }
-    | { kind: 'stuck'; record: string; errorId: string };
+    | { kind: 'stuck'; record: string; errorId: string }
+    | { kind: 'refused'; channel: string; slackError: string; fix: string; giveUpHours: number };
   key: string;
   mayBeRepeat: boolean;
 };
@@ -16,7 +19,7 @@ const longestDetail = 80;
 
 /** One sentence on what came, one on what it means and what to do. No customer data: the channel may be wide. */
 export function noticeMessage(view: NoticeView): SlackMessage {
-  const { state, details, advice } = sentences(view.notice);
+  const { state, details, advice, rest = [] } = sentences(view.notice);
   const first = headline(
     `⚠️ ${state}`,
     details.map((detail) => outsideText(detail, longestDetail)),
@@ -24,13 +27,17 @@ export function noticeMessage(view: NoticeView): SlackMessage {
   const repeat = view.mayBeRepeat ? [context(plainText('May be a repeat of an earlier notice.'))] : [];
   return {
     text: first.text,
-    blocks: [first.block, richText([words(advice)]), ...repeat],
+    blocks: [first.block, richText([words(advice), ...rest]), ...repeat],
     metadata: { event_type: 'payops_notice', event_payload: { key: view.key } },
   };
 }
 
-function sentences(notice: NoticeView['notice']): { state: string; details: string[]; advice: string } {
+function sentences(notice: NoticeView['notice']): AlarmSentences {
   switch (notice.kind) {
+    case 'webhooks_silent':
+    case 'deliveries_refused':
+    case 'events_missing':
+      return alarmSentences(notice);
     case 'event_differs':
       return {
         state: 'A repeated event differs from the first',
@@ -51,5 +58,14 @@ function sentences(notice: NoticeView['notice']): { state: string; details: stri
         details: [notice.record],
         advice: `It is kept and tried again, ever more rarely. The log says why under ${notice.errorId}. After a change of SEALING_KEYS, put the old key back behind the new one.`,
       };
+    case 'refused': {
+      const { channel, slackError, fix, giveUpHours } = notice;
+      const hours = giveUpHours === 1 ? 'an hour' : `${giveUpHours} hours`;
+      return {
+        state: 'Slack refuses the messages for a channel or person',
+        details: [channel, slackError],
+        advice: `${fix} Nothing is lost: each message is tried again for ${hours}, and then kept. /pay undelivered lists what is kept and delivers it again.`,
+      };
+    }
   }
 }

@@ -92,11 +92,12 @@ async function guard(
 }
 
 /**
- * A double click or a redelivery. By Slack's own time of the press, in seconds: each press claims its second
- * and the next, so that of two within a second one runs, while the same button works again two seconds later.
+ * A double click or a redelivery of one person's; of two persons both run, and what they press decides. By Slack's
+ * own time of the press, in seconds: each press claims its second and the next, so that of two within a second
+ * one runs, while the same button works again two seconds later.
  */
-async function isRepeat({ body, action }: Pressing, deps: PressDeps): Promise<boolean> {
-  const key = `press:${placeKey(body)}:${action.action_id}:${valueOf(action)}`;
+async function isRepeat({ body, action, caller }: Pressing, deps: PressDeps): Promise<boolean> {
+  const key = `press:${placeKey(body)}:${caller.userId}:${action.action_id}:${valueOf(action)}`;
   const second = Math.floor(Number(action.action_ts));
   if (!(await deps.claimOnce(`${key}:${second}`))) return true;
   return !(await deps.claimOnce(`${key}:${second + 1}`));

@@ -4,6 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
+import type { RefusalAbout } from '../domain/delivery.ts';
 import { errorCode } from '../domain/error-code.ts';
 
 /**
@@ -112,6 +113,33 @@ const channelFixes: Record<string, (channel: string) => string> = {
   team_not_found: (channel) => `${channel} belongs to another workspace: set a channel of this one.`,
 };
 
+const left = (person: string): string =>
+  `${person} has left the workspace, or cannot be written to: somebody else must see to what they had in hand.`;
+
+/** Of a direct message Slack says of the person what it else says of the bot or of a channel. */
+const personFixes: Record<string, (person: string) => string> = {
+  account_inactive: left,
+  user_disabled: left,
+  user_not_found: left,
+  user_not_visible: left,
+  channel_not_found: left,
+  is_archived: left,
+  cannot_dm_bot: (person) => `${person} is a bot: no person reads what is sent to it.`,
+  messages_tab_disabled: () => 'Turn the Messages tab of the app’s App Home on, as manifest.yml has it.',
+};
+
+function isPerson(channel: string): boolean {
+  return /^[UWD]/.test(channel);
+}
+
+/** Whom Slack’s word is about, for a message to that channel or person. */
+export function refusalAbout(slackError: string, channel: string): RefusalAbout {
+  if (isAboutMessage(slackError)) return 'message';
+  if (isPerson(channel) && Object.hasOwn(personFixes, slackError)) return 'channel';
+  if (Object.hasOwn(fixes, slackError) || slackError.startsWith('http_')) return 'bot';
+  return Object.hasOwn(channelFixes, slackError) ? 'channel' : 'unclear';
+}
+
 /** Whether Slack refuses this one message for what is in it; another may pass. */
 export function isAboutMessage(slackError: string): boolean {
   return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_)/.test(
@@ -119,9 +147,15 @@ export function isAboutMessage(slackError: string): boolean {
   );
 }
 
+/** Slack's word comes from outside: one like “constructor” must find nothing. */
+function ownFix<Fix>(table: Record<string, Fix>, slackError: string): Fix | undefined {
+  return Object.hasOwn(table, slackError) ? table[slackError] : undefined;
+}
+
 /** What a person must do so that Slack stops refusing, by Slack's own error word. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
-  const own = fixes[slackError] ?? channelFixes[slackError]?.(channel);
+  const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
+  const own = ofPerson ?? ownFix(fixes, slackError) ?? ownFix(channelFixes, slackError)?.(channel);
   if (own !== undefined) return own;
   if (isAboutMessage(slackError)) return blocksFix;
   if (slackError.startsWith('http_')) {

@@ -67,7 +67,45 @@ export function backOffMs(failures: number): number {
   return growingDelayMs(firstRetryMs, failures - 1, longestRetryMs);
 }
 
-export type IdentityCheck = { identity(): Identity | undefined; health(): SlackHealth };
+export type IdentityCheck = {
+  identity(): Identity | undefined;
+  health(): SlackHealth;
+  /** The scopes the app was granted; undefined while Slack has not told them. */
+  scopes(): readonly string[] | undefined;
+};
+
+/** How a post whose answer was lost is kept from being repeated; see `settleDoubt`. */
+export type Repeats =
+  /** By a look into the channel’s history: of all channels, or only of public or of private ones. */
+  | { kind: 'found'; where: 'everywhere' | 'public' | 'private' }
+  /** Not at all: what is repeated says that it may be a repeat. */
+  | { kind: 'marked' }
+  | { kind: 'unknown' };
+
+export function repeatsWith(scopes: readonly string[] | undefined): Repeats {
+  if (!scopes) return { kind: 'unknown' };
+  const isPublic = scopes.includes('channels:history');
+  const isPrivate = scopes.includes('groups:history');
+  if (isPublic && isPrivate) return { kind: 'found', where: 'everywhere' };
+  if (!isPublic && !isPrivate) return { kind: 'marked' };
+  return { kind: 'found', where: isPublic ? 'public' : 'private' };
+}
+
+/** For the log and for health: no secret, and the same words in both. */
+export function repeatsWords(repeats: Repeats): { words: string; fix?: string } {
+  const scopes =
+    'To find them all, grant the scopes channels:history and groups:history, and reinstall the app.';
+  switch (repeats.kind) {
+    case 'unknown':
+      return { words: 'not known: Slack has not told the scopes yet' };
+    case 'marked':
+      return { words: 'marked', fix: scopes };
+    case 'found':
+      return repeats.where === 'everywhere'
+        ? { words: 'found by history' }
+        : { words: `found by history in ${repeats.where} channels, marked elsewhere`, fix: scopes };
+  }
+}
 
 /**
  * Asks Slack who the bot is until it says so, without end and without ever throwing: a Slack that is away,
@@ -79,11 +117,16 @@ export function startIdentityCheck(
 ): IdentityCheck {
   let identity: Identity | undefined;
   let health: SlackHealth = slackAway('Slack has not answered yet');
+  let scopes: readonly string[] | undefined;
 
   async function check(): Promise<number> {
     try {
-      identity = identityOf(await client.auth.test());
+      const answer = await client.auth.test();
+      identity = identityOf(answer);
+      scopes = answer.response_metadata?.scopes;
       health = { status: 'up' };
+      const { words, ...fix } = repeatsWords(repeatsWith(scopes));
+      deps.log('info', `Posts whose answer is lost: repeats are ${words}`, fix);
       deps.log('info', 'Slack knows the bot');
       return 0;
     } catch (error) {
@@ -110,7 +153,7 @@ export function startIdentityCheck(
   }
 
   void keepAsking();
-  return { identity: () => identity, health: () => health };
+  return { identity: () => identity, health: () => health, scopes: () => scopes };
 }
 
 export function slackAway(reason: string): SlackDown {

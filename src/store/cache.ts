@@ -15,8 +15,8 @@ const deadlineMs = 500;
 const mostInMemory = 1000;
 
 export type CacheOptions = {
-  /** Default: this process's own memory. */
-  redis?: RedisClient;
+  /** Default: this process's own memory. Its client is asked for anew each time: a failover makes another. */
+  redis?: { readonly client: RedisClient };
   /** As the store's; the cache's keys stand under the same hash tag, so that one access rule covers all. */
   prefix?: string;
   namespace: string;
@@ -31,8 +31,9 @@ export type CacheOptions = {
 export function createCache<T>(options: CacheOptions): Cache<T> {
   const { redis } = options;
   const memory = new Map<string, unknown>();
+  const adapter = redis === undefined ? undefined : redisAdapter(redis.client);
   const keyv = new Keyv<T>({
-    store: redis === undefined ? memory : redisAdapter(redis),
+    store: adapter ?? memory,
     namespace: `{${options.prefix ?? 'payops'}}:cache:${options.namespace}`,
     useKeyPrefix: redis === undefined,
   });
@@ -40,7 +41,10 @@ export function createCache<T>(options: CacheOptions): Cache<T> {
 
   async function attempt<R>(call: () => Promise<R>): Promise<R | undefined> {
     // Keyv's adapter would otherwise open a closed connection anew and wait for it.
-    if (redis !== undefined && !redis.isReady) return undefined;
+    if (redis !== undefined && !redis.client.isReady) return undefined;
+    if (adapter !== undefined && redis !== undefined && adapter.client !== redis.client) {
+      adapter.client = redis.client;
+    }
     try {
       return await withinDeadline(call(), deadlineMs);
     } catch {

@@ -1,106 +1,82 @@
-import { createClient } from '@keyv/redis';
-import { errorCode } from '../domain/error-code.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
+import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
+import { followRedis } from './follow-redis.ts';
+import { createRedisCommands, type RedisCommands } from './redis-commands.ts';
+import { keepRedis, type RedisClient } from './redis-line.ts';
+import { createRedisNews } from './redis-news.ts';
 
-/** The node-redis client that @keyv/redis carries: one connection for the store and the caches. */
-export type RedisClient = ReturnType<typeof createRedisClient>;
+export type { RedisClient } from './redis-line.ts';
 
 export type RedisConnection = {
-  client: RedisClient;
+  /** The connection as it stands now. With a Cluster or Sentinels ask anew each time: a failover makes another. */
+  readonly client: RedisClient;
+  /** For the store and its check: always on the connection that stands. */
+  readonly commands: RedisCommands;
   /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
   tried: Promise<void>;
   /** Drops the connection at once and for good; calls still under way reject. Close the store first. */
-  close(): void;
+  close: () => void;
 };
 
-const pingIntervalMs = 1000;
+export type RedisOptions = {
+  /** See `redisAddressForms`. */
+  url: string;
+  log: Log;
+  /** The store's; it decides which node of a Cluster serves. Default `payops`. */
+  prefix?: string;
+  /** So many replicas must have what a script of `commands` changed or saw; fewer reject the call. Default 0. */
+  waitReplicas?: number;
+  /** Called when another node serves than before: it may be set up in another way. */
+  onOtherNode?: () => void;
+};
+
 const silenceMs = 3000;
-const firstRetryMs = 100;
-const longestRetryMs = 1000;
+const watchMs = 500;
 
 /**
  * Connects in the background and stays connected: returns at once, also when Redis is away, and keeps
- * trying; it is back within 3 s of Redis's return. While it is away every call fails at once instead of
- * waiting in a queue whose calls would be carried out long after their callers have given up.
- * Each outage is logged once, and its end; the address's user and password never are. TLS is rediss://.
+ * trying; it is back within 3 s of Redis's return, or of a failover's end. While it is away every call fails
+ * at once instead of waiting in a queue whose calls would be carried out long after their callers have given up.
+ * Each outage is logged once, and its end; the address's user and password never are. TLS is rediss.
  * Throws only for an address that can never work, without repeating it.
  */
-export function connectRedis({ url, log }: { url: string; log: Log }): RedisConnection {
-  const client = createRedisClient(checkUrl(url));
-  let away = false;
-  let heardAt = performance.now();
-
-  function hear(): void {
-    heardAt = performance.now();
-    if (away) log('info', 'Redis answers again.');
-    away = false;
-  }
-  function lose(failure: string): void {
-    if (away) return;
-    away = true;
-    log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {
-      failure,
-      fix: 'Check that Redis runs and that the address, password and TLS setting are right.',
+export function connectRedis(options: RedisOptions): RedisConnection {
+  const { url, log, prefix = 'payops', waitReplicas = 0, onOtherNode = () => undefined } = options;
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new Error(`The Redis address must look like ${redisAddressForms}.`);
+  if (address.kind !== 'alone' && waitReplicas === 0) {
+    log('warn', 'A failover of Redis can lose the last changes: no replica is waited for.', {
+      fix: 'Set REDIS_WAIT_REPLICAS to 1.',
     });
   }
-  function connect(): void {
-    // A failed attempt is told by the error event and repeated by the reconnect strategy.
-    client.connect().catch(() => undefined);
-  }
-
-  client.on('error', (error: unknown) => lose(reasonOf(error)));
-  client.on('ready', hear);
-  client.on('ping-interval', hear);
+  const news = createRedisNews(log);
+  const line =
+    address.kind === 'alone'
+      ? keepRedis(url, news)
+      : followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
   // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
   // end has vanished without a word would be kept for the many minutes of TCP's patience.
   const watchdog = setInterval(() => {
-    if (!client.isReady || performance.now() - heardAt <= silenceMs) return;
-    lose(`No answer for ${silenceMs} ms`);
-    client.destroy();
-    connect();
-  }, pingIntervalMs / 2).unref();
-  const tried = new Promise<void>((resolve) => {
-    client.once('ready', () => resolve());
-    client.once('error', () => resolve());
-  });
-  connect();
+    const client = line.client();
+    if (client.isReady && news.silentMs() > silenceMs) {
+      line.renew(client, `No answer for ${silenceMs} ms`);
+    }
+  }, watchMs).unref();
 
   return {
-    client,
-    tried,
+    get client() {
+      return line.client();
+    },
+    commands: createRedisCommands({
+      client: line.client,
+      onElsewhere: address.kind === 'alone' ? () => undefined : line.renew,
+      waitReplicas,
+      waitKey: `{${prefix}}:waited`,
+    }),
+    tried: line.tried,
     close() {
       clearInterval(watchdog);
-      if (client.isOpen) client.destroy();
+      line.close();
     },
   };
-}
-
-function createRedisClient(url: string) {
-  return createClient({
-    url,
-    disableOfflineQueue: true,
-    pingInterval: pingIntervalMs,
-    socket: {
-      connectTimeout: 2000,
-      socketTimeout: silenceMs,
-      reconnectStrategy: (retries) =>
-        growingDelayMs(firstRetryMs, retries, longestRetryMs) + Math.random() * firstRetryMs,
-    },
-  });
-}
-
-function checkUrl(text: string): string {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : undefined;
-  if (protocol !== 'redis:' && protocol !== 'rediss:') {
-    throw new Error(
-      'The Redis address must look like redis://host:6379 or rediss://user:password@host:6379.',
-    );
-  }
-  return text;
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  return [errorCode(error), error.message].filter((part) => part !== undefined && part !== '').join(': ');
 }

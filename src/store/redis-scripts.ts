@@ -6,7 +6,7 @@ export type Script = { readonly text: string; readonly sha1: string };
 /**
  * What all four scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
  * them on one node:
- *   :version        counter behind every record's version, so that no version ever comes twice
+ *   :version        the last version given to any record, so that none ever comes twice
  *   :record:<key>   hash: value, version, lane, attempts, lease
  *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
  *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
@@ -30,6 +30,14 @@ local function record_of(key) return root .. ':record:' .. key end
 local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
+-- Never behind the clock: a replica that takes over without the last changes gives none of their versions again.
+local function new_version()
+  local last = tonumber(redis.call('GET', root .. ':version') or 0)
+  local version = whole(math.max(last + 1, now))
+  redis.call('SET', root .. ':version', version)
+  return version
+end
+
 -- Puts a lane where take looks for it: by its oldest work if free, else by when it will be free.
 local function settle(lane)
   local state = redis.call('HMGET', state_of(lane), 'lease_until', 'pause_until')
@@ -51,7 +59,7 @@ export const createScript = script(`
 local key, value, lane, delay, ttl = unpack(ARGV)
 local record = record_of(key)
 if redis.call('EXISTS', record) == 1 then return 0 end
-local version = redis.call('INCR', root .. ':version')
+local version = new_version()
 if delay ~= '' then
   redis.call('HSET', record, 'value', value, 'version', version, 'lane', lane)
   redis.call('ZADD', work_of(lane), after(delay), key)
@@ -81,13 +89,13 @@ local state = state_of(lane)
 local mine = found[3] and found[3] == redis.call('HGET', state, 'lease')
 if hold ~= '' then
   if not mine or tonumber(redis.call('HGET', state, 'lease_until')) <= now then return 0 end
-  local held = redis.call('INCR', root .. ':version')
+  local held = new_version()
   redis.call('HSET', record, 'value', value, 'version', held)
   redis.call('HSET', state, 'lease_until', after(hold))
   settle(lane)
   return held
 end
-local written = redis.call('INCR', root .. ':version')
+local written = new_version()
 redis.call('HSET', record, 'value', value, 'version', written, 'lane', lane)
 redis.call('HDEL', record, 'lease')
 if delay ~= '' then
@@ -122,7 +130,7 @@ while true do
   for _, key in ipairs(redis.call('ZRANGEBYSCORE', work_of(lane), '-inf', whole(now), 'LIMIT', 0, max)) do
     local value = redis.call('HGET', record_of(key), 'value')
     if value then
-      local version = redis.call('INCR', root .. ':version')
+      local version = new_version()
       lease = lease or version
       redis.call('HSET', record_of(key), 'version', version, 'lease', lease)
       taken[#taken + 1] = { key, value, version, redis.call('HINCRBY', record_of(key), 'attempts', 1) }

@@ -3,7 +3,7 @@ import { checkRedis, type Inspectable, type RedisFinding } from './check-redis.t
 
 export type RedisWatch = {
   /** Resolves when Redis has been checked, or is away for now. */
-  firstCheck: () => Promise<void>;
+  check: () => Promise<void>;
   /** Why this Redis must not be used; undefined while nothing speaks against it. */
   refusal: () => string | undefined;
   stop: () => void;
@@ -12,7 +12,7 @@ export type RedisWatch = {
 const retryMs = 2_000;
 
 /**
- * Checks a Redis once, as soon as it answers, and logs what it finds. A Redis that is away at start is not
+ * Checks a Redis once each time it is asked to, as soon as it answers, and logs what it finds. A Redis that is away at start is not
  * refused: it is checked when it is there.
  */
 export function watchRedis(client: Inspectable, log: Log): RedisWatch {
@@ -30,7 +30,7 @@ export function watchRedis(client: Inspectable, log: Log): RedisWatch {
   }
 
   return {
-    firstCheck: check,
+    check,
     refusal: () => refusal,
     stop() {
       stopped = true;

@@ -5,6 +5,7 @@ import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { readBody } from './read-body.ts';
 import { verifySignature, type SignatureScheme } from './signature.ts';
+import type { SignedRequest } from './signed-delivery.ts';
 
 /** What became of one delivery; what is counted. */
 export const webhookResults = [
@@ -33,6 +34,11 @@ export type WebhookDeps = {
   /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
   keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
   count: (result: WebhookResult) => void;
+  /** Told of each judged signature; must be quick, and keep nothing of a delivery for long. */
+  watch?: {
+    accepted: () => void;
+    refused: (delivery: SignedRequest, atMs: number) => void;
+  };
   log: Log;
   now: () => number;
   limits?: Partial<typeof webhookLimits>;
@@ -120,13 +126,16 @@ async function answerDelivery(
   limits: typeof webhookLimits,
   delivery: { headers: NodeJS.Dict<string[]>; body: Buffer },
 ): Promise<Answer> {
-  const verdict = verifySignature(deps.scheme, deps.secrets, delivery, deps.now());
+  const nowMs = deps.now();
+  const verdict = verifySignature(deps.scheme, deps.secrets, delivery, nowMs);
   if (verdict.kind === 'invalid') {
+    deps.watch?.refused(delivery, nowMs);
     return {
       ...refusal(401, 'bad_signature', 'unauthorized'),
       log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
     };
   }
+  deps.watch?.accepted();
   const found = parseEvent(delivery.body, deps.pointers, verdict);
   const fields = logFieldsOf(found);
   try {

@@ -60,7 +60,7 @@ export function readDelivery(
   });
 }
 
-function readPairs(carrier: string): Map<string, string[]> {
+export function readPairs(carrier: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   for (const element of carrier.split(',')) {
     const [, key, value] = /^([^=\s]+)=(.*)$/.exec(element.trim()) ?? [];
@@ -136,7 +136,7 @@ function readUpTo(separator: string, rest: string): string {
   return rest.slice(0, rest.indexOf(separator));
 }
 
-function readText(source: TextSource, delivery: DeliveryParts): Parsed<string> {
+export function readText(source: TextSource, delivery: DeliveryParts): Parsed<string> {
   switch (source.kind) {
     case 'header':
       return onlyText(ownHeader(delivery.headers, source.name), nameOfSource(source));
@@ -188,7 +188,7 @@ export function timeProblem(
   return aheadMs < 0 ? 'the timestamp is too old' : 'the timestamp is too far ahead';
 }
 
-function readTime(unit: SignedTime['unit'], written: string): number {
+export function readTime(unit: SignedTime['unit'], written: string): number {
   if (unit === 'iso') return isoTime.exec(written)?.[1] === undefined ? Number.NaN : Date.parse(written);
   if (!/^\d{1,15}$/.test(written)) return Number.NaN;
   return unit === 's' ? Number(written) * 1000 : Number(written);

@@ -17,6 +17,9 @@ const verbs = createVerbs({
     begin: () => Promise.resolve({ kind: 'stale' }),
   },
   showEnd: () => Promise.resolve(),
+  routes: { rules: [], environment: 'sandbox', failures: 'C0ALERTS01', successes: undefined },
+  sendTestAlert: () => Promise.resolve(),
+  undelivered: { all: async () => [], deliverAgain: async () => 0 },
 });
 
 it('lists as permissions exactly what its verbs ask for', () => {
@@ -27,7 +30,15 @@ it('lists as permissions exactly what its verbs ask for', () => {
 });
 
 it('lists the verbs in the order of the help', () => {
-  expect(verbs.map(({ verb }) => verb)).toEqual(['lookup', 'charge', 'otp', 'card-email', 'doubt']);
+  expect(verbs.map(({ verb }) => verb)).toEqual([
+    'lookup',
+    'charge',
+    'otp',
+    'card-email',
+    'doubt',
+    'alerts',
+    'undelivered',
+  ]);
 });
 
 it('gives every press, modal and suggestion to one verb alone', () => {

@@ -54,6 +54,7 @@ describe('readConfig', () => {
       paymentsBaseUrl: 'https://payments.test',
       webhookRememberDays: 30,
       redisUrl: undefined,
+      redisWaitReplicas: 0,
       policy: { channels: { alerts: 'C0ALERTS01' }, roles: { agent: { users: ['U0AGENT01'], groups: [] } } },
     });
     expect(Object.isFrozen(config)).toBe(true);

@@ -113,7 +113,7 @@ describe('deliverEntry', () => {
     });
     await receiveEvent(receive, event, 'f');
     await drain();
-    deliver.channelFor = () => 'C0RIGHT001';
+    deliver.route = () => [{ channel: 'C0RIGHT001' }];
     await drain(120_000);
     expect(posts.map((one) => one.channel)).toEqual([channel, 'C0RIGHT001']);
   });

@@ -43,6 +43,14 @@ export function deliverNext(deps: Delivering): Promise<boolean> {
   return workOnce({ store, leaseMs, kinds, log });
 }
 
+/** Nobody acts on any card, and nothing is paid later. */
+export const untouchedCards: DeliverDeps['cards'] = {
+  read: () => Promise.resolve({ card: { kind: 'open' } }),
+  join: () => Promise.resolve(),
+  linkFailure: () => Promise.resolve(),
+  knowsCardOf: () => Promise.resolve(false),
+};
+
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
 
 export function house(answers: Answers = {}) {
@@ -52,7 +60,8 @@ export function house(answers: Answers = {}) {
   const receive: ReceiveDeps = {
     store,
     sealer,
-    channelFor: (kind) => (kind === 'payment_failed' ? channel : undefined),
+    route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
+    needsLookUp: () => false,
     opsChannel: ops,
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
@@ -64,12 +73,14 @@ export function house(answers: Answers = {}) {
     store,
     sealer,
     opsChannel: ops,
-    channelFor: receive.channelFor,
+    route: receive.route,
     report: () => undefined,
     postTimeoutMs: 10_000,
+    giveUpMs: 24 * 3_600_000,
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
+    cards: untouchedCards,
     compose: (post) => ({
       digest: JSON.stringify(post),
       post(to) {
@@ -77,7 +88,8 @@ export function house(answers: Answers = {}) {
         const ts = `${clock.nowMs}.0001`;
         return Promise.resolve(answers.posts?.shift() ?? { kind: 'posted', channel: to, ts });
       },
-      edit: () => Promise.reject(new Error('an alert is never edited')),
+      // After a crash nobody knows what it shows, and it is edited once more.
+      edit: (to, ts) => Promise.resolve({ kind: 'posted', channel: to, ts }),
     }),
     findByKey: () => Promise.resolve(answers.history?.shift() ?? { kind: 'absent' }),
     environment: 'live',

@@ -27,8 +27,9 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
     write(entry, value, options = {}) {
       const found = find(entry.key);
       if (found?.entry.version !== entry.version) return Promise.resolve(undefined);
-      const againMs = options.holdMs ?? options.delayMs;
-      const dueAtMs = againMs === undefined ? undefined : clock.nowMs + againMs;
+      const workMs = options.delayMs === undefined ? undefined : clock.nowMs + options.delayMs;
+      // What is held keeps its place in the lane.
+      const dueAtMs = options.holdMs === undefined ? workMs : found.dueAtMs;
       const written = { ...found.entry, value, version: entry.version + 1 };
       const lives = dueAtMs === undefined && options.ttlMs !== undefined;
       const expiresAtMs = lives ? clock.nowMs + (options.ttlMs ?? 0) : undefined;
@@ -43,7 +44,7 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
         .toSorted((a, b) => (a.dueAtMs ?? 0) - (b.dueAtMs ?? 0))[0];
       if (!due) return Promise.resolve([]);
       const entry = { ...due.entry, version: due.entry.version + 1, attempts: due.entry.attempts + 1 };
-      kept.set(entry.key, { entry, dueAtMs: clock.nowMs + leaseMs });
+      kept.set(entry.key, { entry, dueAtMs: due.dueAtMs });
       laneFreeAtMs.set(entry.lane, clock.nowMs + leaseMs);
       return Promise.resolve([entry]);
     },

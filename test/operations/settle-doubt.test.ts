@@ -116,7 +116,7 @@ describe('a post that may have arrived', () => {
     });
     await receiveEvent(receive, event, 'f');
     await drain();
-    deliver.channelFor = () => 'C0OTHER001';
+    deliver.route = () => [{ channel: 'C0OTHER001' }];
     await drain(3_600_000);
     expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
       ['C0ALERTS01', { alert: { mayBeRepeat: false } }],

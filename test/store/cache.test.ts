@@ -62,7 +62,7 @@ describe.skipIf(missing)('createCache on Redis', () => {
   });
 
   it('is one cache for all replicas, one namespace apart from another', async () => {
-    const options = { redis: connection.client, namespace: 'token', ttlMs: 60_000 };
+    const options = { redis: connection, namespace: 'token', ttlMs: 60_000 };
     await createCache<string>(options).set('a', 'x');
     expect(await createCache<string>(options).get('a')).toBe('x');
     expect(await createCache<string>({ ...options, namespace: 'other' }).get('a')).toBeUndefined();
@@ -76,7 +76,7 @@ describe.skipIf(missing)('createCache on Redis', () => {
   });
 
   it('is a quick miss while Redis hangs, is dead, and after the connection was closed', async () => {
-    const cache = createCache<string>({ redis: connection.client, namespace: 'token', ttlMs: 60_000 });
+    const cache = createCache<string>({ redis: connection, namespace: 'token', ttlMs: 60_000 });
     await cache.set('a', 'x');
     async function expectMiss(): Promise<void> {
       const start = performance.now();

@@ -87,6 +87,27 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(await store.take(1000)).toEqual([]);
   });
 
+  it('gives no version twice when Redis has lost the last ones, as a replica that takes over can have', async () => {
+    const store = newStore();
+    await store.create('a', 'before', { delayMs: 0 });
+    const before = await store.read('a');
+    if (before === undefined) throw new Error('a is there');
+    const [early] = await store.take(20);
+    if (early === undefined) throw new Error('a was due');
+    const root = `{test-${prefixes}}`;
+    // What the take did is lost: the lease, the version, the counter.
+    await connection.client.hSet(`${root}:record:a`, { version: String(before.version) });
+    await connection.client.hDel(`${root}:record:a`, ['lease', 'attempts']);
+    await connection.client.set(`${root}:version`, String(before.version));
+    await connection.client.del([`${root}:lane:a`, `${root}:blocked`]);
+    await connection.client.zAdd(`${root}:ready`, { score: 0, value: 'a' });
+    const [late] = await store.take(60_000);
+    expect(late).toMatchObject({ key: 'a', attempts: 1 });
+    expect(late?.version).not.toBe(early.version);
+    expect(await store.write(early, 'from before')).toBeUndefined();
+    expect(late && (await store.write(late, 'after'))).toMatchObject({ value: 'after' });
+  });
+
   it('leaves nothing half done when Redis is out of memory', async () => {
     const store = newStore();
     await store.create('a', 'x', { delayMs: 0 });

@@ -19,17 +19,17 @@ type Rolldown = {
 };
 
 /**
- * killed-bot.ts and all of src as one file, which starts in less than half the processor time of several hundred:
- * kills by the thousand are otherwise mostly time spent on starting. The same code, and Node runs it.
+ * killed-bot.ts, or another program, and all of src as one file, which starts in less than half the processor time
+ * of several hundred: kills by the thousand are otherwise mostly time spent on starting. The same code, and Node
+ * runs it.
  */
-export async function bundleKilledBot(): Promise<Bundle> {
+export async function bundleKilledBot(
+  input = fileURLToPath(new URL('killed-bot.ts', import.meta.url)),
+): Promise<Bundle> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-kills-'));
   const program = join(folder, 'killed-bot.mjs');
   const { rolldown } = (await import(pathToFileURL(rolldownOfVitest()).href)) as Rolldown;
-  const bundle = await rolldown({
-    input: fileURLToPath(new URL('killed-bot.ts', import.meta.url)),
-    platform: 'node',
-  });
+  const bundle = await rolldown({ input, platform: 'node' });
   await bundle.write({ file: program, format: 'esm', codeSplitting: false });
   await bundle.close();
   return {

@@ -31,7 +31,7 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
   const port = await freePort();
   const settings = `--bind 127.0.0.1 --port ${port} --appendonly yes --appendfsync always --maxmemory-policy noeviction --daemonize no`;
   const all = [...settings.split(' '), '--save', '', '--dir', folder, ...args];
-  let child = await launch(program, all);
+  let child = await launch(program, all, 'Ready to accept connections');
 
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -45,17 +45,18 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
     resume: () => void child.kill('SIGCONT'),
     async restart() {
       await end(child);
-      child = await launch(program, all);
+      child = await launch(program, all, 'Ready to accept connections');
     },
   };
 }
 
-async function launch(program: string, args: readonly string[]): Promise<ChildProcess> {
+/** Resolves when it has written the words that say it is ready. */
+export async function launch(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     output += String(chunk);
-    if (output.includes('Ready to accept connections')) {
+    if (output.includes(ready)) {
       child.stdout.resume();
       return child;
     }
@@ -63,14 +64,14 @@ async function launch(program: string, args: readonly string[]): Promise<ChildPr
   throw new Error(`redis-server did not start:\n${output}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,12 +1,15 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { alarmLane, alarmPrefix } from '../../src/operations/webhook-watch.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
 
 /** What a bot's store holds, read past the bot. */
 export type StoreContents = {
-  /** Records that are not finished. When there are none, nothing will ever be posted again. */
+  /**
+   * Records that are not finished, but for the alarms' own timers and counts, which always are. When there are
+   * none, nothing will ever be posted of what has come in.
+   */
   workLeft: () => Promise<number>;
   /** Every byte it keeps, as text. */
   dump: () => Promise<string>;
@@ -20,7 +23,11 @@ export function sqliteContents(dataDir: string): StoreContents {
     async workLeft() {
       const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
       try {
-        const row = db.prepare('select count(*) as left from entries where due_at is not null').get();
+        const row = db
+          .prepare(
+            `select count(*) as left from entries where due_at is not null and key not like '${alarmPrefix}%'`,
+          )
+          .get();
         return Number(row?.['left']);
       } finally {
         db.close();
@@ -44,9 +51,9 @@ export function sqliteContents(dataDir: string): StoreContents {
 
 export function redisContents(url: string, prefix: string): StoreContents {
   async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
-    const connection = connectRedis({ url, log: () => undefined });
+    const connection = connectRedis({ url, prefix, log: () => undefined });
     try {
-      await once(connection.client, 'ready');
+      await connection.tried;
       return await work(connection.client);
     } finally {
       connection.close();
@@ -56,7 +63,8 @@ export function redisContents(url: string, prefix: string): StoreContents {
     workLeft: () =>
       withClient(async (client) => {
         const lanes = await client.keys(`{${prefix}}:work:*`);
-        const counts = await Promise.all(lanes.map((lane) => client.zCard(lane)));
+        const others = lanes.filter((lane) => !lane.startsWith(`{${prefix}}:work:${alarmLane}`));
+        const counts = await Promise.all(others.map((lane) => client.zCard(lane)));
         return counts.reduce((sum, count) => sum + count, 0);
       }),
     dump: () =>

@@ -10,6 +10,8 @@ export type ChargeDeps = ShowDeps & {
 };
 
 /** What every form for a charge has, whatever stands in it. */
-export function formParts(deps: ChargeDeps): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> {
+export function formParts(
+  deps: Pick<ChargeDeps, 'environment' | 'account' | 'currencies' | 'ledger'>,
+): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> {
   return { place: deps, currencies: deps.currencies, ledger: deps.ledger !== undefined };
 }

@@ -1,0 +1,100 @@
+/**
+ * `npm run chaos -- --events 10000 --kills 100 --store redis|sqlite [--seed n] [--compress n] [--channels n]`: sends
+ * events, 30 % of them twice, to bots that are killed with SIGKILL again and again (their Redis too, with
+ * `--store redis`), while Slack answers 1 % of the posts with 500 and loses 1 % of its answers. Time passes
+ * `--compress` times as fast for the bots and for Slack's pace, 10 when not said; 1 is real time. The last line is what
+ * came of it; the exit code is 0 only when nothing is lost, doubled, out of order or drew a 429, and all kills took
+ * place. How near the bots come to Slack's pace shows best at a low `--compress`: their own work takes real time.
+ */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { bundleChaosBot, runChaos, type ChaosResult } from '../test/chaos/run-chaos.ts';
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: 'redis' },
+    events: { type: 'string', default: '10000' },
+    kills: { type: 'string', default: '100' },
+    channels: { type: 'string', default: '50' },
+    compress: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
+  },
+});
+const { store } = values;
+if (store !== 'redis' && store !== 'sqlite') refuse('--store is redis or sqlite.');
+const compress = wholeNumber('compress', 1, 100);
+const channels = wholeNumber('channels', 1, 1_000);
+const events = wholeNumber('events', 1, 1_000_000);
+const kills = wholeNumber('kills', 0, 100_000);
+const seed = wholeNumber('seed', 0, 1_000_000_000);
+
+console.log(`seed ${seed}: ${events} events and their repeats, ${kills} kills, on ${store}`);
+console.log(`time passes ${compress} times as fast: Slack’s pace is one post in ${1_000 / compress} ms`);
+const bundle = await bundleChaosBot();
+process.on('exit', () => bundle.remove());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+const result = await runChaos({
+  store,
+  events,
+  kills,
+  seed,
+  compress,
+  channels,
+  bundle,
+  progress: (words) => console.log(words),
+});
+tell(result);
+const killed = result.kills.bots + result.kills.redis;
+const { rateLimited } = result.slack;
+console.log(
+  `lost ${result.lost.length}, doubled ${result.doubled.length}, kills ${killed}, 429s ${rateLimited}`,
+);
+process.exit(isFine() ? 0 : 1);
+
+function isFine(): boolean {
+  const wrong = [result.lost, result.doubled, result.misplaced, result.strangers, result.overtaken];
+  return (
+    wrong.every((keys) => keys.length === 0) &&
+    rateLimited === 0 &&
+    killed >= kills &&
+    result.kills.endedByThemselves === 0 &&
+    result.workLeft === 0 &&
+    result.acknowledged === events
+  );
+}
+
+function tell(found: ChaosResult): void {
+  const { slack, sender, kills: killing } = found;
+  const refused = [...sender.refused].map(
+    ([status, times]) => `${status === 0 ? 'no answer' : status} ${times}`,
+  );
+  console.log(`${(found.tookMs / 1_000).toFixed(0)} s, ${found.channels} channels`);
+  console.log(
+    `${found.deliveries} deliveries of ${found.acknowledged} events acknowledged; before that ${refused.join(', ') || 'none refused'}; slowest answer ${sender.slowestAnswerMs.toFixed(0)} ms`,
+  );
+  console.log(
+    `${found.posts} alerts and ${found.notices} notices in Slack, which answered 500 to ${slack.refused500}, lost ${slack.lostAnswers} answers and was asked for a history ${slack.historyReads} times; the closest two posts of a channel were ${Math.round(slack.closestMs)} ms apart by its clock`,
+  );
+  console.log(
+    `killed: bots ${killing.bots}, Redis ${killing.redis}; ended by themselves ${killing.endedByThemselves}; records left ${found.workLeft}`,
+  );
+  console.log(`out of order ${found.overtaken.length}`);
+  const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken'] as const;
+  for (const name of names) {
+    for (const reference of found[name].slice(0, 10)) {
+      console.log(`${name}: ${reference}`);
+      for (const line of found.linesAbout(reference)) console.log(`    ${line.slice(0, 400)}`);
+    }
+  }
+}
+
+function wholeNumber(name: Exclude<keyof typeof values, 'store'>, least: number, most: number): number {
+  const number = Number(values[name]);
+  if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
+  refuse(`--${name} is a whole number from ${least} to ${most}.`);
+}
+
+function refuse(words: string): never {
+  console.error(words);
+  process.exit(2);
+}

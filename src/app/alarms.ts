@@ -1,0 +1,64 @@
+import type { Config } from '../config/config.ts';
+import { createWebhookWatch, type WebhookWatch } from '../operations/webhook-watch.ts';
+import type { AlarmRules } from '../operations/webhook-state.ts';
+import { causeWords, likelyCause } from '../webhooks/likely-cause.ts';
+import type { WebhookDeps } from '../webhooks/route.ts';
+import { coverageOf } from '../webhooks/signature-template.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Webhooks } from './webhook-settings.ts';
+
+export type Alarms = { watch: WebhookWatch; seen: NonNullable<WebhookDeps['watch']> };
+
+/** A larger body is not tried in other forms while the bot has deliveries to answer. */
+const mostVariedBytes = 32 * 1024;
+const minuteMs = 60_000;
+
+/** The alarms about webhooks as a whole, put together: what is seen of deliveries and charges, and when it is told. */
+export function createAlarms(
+  { config, log, now }: Outside,
+  parts: { kept: Kept; webhooks: Webhooks; wake: () => void },
+): Alarms {
+  const { kept, webhooks, wake } = parts;
+  const settings = { scheme: webhooks.scheme, secrets: config.webhookSecrets ?? [] };
+  const watch = createWebhookWatch({
+    store: kept.store,
+    sealer: kept.sealer,
+    opsChannel: config.policy.channels.ops,
+    rules: rulesOf(config, webhooks),
+    now,
+    wake,
+    log,
+  });
+  return {
+    watch,
+    seen: {
+      accepted: watch.accepted,
+      refused: (delivery, atMs) =>
+        watch.refused(() => {
+          const cause = likelyCause(settings, delivery, atMs, { variedBytes: mostVariedBytes });
+          return cause ? causeWords(cause) : 'It verifies by now.';
+        }),
+    },
+  };
+}
+
+/**
+ * While no delivery can be accepted at all, which the start says, silence is no news. An event whose signature
+ * does not cover the reference is kept under another key, so nobody could say of a charge that its own never came.
+ */
+function rulesOf(config: Config, { scheme, pointers, problem }: Webhooks): AlarmRules {
+  const isUsable = problem === undefined;
+  return {
+    refusals: config.alarmRefusedDeliveries,
+    silenceMs: isUsable ? config.alarmSilenceMinutes * minuteMs : 0,
+    missingMs: isUsable && coversReference(scheme, pointers) ? config.alarmMissingEventMinutes * minuteMs : 0,
+  };
+}
+
+function coversReference(scheme: Webhooks['scheme'], pointers: Webhooks['pointers']): boolean {
+  if (!scheme || scheme.algorithm === 'none') return scheme !== undefined;
+  const coverage = coverageOf(scheme.template);
+  if (coverage.covers === 'body') return true;
+  return pointers.orderReference.some((pointer) => coverage.pointers.includes(pointer));
+}

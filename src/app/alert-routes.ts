@@ -1,0 +1,27 @@
+import { alertRules } from '../config/alert-rules.ts';
+import type { Config } from '../config/config.ts';
+import { isMuted, type RoutePlan } from '../domain/alert-route.ts';
+import type { Log } from '../log.ts';
+
+/** Where events are told: the rules of the policy file, and behind them its `channels`. */
+export function readRoutes({ policy, paymentsEnvironment }: Config): RoutePlan {
+  return {
+    rules: alertRules(policy),
+    environment: paymentsEnvironment,
+    failures: policy.channels.alerts,
+    successes: policy.channels.successes,
+  };
+}
+
+/** No mute is forgotten: what is silent now, and what only looks so, stands in the log of every start. */
+export function tellMutes({ rules }: RoutePlan, nowMs: number, log: Log): void {
+  for (const rule of rules) {
+    if (rule.mutedUntilMs === undefined) continue;
+    const end = new Date(rule.mutedUntilMs).toISOString();
+    if (isMuted(rule, nowMs)) log('info', `Rule ${rule.name} tells nothing until ${end}`);
+    else {
+      const fix = `take mute_until out of rule ${rule.name}`;
+      log('warn', `The mute of rule ${rule.name} ended at ${end}`, { fix });
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import {
+  createAlertCards,
+  alertCardPrefix,
+  type AlertCards,
+  type FoundAlert,
+} from '../operations/alert-cards.ts';
+import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
+import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
+import { openFingerprint } from '../operations/fingerprint.ts';
+import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
+import type { CardsForPosts } from '../operations/prepare-alert.ts';
+import type { WorkOnceDeps } from '../operations/work-once.ts';
+import type { Charges } from './charges.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Payments } from './payments.ts';
+
+export type Alerts = {
+  cards: AlertCards;
+  chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
+  /** What the messages of alerts are made with. */
+  forPosts: CardsForPosts;
+  /** Called with every event before it is stored; see `AlertRecovery`. */
+  expect: (event: PaymentEvent) => Promise<void>;
+  kinds: WorkOnceDeps['kinds'];
+};
+
+type AlertParts = { kept: Kept; payments: Payments; charges: Charges; wake: () => void };
+
+/** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
+export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
+  const { kept, payments, charges, wake } = parts;
+  const { store, sealer } = kept;
+  const { ledger } = charges;
+  const { findTransaction } = payments;
+  const rememberMs = config.webhookRememberDays * 86_400_000;
+  const cards = createAlertCards({
+    store,
+    sealer,
+    // A person who asks is not told of an outage that was a moment ago.
+    lookUp: (event) => lookUpEvent(findTransaction, event),
+    rememberMs,
+    now,
+    wake,
+    log,
+  });
+  const recovery = createAlertRecovery({
+    store,
+    sealer,
+    fingerprint: openFingerprint({ store, sealer, log }),
+    cards,
+    lookUp: createEventLookUp({ findTransaction, now }),
+    rememberMs,
+    now,
+    log,
+  });
+  const restMs = config.chargeRetryWaitHours * 3_600_000;
+  return {
+    cards,
+    chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
+    forPosts: {
+      read: (id) => cards.read(id),
+      join: (id, message) => cards.join(id, message),
+      linkFailure: (...failure) => recovery.linkFailure(...failure),
+      knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
+    },
+    expect: (event) => recovery.expect(event),
+    kinds: [
+      { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
+      { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
+import type { PartHealth } from '../http/health.ts';
+import type { Metric } from '../http/metrics.ts';
+import { createDeadLetters } from '../operations/dead-letters.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+
+export type Undelivered = {
+  all: () => Promise<readonly UndeliveredMessages[]>;
+  deliverAgain: (channel: string) => Promise<number>;
+  health: () => Promise<PartHealth>;
+  metric: Metric;
+};
+
+/** What Slack refused for too long: listed, delivered again, counted, and told by health. */
+export function createUndelivered(
+  { now, log }: Outside,
+  parts: { kept: Kept; wake: () => void },
+): Undelivered {
+  const { kept, wake } = parts;
+  const letters = createDeadLetters({ store: kept.store, now });
+  return {
+    all: () => letters.all(),
+    async deliverAgain(channel) {
+      const redriven = await letters.redrive(channel);
+      const messages = countOf(redriven);
+      log('info', 'undelivered messages are work again', { channel, result: String(messages) });
+      wake();
+      return messages;
+    },
+    async health() {
+      try {
+        return judge(await letters.all());
+      } catch (error) {
+        // The store says so itself, and a part that is down takes the whole bot out.
+        if (error instanceof StoreUnavailable)
+          return { state: 'degraded', detail: 'the store does not answer' };
+        throw error;
+      }
+    },
+    metric: {
+      name: 'payops_undelivered_messages',
+      help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
+      kind: 'gauge',
+      read: async () => [{ value: countOf(await letters.all()) }],
+    },
+  };
+}
+
+function judge(all: readonly UndeliveredMessages[]): PartHealth {
+  const [first, ...others] = all;
+  if (!first) return { state: 'ok' };
+  const rest = others.length > 0 ? `, and ${countOf(others)} for ${others.length} more` : '';
+  return {
+    state: 'degraded',
+    detail: `${first.messages} undelivered for ${first.channel}: ${first.slackError}${rest}`,
+    fix: `${first.fix} Then /pay undelivered, or npm run redrive.`,
+  };
+}
+
+function countOf(all: readonly { messages: number }[]): number {
+  return all.reduce((sum, { messages }) => sum + messages, 0);
+}

@@ -1,0 +1,160 @@
+import type { CardMove } from '../../domain/alert-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
+import type { ChargeAgain } from '../../operations/charge-again.ts';
+import { alertActions, readMore } from '../../slack/alert/card-actions.ts';
+import { lookedUpMessage, refusedMessage, unknownAlertMessage } from '../../slack/alert/card-answers.ts';
+import {
+  assignModal,
+  assignModalId,
+  cardFieldIds,
+  closeModal,
+  closeModalId,
+  readAssignModal,
+  readCloseModal,
+  readSnoozeModal,
+  snoozeModal,
+  snoozeModalId,
+} from '../../slack/alert/card-modals.ts';
+import { notAgainMessage } from '../../slack/alert/charge-again-message.ts';
+import { chargeModal } from '../../slack/charge/charge-modal.ts';
+import type { ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Parsed } from '../../domain/parsed.ts';
+import { wordsModal } from '../../slack/modals.ts';
+import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
+import { cardChoice } from '../charge/known-cards.ts';
+
+/** What the cards need of the operations. */
+export type AlertCardActions = {
+  alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
+  chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
+};
+
+export type AlertCardDeps = AlertCardActions &
+  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'>;
+
+/** Whoever may look a payment up may do it from its card. */
+const lookers = ['alerts', 'lookup'];
+
+/**
+ * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
+ * is decided once, on all replicas; whoever comes second is told who was first.
+ */
+export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals: ModalDefinition[] } {
+  return {
+    presses: [
+      { actionId: alertActions.acknowledge, press: (pressed) => acknowledge(deps, pressed) },
+      {
+        actionId: alertActions.lookUp,
+        press: (pressed) => lookUp(deps, pressed, pressed.value),
+        permissions: lookers,
+      },
+      { actionId: alertActions.close, press: (pressed) => open(pressed, closeModal(pressed.value, deps)) },
+      {
+        actionId: alertActions.chargeAgain,
+        press: (pressed) => chargeAgain(deps, pressed),
+        permissions: ['charge'],
+      },
+      { actionId: alertActions.more, press: (pressed) => more(deps, pressed) },
+    ],
+    modals: [
+      form(deps, closeModalId, cardFieldIds.reason, ({ values, caller }) =>
+        moveOf(readCloseModal(values), (reason) => ({ kind: 'close', by: caller.userId, reason })),
+      ),
+      form(deps, assignModalId, cardFieldIds.assignee, ({ values, caller }) =>
+        moveOf(readAssignModal(values), (to) => ({ kind: 'assign', by: caller.userId, to })),
+      ),
+      form(deps, snoozeModalId, cardFieldIds.snooze, ({ values, caller }) =>
+        moveOf(readSnoozeModal(values), (forMs) => ({ kind: 'snooze', by: caller.userId, forMs })),
+      ),
+    ],
+  };
+}
+
+/** The message shows it; only whoever was not first is told anything. */
+async function acknowledge({ alertCards }: AlertCardDeps, { value, caller, reply }: Pressed): Promise<void> {
+  const result = await alertCards.move(value, { kind: 'acknowledge', by: caller.userId });
+  if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
+}
+
+function answerOf(
+  result: Exclude<CardMoveResult, { kind: 'moved' }>,
+  userId: string,
+): ReturnType<typeof refusedMessage> {
+  return result.kind === 'refused' ? refusedMessage(result.why, result.card, userId) : unknownAlertMessage();
+}
+
+/** In the message for everybody, and in full to whoever asked. */
+async function lookUp(
+  { alertCards, ...place }: AlertCardDeps,
+  { reply }: Pressed,
+  id: string,
+): Promise<void> {
+  const found = await alertCards.lookUpNow(id);
+  if (!found?.evidence) return await reply(unknownAlertMessage());
+  const { event, evidence } = found;
+  const { lookup } = evidence;
+  const proven = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  const { environment, account } = place;
+  const reference = event.orderReference ?? proven ?? '';
+  await reply(lookedUpMessage(evidence, reference, { environment, account }));
+}
+
+async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
+  const chosen = readMore(pressed.value);
+  if (!chosen) return;
+  const { choice, id } = chosen;
+  switch (choice) {
+    case 'look_up':
+      return await lookUp(deps, pressed, id);
+    case 'assign':
+      return await open(pressed, assignModal(id, deps));
+    case 'snooze':
+      return await open(pressed, snoozeModal(id, deps));
+  }
+}
+
+async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal']>[0]): Promise<void> {
+  await openModal(modal);
+}
+
+/** The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. */
+async function chargeAgain(deps: AlertCardDeps, { value, reply, openModal }: Pressed): Promise<void> {
+  const alert = await deps.alertCards.find(value);
+  if (!alert) return await reply(unknownAlertMessage());
+  const verdict = await deps.chargeAgain(alert);
+  if (verdict.kind !== 'allowed') return await reply(notAgainMessage(verdict));
+  const { card, money, customerId } = verdict;
+  const prefill = withoutUndefined({
+    card: card && cardChoice(card),
+    amountMinor: money?.minor,
+    currency: money?.currency,
+    customerId,
+  });
+  await openModal(chargeModal({ ...formParts(deps), prefill }));
+}
+
+/** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */
+function form(
+  { alertCards }: AlertCardDeps,
+  callbackId: string,
+  field: string,
+  read: (submission: Submission) => Parsed<CardMove>,
+): ModalDefinition {
+  return {
+    callbackId,
+    effect: 'none',
+    async submit(submission): Promise<ViewAnswer> {
+      const move = read(submission);
+      if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
+      const result = await alertCards.move(submission.privateMetadata, move.value);
+      if (result.kind === 'moved') return { kind: 'close' };
+      const message = answerOf(result, submission.caller.userId);
+      return { kind: 'update', modal: wordsModal('Not changed', message) };
+    },
+  };
+}
+
+function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
+  return read.ok ? { ok: true, value: move(read.value) } : read;
+}

@@ -1,0 +1,39 @@
+import type { Undelivered } from '../domain/delivery.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { defineCommand, type Command } from '../slack/command.ts';
+import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
+
+export type UndeliveredDeps = {
+  undelivered: {
+    all: () => Promise<readonly Undelivered[]>;
+    /** Makes what is listed for the channel work again, and says how many messages. */
+    deliverAgain: (channel: string) => Promise<number>;
+  };
+};
+
+/** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
+export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
+  return defineCommand<undefined>({
+    verb: 'undelivered',
+    usage: '',
+    summary: 'List what Slack refused to take, why, and deliver it again',
+    examples: ['undelivered'],
+    permission: 'undelivered',
+    effect: 'none',
+    presses: [
+      {
+        actionId: deliverAgainId,
+        // Pressed twice it delivers once.
+        effect: 'none',
+        async press({ value, reply }) {
+          await reply(deliveringAgainMessage(value, await undelivered.deliverAgain(value)));
+        },
+      },
+    ],
+    parse: (words) =>
+      words.length === 0
+        ? parsed(undefined)
+        : problem('Nothing follows “undelivered”: it lists every channel and person that Slack refuses.'),
+    run: async () => undeliveredMessage(await undelivered.all()),
+  });
+}

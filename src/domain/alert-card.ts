@@ -1,0 +1,128 @@
+import type { Money } from './money.ts';
+
+/** Longer than this nobody remembers what was put off. */
+export const longestSnoozeMs = 30 * 86_400_000;
+
+/**
+ * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
+ * times UTC milliseconds. `recovered` and `closed` are ends: nothing leaves them.
+ */
+export type AlertCard =
+  | { kind: 'open' }
+  | Acknowledged
+  | { kind: 'recovered'; at: number; payment: Recovery; acknowledged?: Acknowledged }
+  | { kind: 'closed'; at: number; by: string; reason: string; acknowledged?: Acknowledged };
+
+export type Acknowledged = {
+  kind: 'acknowledged';
+  by: string;
+  at: number;
+  assignee?: string;
+  snoozedUntil?: number;
+};
+
+/** The proven payment that resolved a failure. Its event came `afterMs` after the failure's, or before it (below zero). */
+export type Recovery = {
+  reference: string;
+  /** The failed reference itself was paid; else another one of the same customer. */
+  isSameReference: boolean;
+  money: Money;
+  afterMs: number;
+};
+
+export type CardMove =
+  | { kind: 'acknowledge'; by: string }
+  | { kind: 'assign'; by: string; to: string }
+  | { kind: 'snooze'; by: string; forMs: number }
+  /** The time a card was put off to has come. */
+  | { kind: 'wake' }
+  | { kind: 'close'; by: string; reason: string }
+  | { kind: 'recover'; payment: Recovery };
+
+/** What was done, as the thread below the card tells it, each once. */
+export type CardStep =
+  | { kind: 'acknowledged'; by: string; at: number }
+  | { kind: 'assigned'; by: string; to: string; at: number }
+  | { kind: 'snoozed'; by: string; until: number; at: number }
+  | { kind: 'awake'; at: number }
+  | { kind: 'closed'; by: string; reason: string; at: number }
+  | { kind: 'recovered'; payment: Recovery; at: number };
+
+export type MovedCard =
+  | { kind: 'moved'; card: AlertCard; step: CardStep }
+  /**
+   * `taken`: somebody has acknowledged it already. `ended`: it is recovered or closed. `not_acknowledged`: only
+   * an acknowledged card is assigned or put off. `nothing_new`: it stands so already, or its time has not come.
+   */
+  | { kind: 'refused'; why: 'taken' | 'ended' | 'not_acknowledged' | 'nothing_new' };
+
+/** What becomes of a card. Whoever writes it by compare-and-swap makes one decision of any number of clicks. */
+export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
+  if (card.kind === 'recovered' || card.kind === 'closed') return refused('ended');
+  switch (move.kind) {
+    case 'acknowledge': {
+      if (card.kind === 'acknowledged') return refused('taken');
+      const { by } = move;
+      return {
+        kind: 'moved',
+        card: { kind: 'acknowledged', by, at },
+        step: { kind: 'acknowledged', by, at },
+      };
+    }
+    case 'close': {
+      const { by, reason } = move;
+      const closed: AlertCard = { kind: 'closed', at, by, reason, ...handledBy(card) };
+      return { kind: 'moved', card: closed, step: { kind: 'closed', by, reason, at } };
+    }
+    case 'recover': {
+      const { payment } = move;
+      const recovered: AlertCard = { kind: 'recovered', at, payment, ...handledBy(card) };
+      return { kind: 'moved', card: recovered, step: { kind: 'recovered', payment, at } };
+    }
+    case 'assign':
+    case 'snooze':
+    case 'wake':
+      return card.kind === 'acknowledged' ? handle(card, move, at) : refused('not_acknowledged');
+  }
+}
+
+function handle(
+  card: Acknowledged,
+  move: Extract<CardMove, { kind: 'assign' | 'snooze' | 'wake' }>,
+  at: number,
+): MovedCard {
+  switch (move.kind) {
+    case 'assign': {
+      const { by, to } = move;
+      if (card.assignee === to) return refused('nothing_new');
+      return { kind: 'moved', card: { ...card, assignee: to }, step: { kind: 'assigned', by, to, at } };
+    }
+    case 'snooze': {
+      const until = at + Math.min(Math.max(move.forMs, 0), longestSnoozeMs);
+      const step: CardStep = { kind: 'snoozed', by: move.by, until, at };
+      return { kind: 'moved', card: { ...card, snoozedUntil: until }, step };
+    }
+    case 'wake': {
+      const { snoozedUntil, ...awake } = card;
+      if (snoozedUntil === undefined || snoozedUntil > at) return refused('nothing_new');
+      return { kind: 'moved', card: awake, step: { kind: 'awake', at } };
+    }
+  }
+}
+
+function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard {
+  return { kind: 'refused', why };
+}
+
+/** Who had it in hand goes on standing on the card: they are told how it ended. */
+function handledBy(card: AlertCard): { acknowledged?: Acknowledged } {
+  return card.kind === 'acknowledged' ? { acknowledged: card } : {};
+}
+
+/** Whoever acknowledged the card or was given it; nobody for one that nobody took. */
+export function handlersOf(card: AlertCard): string[] {
+  if (card.kind === 'open') return [];
+  const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
+  if (!taken) return [];
+  return [...new Set([taken.by, ...(taken.assignee === undefined ? [] : [taken.assignee])])];
+}

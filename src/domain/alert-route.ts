@@ -1,0 +1,279 @@
+import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert.ts';
+import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
+import { withoutUndefined } from './without-undefined.ts';
+
+/** Both ends belong to it; an end that is absent is open. */
+export type AmountRange = { fromMinor?: number; toMinor?: number };
+
+export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
+
+/**
+ * What an event must be for a rule to fit: every part that is there must hold, and a part that the event says
+ * nothing about does not hold. E-mail domain and reason are in lower case.
+ */
+export type RouteMatch = {
+  event?: PaymentEventKind;
+  environment?: Environment;
+  /** True: the charge of a saved card. False: the first payment, which saves it. */
+  isSavedCardCharge?: boolean;
+  currency?: string;
+  amount?: AmountRange;
+  customer?: CustomerPattern;
+  emailDomain?: string;
+  reasonPart?: string;
+};
+
+/** Local wall-clock time, in minutes since midnight: from the first until just before the second, over midnight too. */
+export type QuietHours = { fromMinute: number; toMinute: number; timeZone: string };
+
+/** One rule of `payops.yml`. Mentions nobody in its quiet hours, and tells nothing before `mutedUntilMs`. */
+export type AlertRule = {
+  name: string;
+  match: RouteMatch;
+  channels: readonly string[];
+  mention?: Mention;
+  severity?: Severity;
+  quietHours?: QuietHours;
+  mutedUntilMs?: number;
+  /** The rules after it are asked too. */
+  goesOn: boolean;
+};
+
+/** The rules in their order, and where what they leave is told: behind them, as `channels` says. */
+export type RoutePlan = {
+  rules: readonly AlertRule[];
+  environment: Environment;
+  failures: string;
+  /** Undefined: successes that no rule takes are remembered and not told. */
+  successes: string | undefined;
+};
+
+/** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
+export type Destination = { channel: string; rule?: AlertRule };
+
+/**
+ * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
+ * is remembered and not told. A muted rule takes its events like any other and tells none of them.
+ */
+export function destinationsOf(plan: RoutePlan, event: PaymentEvent, receivedAtMs: number): Destination[] {
+  const { rules, leavesIt } = takersOf(plan, event);
+  const told: Destination[] = rules
+    .filter((rule) => !isMuted(rule, receivedAtMs))
+    .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
+  const rest = event.kind === 'payment_failed' ? plan.failures : plan.successes;
+  if (leavesIt && rest !== undefined) told.push({ channel: rest });
+  return told.filter(
+    ({ channel }, index) => told.findIndex((earlier) => earlier.channel === channel) === index,
+  );
+}
+
+/** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
+function takersOf(
+  { rules, environment }: Pick<RoutePlan, 'rules' | 'environment'>,
+  event: PaymentEvent,
+): { rules: AlertRule[]; leavesIt: boolean } {
+  const takers: AlertRule[] = [];
+  for (const rule of rules) {
+    if (!fits(rule.match, event, environment)) continue;
+    takers.push(rule);
+    if (!rule.goesOn) return { rules: takers, leavesIt: false };
+  }
+  return { rules: takers, leavesIt: true };
+}
+
+/** Whether an event is what a rule asks for. */
+export function fits(match: RouteMatch, event: PaymentEvent, environment: Environment): boolean {
+  return (
+    isSame(match.event, event.kind) &&
+    isSame(match.environment, environment) &&
+    isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
+    isSame(match.currency, event.currency) &&
+    isWithin(match.amount, event.amountMinor) &&
+    isCustomer(match.customer, event.customerId) &&
+    isSame(match.emailDomain, domainOf(event.customerEmail)) &&
+    holdsPart(match.reasonPart, event.reason)
+  );
+}
+
+function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
+  return wanted === undefined || wanted === given;
+}
+
+function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
+  if (!range) return true;
+  return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
+}
+
+function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined): boolean {
+  if (!pattern) return true;
+  if (id === undefined) return false;
+  return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
+}
+
+function domainOf(email: string | undefined): string | undefined {
+  const at = email?.lastIndexOf('@') ?? -1;
+  return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
+}
+
+function holdsPart(part: string | undefined, reason: string | undefined): boolean {
+  return part === undefined || (reason?.toLowerCase().includes(part) ?? false);
+}
+
+/**
+ * Whether where it is told hangs on something that it does not say itself and a look-up may: then it is routed
+ * once it was looked up. Events need not say more than a reference.
+ *
+ * Spec: Events (payload fields beyond those listed: not shown).
+ */
+export function needsLookUp({ rules, environment }: RoutePlan, event: PaymentEvent): boolean {
+  for (const { match, goesOn } of rules) {
+    if (fits(match, event, environment)) {
+      if (!goesOn) return false;
+    } else if (fits(partsItSays(match, event), event, environment)) return true;
+  }
+  return false;
+}
+
+/** What a rule asks for, without what a look-up could still say. */
+function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
+  const { currency, amount, emailDomain, reasonPart, ...rest } = match;
+  return withoutUndefined({
+    ...rest,
+    currency: event.currency === undefined ? undefined : currency,
+    amount: event.amountMinor === undefined ? undefined : amount,
+    emailDomain: event.customerEmail === undefined ? undefined : emailDomain,
+    reasonPart: event.reason === undefined ? undefined : reasonPart,
+  });
+}
+
+/** The event, and what the look-up of that very order says where the event is silent: for its rules alone. */
+export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
+  if (!('transaction' in lookup) || !lookup.evidence.reference.holds) return event;
+  const { transaction } = lookup;
+  const found = {
+    amountMinor: transaction.amountMinor ?? transaction.orderAmountMinor,
+    currency: transaction.currency ?? transaction.orderCurrency,
+    customerEmail: transaction.customerEmail,
+    reason: transaction.gatewayMessage,
+  };
+  return { ...withoutUndefined(found), ...event };
+}
+
+export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {
+  return mutedUntilMs !== undefined && atMs < mutedUntilMs;
+}
+
+/** By the wall clock of its time zone, so that summer time moves it along. */
+export function isQuiet({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): boolean {
+  const minute = minuteOfDay(atMs, timeZone);
+  return fromMinute < toMinute
+    ? minute >= fromMinute && minute < toMinute
+    : minute >= fromMinute || minute < toMinute;
+}
+
+function minuteOfDay(atMs: number, timeZone: string): number {
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const [hour = '', minute = ''] = clock.format(atMs).split(':');
+  return Number(hour) * 60 + Number(minute);
+}
+
+/**
+ * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One that
+ * takes the place of an earlier message mentions nobody, nor does one posted in quiet hours.
+ */
+export function routeAt(rule: AlertRule, postedAtMs: number, isReplacement: boolean): AlertRoute {
+  const { name, severity, mention, quietHours } = rule;
+  const mayMention = !isReplacement && !(quietHours && isQuiet(quietHours, postedAtMs));
+  return {
+    rule: name,
+    ...(severity === undefined ? {} : { severity }),
+    ...(mention && mayMention ? { mention } : {}),
+  };
+}
+
+/** An event as a rule sees it. */
+export type Example = { event: PaymentEvent; environment: Environment };
+
+/**
+ * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
+ * take all that it asks for.
+ *
+ * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
+ * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
+ * does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
+ */
+export function reachingExample(rules: readonly AlertRule[], index: number): Example | undefined {
+  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  return examplesOf(rules, index).find((example) => !before.some((rule) => takes(rule, example)));
+}
+
+/** The rules before it that leave nothing to this one, the fewest that can be named simply: one where one does. */
+export function rulesInTheWay(rules: readonly AlertRule[], index: number): string[] {
+  const examples = examplesOf(rules, index);
+  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  const whole = before.find((rule) => examples.every((example) => takes(rule, example)));
+  const some = before.filter((rule) => examples.some((example) => takes(rule, example)));
+  return (whole ? [whole] : some).map(({ name }) => name);
+}
+
+function takes({ match }: AlertRule, { event, environment }: Example): boolean {
+  return fits(match, event, environment);
+}
+
+function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
+  const match = rules[index]?.match ?? {};
+  const kinds = match.event ? [match.event] : (['payment_failed', 'payment_success'] as const);
+  const environments = match.environment ? [match.environment] : (['live', 'sandbox'] as const);
+  const least = leastEvent(match, rules);
+  return kinds.flatMap((kind) =>
+    environments.flatMap((environment) =>
+      amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
+        event: { ...least, ...amount, kind },
+        environment,
+      })),
+    ),
+  );
+}
+
+/** Says nothing but what the rule asks for. */
+function leastEvent(match: RouteMatch, rules: readonly AlertRule[]): PaymentEvent {
+  const { isSavedCardCharge, currency, customer, emailDomain, reasonPart } = match;
+  return {
+    kind: 'payment_failed',
+    key: 'example',
+    ...(isSavedCardCharge === undefined ? {} : { isSavedCardCharge }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(customer === undefined ? {} : { customerId: customerOf(customer, rules) }),
+    ...(emailDomain === undefined ? {} : { customerEmail: `a@${emailDomain}` }),
+    ...(reasonPart === undefined ? {} : { reason: reasonPart }),
+  };
+}
+
+/** Of a prefix: one that fits no longer prefix and no whole id, because it goes on with what no rule names. */
+function customerOf({ kind, text }: CustomerPattern, rules: readonly AlertRule[]): string {
+  if (kind === 'exact') return text;
+  const named = new Set(rules.flatMap(({ match }) => Array.from(match.customer?.text ?? '')));
+  const firstPrintable = 0x21;
+  let code = firstPrintable;
+  while (named.has(String.fromCodePoint(code))) code += 1;
+  return `${text}${String.fromCodePoint(code)}`;
+}
+
+/** The least amount of the range that the rules before leave, if they leave any, is its own or one above an end of theirs. */
+function amountsToTry(
+  range: AmountRange | undefined,
+  before: readonly AlertRule[],
+): { amountMinor?: number }[] {
+  if (!range) return [{}];
+  const above = before.flatMap(({ match }) =>
+    match.amount?.toMinor === undefined ? [] : [match.amount.toMinor + 1],
+  );
+  return [range.fromMinor ?? 0, ...above]
+    .filter((minor) => isWithin(range, minor))
+    .map((amountMinor) => ({ amountMinor }));
+}

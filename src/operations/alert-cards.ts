@@ -1,0 +1,305 @@
+import type { Lookup } from '../domain/alert.ts';
+import {
+  handlersOf,
+  moveCard,
+  type AlertCard,
+  type CardMove,
+  type CardStep,
+  type MovedCard,
+} from '../domain/alert-card.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { newErrorId, type Log } from '../log.ts';
+import type { Entry, Store } from '../store/store.ts';
+import { createChangeRecord } from './change-record.ts';
+import {
+  alertKey,
+  openEvent,
+  openEvidence,
+  outboxKey,
+  readOutboxRecord,
+  writeOutboxRecord,
+  type AlertNoteBody,
+  type Evidence,
+  type OutboxRecord,
+  type Sealer,
+} from './outbox.ts';
+import { markStale } from './outbox-work.ts';
+
+export type AlertCardsDeps = {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  sealer: Sealer;
+  lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** How long a card is remembered after what was last done with it: as long as its alert. */
+  rememberMs: number;
+  now: () => number;
+  /** Called after work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  log: Log;
+};
+
+/** An alert as whoever acts on its card needs it. */
+export type FoundAlert = {
+  event: PaymentEvent;
+  receivedAtMs: number;
+  card: AlertCard;
+  /** Absent as long as nothing was posted. */
+  evidence?: Evidence;
+};
+
+/** `card` is the one that stands, so that the second of two learns who was first. */
+export type CardMoveResult =
+  | (Extract<MovedCard, { kind: 'moved' }> & { card: AlertCard })
+  | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertCard })
+  /** So old that it is forgotten, or never told here. */
+  | { kind: 'unknown_alert' };
+
+/**
+ * The cards of failed charges, each by the key of its event. What stands in the channels follows: a change is
+ * stored as work, and whoever takes that work edits the messages and tells the step in their threads, so that
+ * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
+ */
+export type AlertCards = {
+  /** What a message of the card is made of; an open card when nobody did anything yet. */
+  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  find(id: string): Promise<FoundAlert | undefined>;
+  /** One decision on all replicas: of any number of moves at once from one state, one is made. */
+  move(id: string, move: CardMove): Promise<CardMoveResult>;
+  /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
+  lookUpNow(id: string): Promise<FoundAlert | undefined>;
+  /** A further message of the card, in another channel; the first one's key follows from the id. */
+  join(id: string, message: string): Promise<void>;
+  /** Tells what is untold, and ends a snooze that is over. For work of the prefix `alertCardPrefix`. */
+  work(entry: Entry): Promise<void>;
+};
+
+export const alertCardPrefix = 'alert:';
+
+/** As it is stored, sealed. Steps that are told stand in the threads alone. */
+type CardRecord = {
+  card: AlertCard;
+  untold: CardStep[];
+  /** How many were told before those; a step's number never changes. */
+  told: number;
+  /** Keys in the outbox of messages besides the first. */
+  others: string[];
+  evidence?: Evidence;
+};
+
+const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
+const shortestPutAsideMs = 60_000;
+const longestPutAsideMs = 3_600_000;
+
+export function createAlertCards(deps: AlertCardsDeps): AlertCards {
+  const { store, sealer } = deps;
+  const changeRecord = createChangeRecord(store);
+
+  async function read(id: string): Promise<CardRecord> {
+    const key = alertCardPrefix + id;
+    return openCard(sealer, key, (await store.read(key))?.value);
+  }
+
+  async function find(id: string): Promise<FoundAlert | undefined> {
+    const alert = await readAlert(deps, alertKey(id));
+    if (!alert) return undefined;
+    const { card, others, ...asked } = await read(id);
+    const [other] = others;
+    // Where the first record is memory alone, another one was posted.
+    const told =
+      alert.evidence ?? (other === undefined ? undefined : (await readAlert(deps, other))?.evidence);
+    const evidence = asked.evidence ?? told;
+    const { event, receivedAtMs } = alert;
+    return { event, receivedAtMs, card, ...withoutUndefined({ evidence }) };
+  }
+
+  /** Stored as work that is due: telling it is what the work is. */
+  function change<Result>(
+    id: string,
+    judge: (record: CardRecord) => { record?: CardRecord; result: Result },
+  ): Promise<Result> {
+    const key = alertCardPrefix + id;
+    return changeRecord(key, (value) => {
+      const { record, result } = judge(openCard(sealer, key, value));
+      return record
+        ? { kind: 'write', value: sealCard(sealer, key, record), delayMs: 0, result }
+        : { kind: 'keep', result };
+    });
+  }
+
+  return {
+    async read(id) {
+      const { card, evidence } = await read(id);
+      return { card, ...withoutUndefined({ evidence }) };
+    },
+    find,
+
+    async move(id, move) {
+      if (!(await store.read(alertKey(id)))) return { kind: 'unknown_alert' };
+      const result = await change<CardMoveResult>(id, (record) => {
+        const moved = moveCard(record.card, move, deps.now());
+        if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };
+        const { card, step } = moved;
+        return { record: { ...record, card, untold: [...record.untold, step] }, result: moved };
+      });
+      if (result.kind === 'moved') deps.wake();
+      return result;
+    },
+
+    async lookUpNow(id) {
+      const alert = await find(id);
+      if (!alert) return undefined;
+      const evidence = { lookup: await deps.lookUp(alert.event), atMs: deps.now() };
+      // No answer takes nothing away from what is known.
+      if (evidence.lookup.kind === 'unchecked') return { ...alert, evidence };
+      const card = await change(id, (record) => ({ record: { ...record, evidence }, result: record.card }));
+      deps.wake();
+      return { ...alert, card, evidence };
+    },
+
+    async join(id, message) {
+      if (message === alertKey(id)) return;
+      await change(id, (record) =>
+        record.others.includes(message)
+          ? { result: undefined }
+          : { record: { ...record, others: [...record.others, message] }, result: undefined },
+      );
+    },
+
+    work: (entry) => workOn(deps, entry),
+  };
+}
+
+async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
+  const { store, sealer } = deps;
+  const id = entry.key.slice(alertCardPrefix.length);
+  let record: CardRecord;
+  try {
+    record = openCard(sealer, entry.key, entry.value);
+  } catch (error) {
+    return await putAside(deps, entry, error);
+  }
+  const woken = moveCard(record.card, { kind: 'wake' }, deps.now());
+  if (woken.kind === 'moved') {
+    // Stored before it is told: the next round tells it.
+    const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
+    await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    return;
+  }
+  await tell(deps, id, record);
+  const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
+  const { card } = record;
+  const snoozedUntil = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
+  const options =
+    snoozedUntil === undefined
+      ? { ttlMs: deps.rememberMs }
+      : { delayMs: Math.max(0, snoozedUntil - deps.now()) };
+  // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
+  await store.write(entry, sealCard(sealer, entry.key, told), options);
+  deps.wake();
+}
+
+/** Throws when the record is sealed with a key that is not here. */
+function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
+  return value === undefined ? noRecord : (JSON.parse(sealer.open(key, value)) as CardRecord);
+}
+
+function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
+  return sealer.seal(key, JSON.stringify(record));
+}
+
+/**
+ * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
+ * may be done again: a note is stored once by its number.
+ */
+async function tell(deps: AlertCardsDeps, id: string, record: CardRecord): Promise<void> {
+  const messages = [alertKey(id), ...record.others];
+  await Promise.all(messages.map((message) => markStale(deps.store, message)));
+  const steps = record.untold.map((step, index) => ({ step, number: record.told + index + 1 }));
+  for (const { step, number } of steps) {
+    // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
+    for (const parent of messages) await storeNote(deps, parent, number, step);
+    // oxlint-disable-next-line no-await-in-loop
+    for (const userId of addressees(step, record.card)) await storeDirect(deps, id, number, { userId, step });
+  }
+}
+
+/** Whom a step is told by direct message: whoever has it in hand and did not do it. */
+function addressees(step: CardStep, card: AlertCard): string[] {
+  if (step.kind === 'recovered') return handlersOf(card);
+  return step.kind === 'assigned' && step.to !== step.by ? [step.to] : [];
+}
+
+async function storeNote(
+  deps: AlertCardsDeps,
+  parent: string,
+  number: number,
+  step: CardStep,
+): Promise<void> {
+  const entry = await deps.store.read(parent);
+  if (!entry) return;
+  const { channel } = readOutboxRecord(entry.value);
+  // It is no message: the event was routed to others.
+  if (channel === '') return;
+  const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
+  const body: AlertNoteBody = { parent, step };
+  await storeMessage(deps, { key, kind: 'alert_note', channel, lane: entry.lane, body });
+}
+
+async function storeDirect(
+  deps: AlertCardsDeps,
+  id: string,
+  number: number,
+  { userId, step }: { userId: string; step: CardStep },
+): Promise<void> {
+  const parent = alertKey(id);
+  const key = outboxKey('alert_direct', `${id}#${number}:${userId}`);
+  const body: AlertNoteBody = { parent, step };
+  await storeMessage(deps, { key, kind: 'alert_direct', channel: userId, lane: userId, body });
+}
+
+async function storeMessage(
+  deps: AlertCardsDeps,
+  message: {
+    key: string;
+    kind: 'alert_note' | 'alert_direct';
+    channel: string;
+    lane: string;
+    body: AlertNoteBody;
+  },
+): Promise<void> {
+  const { key, kind, channel, lane, body } = message;
+  const record: OutboxRecord = {
+    kind,
+    channel,
+    fingerprint: '',
+    receivedAtMs: deps.now(),
+    sealed: deps.sealer.seal(key, JSON.stringify(body)),
+    misses: 0,
+    // A note is edited once: then it names whom a new message would ping.
+    ...(kind === 'alert_note' ? { progress: { kind: 'waiting' } } : {}),
+  };
+  await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
+}
+
+/** The event and what was last looked up of it when it was posted. */
+async function readAlert(
+  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  key: string,
+): Promise<{ event: PaymentEvent; receivedAtMs: number; evidence?: Evidence } | undefined> {
+  const entry = await store.read(key);
+  if (!entry) return undefined;
+  const record = readOutboxRecord(entry.value);
+  const evidence = openEvidence(sealer, key, record);
+  const { receivedAtMs } = record;
+  return { event: openEvent(sealer, key, record), receivedAtMs, ...withoutUndefined({ evidence }) };
+}
+
+/** Sealed with a key that is not here: kept, tried ever more rarely. */
+async function putAside(deps: AlertCardsDeps, entry: Entry, error: unknown): Promise<void> {
+  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
+  const errorId = newErrorId();
+  deps.log('error', 'an alert’s card cannot be opened; it is kept', { errorId, key: entry.key, fix }, error);
+  const delayMs = growingDelayMs(shortestPutAsideMs, Math.min(entry.attempts - 1, 20), longestPutAsideMs);
+  await deps.store.write(entry, entry.value, { delayMs });
+}

@@ -1,0 +1,267 @@
+import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
+import { routeAt, withLookUp, type AlertRule, type Destination } from '../domain/alert-route.ts';
+import {
+  isDeclined,
+  type Alert,
+  type AlertCardShown,
+  type AlertRoute,
+  type Lookup,
+} from '../domain/alert.ts';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import {
+  alertKey,
+  openAlertNote,
+  openEvent,
+  openEvidence,
+  readOutboxRecord,
+  sealEvidence,
+  type Evidence,
+  type OutboxRecord,
+} from './outbox.ts';
+import { again, finish, type Work } from './outbox-work.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
+import { storeCopies } from './route-event.ts';
+
+/** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
+export type CardsForPosts = {
+  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  join(id: string, message: string): Promise<void>;
+  /** From now on a later payment resolves the failure; one that came before it does so now. */
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** Whether a saved card of this customer is remembered. */
+  knowsCardOf(email: string): Promise<boolean>;
+};
+
+/** A service that is away delays an alert by this much at most; then it is told unchecked. */
+const lookUpPatienceMs = 10_000;
+const lookUpAgainMs = 2_000;
+
+/** An event told once, or, where it has a card, a message that is edited as people act on it. */
+export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const event = openEvent(deps.sealer, entry.key, record);
+  const posted = await evidenceOf(deps, work, event);
+  if (!posted) return { kind: 'settled' };
+  if (record.channel === '') return await routeLater(deps, work, event, posted);
+  const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
+  const { lookup } = shown?.evidence ?? posted;
+  const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
+  const alert: Alert = {
+    ...alertOf(deps, work, event, lookup),
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    ...withoutUndefined({
+      route: routeOf(deps, record, rule),
+      card: shown?.card,
+    }),
+  };
+  const message = deps.compose({ kind: 'alert', alert });
+  return shown
+    ? await postCard(deps, work, { channel, message, card: shown.card, posted })
+    : { kind: 'post', channel, message };
+}
+
+async function postCard(
+  deps: PrepareDeps,
+  work: Work,
+  made: { channel: string; message: Composed; card: AlertCardShown; posted: Evidence },
+): Promise<Prepared> {
+  const { channel, message, card, posted } = made;
+  const { entry } = work;
+  const isIncomplete = card.isFirst && namesPeople(card.card);
+  const whole = isIncomplete ? followedByEdit(deps, entry.key, message) : message;
+  const prepared = await postOrEdit(deps, work, channel, whole);
+  const keep = {
+    evidence: sealEvidence(deps.sealer, entry.key, posted),
+    sent: isIncomplete ? undefined : message.digest,
+  };
+  return prepared.kind === 'post' ? { ...prepared, keep } : prepared;
+}
+
+/**
+ * An event that is routed by what the look-up says: from here on the records of its channels tell it, and its own
+ * is its dedupe memory alone. A crash in between is made good by the next round.
+ */
+async function routeLater(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  found: Evidence,
+): Promise<Prepared> {
+  const { fingerprint, receivedAtMs } = work.record;
+  const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
+  await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
+  const evidence = sealEvidence(deps.sealer, work.entry.key, found);
+  await finish(deps, work, { evidence, misses: 0 }, 0);
+  return { kind: 'settled' };
+}
+
+/** As the post said it, whose time Slack names a message by, in seconds. */
+function routeOf(
+  { now }: PrepareDeps,
+  { posted, replaced }: OutboxRecord,
+  rule: AlertRule | undefined,
+): AlertRoute | undefined {
+  const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
+  return rule && routeAt(rule, postedAtMs, replaced !== undefined);
+}
+
+/** Failures alone are acted on. One from before there were cards is told as it was to be told. */
+function isCard(event: PaymentEvent, record: OutboxRecord): boolean {
+  return event.kind === 'payment_failed' && record.progress !== undefined;
+}
+
+/** Looked up anew for every post; an edit shows what the post showed. Undefined: the alert waits for the service. */
+async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
+  const { entry, record } = work;
+  const kept = record.posted && openEvidence(deps.sealer, entry.key, record);
+  if (kept) return kept;
+  const lookup = await deps.lookUp(event);
+  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
+    await again(deps, work, {}, { delayMs: lookUpAgainMs });
+    return undefined;
+  }
+  return { lookup, atMs: deps.now() };
+}
+
+async function cardOf(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  posted: Evidence,
+): Promise<{ card: AlertCardShown; evidence: Evidence }> {
+  const isFirst = !record.posted;
+  if (isFirst) {
+    if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
+    await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
+  }
+  const { card, evidence: asked } = await deps.cards.read(event.key);
+  const isNewer = asked !== undefined && asked.atMs > posted.atMs;
+  const evidence = isNewer ? asked : posted;
+  const shown: AlertCardShown = {
+    id: event.key,
+    card,
+    isFirst,
+    canChargeAgain: card.kind === 'acknowledged' && (await canChargeAgain(deps, event, evidence.lookup)),
+    ...withoutUndefined({ lookedUpAtMs: isNewer ? asked.atMs : undefined, replaced: record.replaced }),
+  };
+  return { card: shown, evidence };
+}
+
+/** Only for a plain decline: what may have moved money is never charged again from here. */
+async function canChargeAgain(deps: PrepareDeps, event: PaymentEvent, lookup: Lookup): Promise<boolean> {
+  const email = customerEmailOf(event, lookup);
+  return email !== undefined && isDeclined({ event, lookup }) && (await deps.cards.knowsCardOf(email));
+}
+
+/** The looked-up record's, where it is of this order; else the signed event's. */
+export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
+  const found = 'transaction' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
+  return found?.customerEmail ?? event.customerEmail;
+}
+
+function namesPeople(card: AlertCard): boolean {
+  return handlersOf(card).length > 0 || card.kind === 'closed';
+}
+
+function alertOf(
+  { environment, account }: PrepareDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Alert {
+  const told = { ...provenReference(lookup), ...event, key: entry.key };
+  const { receivedAtMs } = record;
+  return { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+}
+
+/** The service's own record names the order, also where the event could not. */
+function provenReference(lookup: Lookup): { orderReference?: string } {
+  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  return found === undefined ? {} : { orderReference: found };
+}
+
+/**
+ * Where it was to go when it came, as long as the rules of the moment send it there. When they do not any more,
+ * a copy stays with its channel all the same, and the event's own record goes where they send it now and no copy
+ * of it does.
+ */
+async function destinationOf(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+): Promise<Destination> {
+  const routed = deps.route(event, record.receivedAtMs);
+  const same = routed.find(({ channel }) => channel === record.channel);
+  if (same) return same;
+  if (entry.key !== alertKey(event.key)) return { channel: record.channel };
+  const copies = await Promise.all(
+    routed.map(({ channel }) => deps.store.read(alertKey(event.key, channel))),
+  );
+  return routed.find((_, index) => !copies[index]) ?? { channel: record.channel };
+}
+
+/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
+export async function prepareAlertNote(
+  deps: PrepareDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
+  const told = await readParent(deps, parent);
+  if (!told) return await settle(deps, work);
+  const { posted } = told.work.record;
+  if (!posted && !record.posted) return await waitForParent(deps, work);
+  const isFirst = !record.posted;
+  const message = deps.compose({
+    kind: 'alert_note',
+    alert: told.alert,
+    step,
+    key: entry.key,
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    isFirst,
+  });
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(deps, entry.key, message) : message;
+  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
+  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
+  return { ...prepared, threadTs: posted.ts };
+}
+
+function isOfPeople(step: CardStep): boolean {
+  return 'by' in step;
+}
+
+export async function prepareAlertDirect(
+  deps: PrepareDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
+  const told = await readParent(deps, parent);
+  if (!told) return await settle(deps, work);
+  const message = deps.compose({
+    kind: 'alert_direct',
+    alert: told.alert,
+    step,
+    key: entry.key,
+    mayBeRepeat,
+    // Whom it names is not whom it is for.
+    isFirst: false,
+  });
+  return { kind: 'post', channel: record.channel, message };
+}
+
+/** The alert a step belongs to; undefined when it is forgotten. */
+async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work; alert: Alert } | undefined> {
+  const entry = await deps.store.read(key);
+  if (!entry) return undefined;
+  const work = { entry, record: readOutboxRecord(entry.value) };
+  const event = openEvent(deps.sealer, key, work.record);
+  const kept = openEvidence(deps.sealer, key, work.record);
+  const { evidence = kept } = await deps.cards.read(event.key);
+  const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
+  return { work, alert: alertOf(deps, work, event, lookup) };
+}

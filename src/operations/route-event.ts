@@ -1,0 +1,58 @@
+import type { Destination } from '../domain/alert-route.ts';
+import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { Store } from '../store/store.ts';
+import { alertKey, writeOutboxRecord, type Sealer } from './outbox.ts';
+
+export type RouteDeps = { store: Pick<Store, 'create'>; sealer: Sealer; rememberMs: number };
+
+export type StoredAlert = { event: PaymentEvent; fingerprint: string; receivedAtMs: number };
+
+/** What an event's own record is beside its dedupe memory: a message, the work of routing it, or nothing more. */
+export type Own = { kind: 'channel'; channel: string } | { kind: 'to_route' } | { kind: 'nowhere' };
+
+/** Stores the event. False: it is there already, and nothing changed. Throws StoreUnavailable. */
+export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise<boolean> {
+  const key = alertKey(alert.event.key);
+  const { store, rememberMs } = deps;
+  switch (own.kind) {
+    case 'channel':
+      return store.create(key, recordOf(deps, key, alert, own.channel), { delayMs: 0, lane: own.channel });
+    case 'to_route':
+      return store.create(key, recordOf(deps, key, alert, ''), { delayMs: 0 });
+    case 'nowhere':
+      return store.create(key, recordOf(deps, key, alert, ''), { ttlMs: rememberMs });
+  }
+}
+
+/** Stores a record of the alert for each of these channels; those that are there stay as they are. */
+export async function storeCopies(
+  deps: RouteDeps,
+  alert: StoredAlert,
+  destinations: readonly Destination[],
+): Promise<void> {
+  await Promise.all(
+    destinations.map(({ channel }) => {
+      const key = alertKey(alert.event.key, channel);
+      return deps.store.create(key, recordOf(deps, key, alert, channel), { delayMs: 0, lane: channel });
+    }),
+  );
+}
+
+/** Without a channel it is no message. */
+function recordOf(
+  { sealer }: RouteDeps,
+  key: string,
+  { event, fingerprint, receivedAtMs }: StoredAlert,
+  channel: string,
+): string {
+  return writeOutboxRecord({
+    kind: 'alert',
+    channel,
+    fingerprint,
+    receivedAtMs,
+    sealed: sealer.seal(key, JSON.stringify(event)),
+    misses: 0,
+    // People act on a failure, and its message is edited as they do.
+    ...(event.kind === 'payment_failed' && channel !== '' ? { progress: { kind: 'waiting' } } : {}),
+  });
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+
+/** What is told when webhooks fail as a whole; see `judgeWebhooks` for when. Times in UTC ms. */
+const alarmNotice = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('webhooks_silent'),
+    minutes: z.number(),
+    /** Charges approved since the last webhook; `mostApprovals` stands for that many or more. */
+    approvals: z.number(),
+    sinceMs: z.number(),
+  }),
+  z.object({
+    kind: z.literal('deliveries_refused'),
+    refusals: z.number(),
+    sinceMs: z.number(),
+    /** Words that name settings, headers and fields, and hold nothing secret. */
+    cause: z.string(),
+  }),
+  z.object({
+    kind: z.literal('events_missing'),
+    references: z.array(z.string()),
+    /** How many there are beyond those. */
+    more: z.number(),
+    minutes: z.number(),
+  }),
+]);
+
+export type AlarmNotice = z.infer<typeof alarmNotice>;
+
+const refusal = z.object({ id: z.string(), atMs: z.number() });
+const approval = z.object({ reference: z.string(), atMs: z.number() });
+const cause = z.object({ words: z.string(), atMs: z.number() });
+
+/** What one replica saw within about a minute. Taken in twice it counts once. */
+const batch = z.object({
+  acceptedAtMs: z.number().optional(),
+  /** Since the last accepted one. */
+  refusals: z.array(refusal),
+  /** Of the last refusal. */
+  cause: cause.optional(),
+  approvals: z.array(approval),
+});
+
+export type WebhookBatch = z.infer<typeof batch>;
+
+/** What all replicas together know; small, however long nothing comes. */
+const state = z.object({
+  acceptedAtMs: z.number().optional(),
+  /** Since the last accepted delivery, the first ones. */
+  approvals: z.array(approval),
+  /** Of a silence that was told. */
+  silentSinceMs: z.number().optional(),
+  /** Of the last ten minutes, since the last accepted delivery. */
+  refusals: z.array(refusal),
+  cause: cause.optional(),
+  /** Of a run of refusals that was told. */
+  refused: z.object({ sinceMs: z.number(), lastMs: z.number() }).optional(),
+  /** Charges whose event never came, and who are not told yet. */
+  missing: z.array(approval),
+  missingToldAtMs: z.number().optional(),
+  /** Decided and not surely on record yet; the name is the same however often it is told. */
+  toTell: z.array(z.object({ name: z.string(), notice: alarmNotice })),
+});
+
+export type WebhookState = z.infer<typeof state>;
+
+export type AlarmRules = {
+  /** 0: never. */
+  silenceMs: number;
+  /** How many refusals in a row within ten minutes; 0: never. */
+  refusals: number;
+  /** How long an approved charge's event may take; 0: nobody asks. */
+  missingMs: number;
+};
+
+export const unexplained = 'It could not be found out.';
+export const mostApprovals = 100;
+export const mostRefusals = 100;
+const mostMissing = 200;
+const mostListed = 10;
+
+const refusalsWithinMs = 600_000;
+/** Without a refusal for so long the next run of them is another incident. */
+const calmMs = 3_600_000;
+const missingEveryMs = 3_600_000;
+/** An approval so soon after a delivery may be what that delivery told. */
+const graceMs = 120_000;
+
+export const nothingSeen: WebhookState = { approvals: [], refusals: [], missing: [], toTell: [] };
+
+/** Throws when the text is none. */
+export function readState(text: string): WebhookState {
+  return state.parse(JSON.parse(text));
+}
+
+/** Throws when the text is none. */
+export function readBatch(text: string): WebhookBatch {
+  return batch.parse(JSON.parse(text));
+}
+
+/** In whatever order the batches of all replicas come, and however often one comes, the same is known. */
+export function takeIn(before: WebhookState, seen: WebhookBatch): WebhookState {
+  const acceptedAtMs = latest(before.acceptedAtMs, seen.acceptedAtMs);
+  const { silentSinceMs, refused, ...kept } = before;
+  const newerCause = [before.cause, seen.cause]
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => b.atMs - a.atMs)[0];
+  const isAfter = (atMs: number): boolean => acceptedAtMs === undefined || atMs > acceptedAtMs;
+  const refusals = distinct([...before.refusals, ...seen.refusals], ({ id }) => id)
+    .filter(({ atMs }) => isAfter(atMs))
+    .slice(-mostRefusals);
+  const approvals = distinct([...before.approvals, ...seen.approvals], ({ reference }) => reference)
+    .filter(({ atMs }) => isAfter(atMs - graceMs))
+    .slice(0, mostApprovals);
+  return {
+    ...kept,
+    approvals,
+    refusals,
+    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
+    ...(newerCause && { cause: newerCause }),
+    ...(silentSinceMs !== undefined && isAfter(silentSinceMs) ? { silentSinceMs } : {}),
+    ...(refused && isAfter(refused.lastMs) ? { refused } : {}),
+  };
+}
+
+export function addMissing(before: WebhookState, charge: { reference: string; atMs: number }): WebhookState {
+  const missing = distinct([...before.missing, charge], ({ reference }) => reference);
+  return { ...before, missing: missing.slice(0, mostMissing) };
+}
+
+export function dropTold(before: WebhookState, names: ReadonlySet<string>): WebhookState {
+  return { ...before, toTell: before.toTell.filter(({ name }) => !names.has(name)) };
+}
+
+/**
+ * What must be told by now, put down in `toTell`, each incident once: its name includes when it began. Silence
+ * ends with the next accepted delivery; so does a run of refusals, or when there was none for an hour. Charges
+ * without their event are told once an hour at most, all that came up in between together.
+ */
+export function judgeWebhooks(before: WebhookState, rules: AlarmRules, nowMs: number): WebhookState {
+  return [judgeSilence, judgeRefusals, judgeMissing].reduce(
+    (known, judge) => judge(known, rules, nowMs),
+    before,
+  );
+}
+
+function judgeSilence(before: WebhookState, { silenceMs }: AlarmRules, nowMs: number): WebhookState {
+  const [first] = before.approvals;
+  if (silenceMs === 0 || before.silentSinceMs !== undefined || !first) return before;
+  if (nowMs - first.atMs < silenceMs) return before;
+  const notice: AlarmNotice = {
+    kind: 'webhooks_silent',
+    minutes: Math.round(silenceMs / 60_000),
+    approvals: before.approvals.length,
+    sinceMs: first.atMs,
+  };
+  return { ...withTold(before, `silence:${first.atMs}`, notice), silentSinceMs: first.atMs };
+}
+
+function judgeRefusals(before: WebhookState, rules: AlarmRules, nowMs: number): WebhookState {
+  const refusals = before.refusals.filter(({ atMs }) => nowMs - atMs < refusalsWithinMs);
+  const [first] = refusals;
+  const lastMs = refusals.at(-1)?.atMs;
+  const { refused, ...calm } = { ...before, refused: before.refused, refusals };
+  if (refused) {
+    const isOver = nowMs - (lastMs ?? refused.lastMs) >= calmMs;
+    return isOver ? calm : { ...calm, refused: { ...refused, lastMs: lastMs ?? refused.lastMs } };
+  }
+  if (rules.refusals === 0 || refusals.length < rules.refusals || !first || lastMs === undefined) return calm;
+  const notice: AlarmNotice = {
+    kind: 'deliveries_refused',
+    refusals: refusals.length,
+    sinceMs: first.atMs,
+    cause: before.cause?.words ?? unexplained,
+  };
+  return { ...withTold(calm, `refused:${first.atMs}`, notice), refused: { sinceMs: first.atMs, lastMs } };
+}
+
+function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: number): WebhookState {
+  const { missing, missingToldAtMs } = before;
+  const [first] = missing;
+  if (!first || (missingToldAtMs !== undefined && nowMs - missingToldAtMs < missingEveryMs)) return before;
+  const notice: AlarmNotice = {
+    kind: 'events_missing',
+    references: missing.slice(0, mostListed).map(({ reference }) => reference),
+    more: Math.max(0, missing.length - mostListed),
+    minutes: Math.round(missingMs / 60_000),
+  };
+  const told = withTold(before, `missing:${first.reference}:${first.atMs}`, notice);
+  return { ...told, missing: [], missingToldAtMs: nowMs };
+}
+
+function withTold(before: WebhookState, name: string, notice: AlarmNotice): WebhookState {
+  return { ...before, toTell: [...before.toTell, { name, notice }] };
+}
+
+function latest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** Oldest first, each once. */
+function distinct<T extends { atMs: number }>(all: readonly T[], nameOf: (one: T) => string): T[] {
+  const byName = new Map<string, T>();
+  for (const one of all) if (!byName.has(nameOf(one))) byName.set(nameOf(one), one);
+  return [...byName.values()].toSorted((a, b) => a.atMs - b.atMs);
+}

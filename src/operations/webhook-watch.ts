@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Log } from '../log.ts';
+import type { Entry, Store } from '../store/store.ts';
+import { createChangeRecord, type ChangeRecord } from './change-record.ts';
+import { alertKey } from './outbox.ts';
+import { tellOperators, type TellDeps } from './tell-operators.ts';
+import {
+  addMissing,
+  dropTold,
+  judgeWebhooks,
+  mostApprovals,
+  mostRefusals,
+  nothingSeen,
+  readBatch,
+  readState,
+  takeIn,
+  unexplained,
+  type AlarmNotice,
+  type AlarmRules,
+  type WebhookBatch,
+  type WebhookState,
+} from './webhook-state.ts';
+
+export type WatchDeps = TellDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  rules: AlarmRules;
+  /** Called after a notice was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  log: Log;
+};
+
+/** A charge that ended approved, found by look-up; `hasEvent`: its signed payment_success came before that. */
+export type ApprovedCharge = { reference: string; hasEvent: boolean };
+
+export type WebhookWatch = {
+  /** A delivery whose signature holds, whatever becomes of it. Costs no call of the store. */
+  accepted: () => void;
+  /** One whose signature does not. `explain` is called later, for one refusal a minute at most. Costs no call of the store. */
+  refused: (explain: () => string) => void;
+  /** On record when it resolves; for the same charge again is the same as once. Throws StoreUnavailable. */
+  approved: (charge: ApprovedCharge) => Promise<void>;
+  /** Puts what was seen since the last time on record, in one call of the store; none when nothing was. Never throws. */
+  flush: () => Promise<void>;
+  /** Flushes every minute until stopped, and once more then. */
+  start: () => void;
+  stop: () => Promise<void>;
+  /** A record whose key begins with `alarmPrefix`, given out as due. */
+  work: (entry: Entry) => Promise<void>;
+};
+
+export const alarmPrefix = 'alarm:';
+const checkKey = `${alarmPrefix}check`;
+const batchPrefix = `${alarmPrefix}batch:`;
+const eventPrefix = `${alarmPrefix}event:`;
+const stateKey = 'webhook-watch';
+
+/** One lane for all that changes what is known, so that replicas take turns. */
+export const alarmLane = 'alarm';
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/**
+ * Watches over webhooks as a whole, for all replicas together: silence though charges are approved, refusals
+ * that rise, events that never come. A replica counts in memory and puts its counts on record once a minute,
+ * so a crash loses a minute of counting at most and receiving gets no slower; what is to be told of an approved
+ * charge loses nothing. Judged once a minute by whichever replica the store gives the turn. An alarm comes up
+ * to two minutes late. Times of deliveries are the replicas' own, whose clocks may differ by seconds.
+ */
+export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
+  const { store, rules, log, now } = deps;
+  const changeRecord = createChangeRecord(store);
+  const replica = randomBytes(8).toString('hex');
+  let seen = nothingCounted();
+  let count = 0;
+  let isArmed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function nextId(): string {
+    count += 1;
+    return `${replica}:${count}`;
+  }
+
+  async function arm(): Promise<void> {
+    if (isArmed) return;
+    await store.create(checkKey, '', { delayMs: minuteMs, lane: alarmLane });
+    isArmed = true;
+  }
+
+  async function flush(): Promise<void> {
+    if (isEmpty(seen)) return;
+    const counted = seen;
+    seen = nothingCounted();
+    try {
+      await store.create(`${batchPrefix}${nextId()}`, batchOf(counted), { delayMs: 0, lane: alarmLane });
+    } catch (error) {
+      // What was counted meanwhile is newer. Should the call have been carried out, it counts once all the same.
+      seen = joined(counted, seen);
+      log('debug', 'what was seen of webhooks is not on record yet', {}, error);
+    }
+  }
+
+  async function tick(): Promise<void> {
+    await arm().catch((error: unknown) => log('debug', 'webhooks are not watched yet', {}, error));
+    await flush();
+  }
+
+  return {
+    accepted() {
+      seen = { ...nothingCounted(), approvals: seen.approvals, acceptedAtMs: now() };
+    },
+    refused(explain) {
+      if (rules.refusals === 0) return;
+      const atMs = now();
+      if (seen.refusals.length >= mostRefusals) seen.refusals.shift();
+      seen.refusals.push({ id: nextId(), atMs });
+      seen.lastRefused = { explain, atMs };
+    },
+    async approved({ reference, hasEvent }) {
+      if (hasEvent) return;
+      const atMs = now();
+      if (rules.missingMs > 0) {
+        await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
+      }
+      const isKnown = seen.approvals.some((one) => one.reference === reference);
+      if (rules.silenceMs > 0 && !isKnown && seen.approvals.length < mostApprovals) {
+        seen.approvals.push({ reference, atMs });
+      }
+    },
+    flush,
+    start() {
+      void tick();
+      timer = setInterval(() => void tick(), minuteMs);
+      timer.unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+    work: (entry) => work(deps, changeRecord, entry),
+  };
+}
+
+type Counted = Omit<WebhookBatch, 'cause'> & {
+  lastRefused?: { explain: () => string; atMs: number } | undefined;
+};
+
+function nothingCounted(): Counted {
+  return { refusals: [], approvals: [] };
+}
+
+function isEmpty({ acceptedAtMs, refusals, approvals }: Counted): boolean {
+  return acceptedAtMs === undefined && refusals.length === 0 && approvals.length === 0;
+}
+
+function joined(older: Counted, newer: Counted): Counted {
+  const acceptedAtMs = newer.acceptedAtMs ?? older.acceptedAtMs;
+  const kept = newer.acceptedAtMs === undefined ? older.refusals : [];
+  return {
+    refusals: [...kept, ...newer.refusals].slice(-mostRefusals),
+    approvals: [...older.approvals, ...newer.approvals].slice(0, mostApprovals),
+    lastRefused: newer.lastRefused ?? (kept.length > 0 ? older.lastRefused : undefined),
+    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
+  };
+}
+
+/** The cause is looked for here, once for all of the minute, and the delivery itself goes no further. */
+function batchOf({ lastRefused, ...counted }: Counted): string {
+  const cause = lastRefused && { words: explained(lastRefused.explain), atMs: lastRefused.atMs };
+  const batch: WebhookBatch = cause ? { ...counted, cause } : counted;
+  return JSON.stringify(batch);
+}
+
+/** A bug in explaining must not keep what was counted from being put on record. */
+function explained(explain: () => string): string {
+  try {
+    return explain();
+  } catch {
+    return unexplained;
+  }
+}
+
+async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
+  if (entry.key === checkKey) return await check(deps, changeRecord, entry);
+  if (entry.key.startsWith(batchPrefix)) return await takeBatch(deps, changeRecord, entry);
+  if (entry.key.startsWith(eventPrefix)) return await lookForEvent(deps, changeRecord, entry);
+  deps.log('error', 'an alarm of an unknown kind is due; it is kept', { key: entry.key });
+  await deps.store.write(entry, entry.value, { delayMs: dayMs });
+}
+
+/** Told first and crossed out afterwards: a crash in between tells again under the same name, which is once. */
+async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
+  const judged = await change(deps, changeRecord, (state) => judgeWebhooks(state, deps.rules, deps.now()));
+  for (const { name, notice } of judged.toTell) {
+    deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
+    // oxlint-disable-next-line no-await-in-loop -- few, and in their order
+    if (await tellOperators(deps, `${alarmPrefix}${name}`, notice)) deps.wake();
+  }
+  const names = new Set(judged.toTell.map(({ name }) => name));
+  if (names.size > 0) await change(deps, changeRecord, (state) => dropTold(state, names));
+  await deps.store.write(entry, '', { delayMs: minuteMs });
+}
+
+function logWords(notice: AlarmNotice): string {
+  switch (notice.kind) {
+    case 'webhooks_silent':
+      return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were approved`;
+    case 'deliveries_refused':
+      return `${notice.refusals} webhook deliveries were refused in a row`;
+    case 'events_missing':
+      return `The events of ${notice.references.length + notice.more} approved charges never came`;
+  }
+}
+
+async function takeBatch(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
+  const batch = readOr(deps, () => readBatch(entry.value), undefined);
+  if (batch) await change(deps, changeRecord, (state) => takeIn(state, batch));
+  await deps.store.write(entry, '', { ttlMs: minuteMs });
+}
+
+/** The key of a success of this reference, as its repeats have it too. */
+export function successKey(reference: string): string {
+  return alertKey(`payment_success/order/${reference}`);
+}
+
+async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
+  const reference = entry.key.slice(eventPrefix.length);
+  const hasCome = deps.rules.missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
+  const atMs = Number(entry.value);
+  if (!hasCome) await change(deps, changeRecord, (state) => addMissing(state, { reference, atMs }));
+  await deps.store.write(entry, entry.value, { ttlMs: dayMs });
+}
+
+function change(
+  deps: WatchDeps,
+  changeRecord: ChangeRecord,
+  next: (state: WebhookState) => WebhookState,
+): Promise<WebhookState> {
+  return changeRecord(stateKey, (text) => {
+    const before = text === undefined ? nothingSeen : readOr(deps, () => readState(text), nothingSeen);
+    const result = next(before);
+    const value = JSON.stringify(result);
+    return value === text ? { kind: 'keep', result } : { kind: 'write', value, result };
+  });
+}
+
+/** What another release may have left counts as nothing: it is counting, and no alert. */
+function readOr<T, Otherwise>(deps: WatchDeps, read: () => T, otherwise: Otherwise): T | Otherwise {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    deps.log('error', 'what was seen of webhooks cannot be read; counting starts anew', {}, error);
+    return otherwise;
+  }
+}

@@ -1,0 +1,94 @@
+// What the one person who pressed is told; none of it pings anybody.
+
+import type { AlertCard, MovedCard } from '../../domain/alert-card.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { uncheckedWords } from '../alert-message.ts';
+import { headline, moment, person, richText, words, type Run } from '../blocks.ts';
+import type { ChargePlace } from '../charge/charge-place.ts';
+import { referenceWord } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
+import { transactionMessage } from '../transaction-message.ts';
+
+export type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
+
+/** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
+export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
+  const { text, block } = headline(refusedWords(why, card, askedBy), []);
+  return {
+    text,
+    blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed by this press.')])],
+  };
+}
+
+function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
+  switch (why) {
+    case 'taken':
+      return card.kind === 'acknowledged' && card.by === askedBy
+        ? '👀 You acknowledged it already'
+        : '👀 Acknowledged by somebody else first';
+    case 'ended':
+      return card.kind === 'recovered' ? '✅ Recovered already' : '☑️ Closed already';
+    case 'not_acknowledged':
+      return 'Acknowledge it first';
+    case 'nothing_new':
+      return 'It stands so already';
+  }
+}
+
+function standing(card: AlertCard, askedBy: string): Run[] {
+  const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
+  switch (card.kind) {
+    case 'open':
+      return [words('Nobody has acknowledged it yet.')];
+    case 'acknowledged':
+      return [
+        words('Acknowledged by '),
+        by(card.by),
+        words(' '),
+        moment(card.at),
+        ...(card.assignee === undefined ? [] : [words(', assigned to '), by(card.assignee)]),
+        words('.'),
+      ];
+    case 'recovered':
+      return [words('A payment resolved it '), moment(card.at), words('.')];
+    case 'closed':
+      return [words('Closed by '), by(card.by), words(' '), moment(card.at), words('.')];
+  }
+}
+
+export function doneMessage(what: string): SlackMessage {
+  const { text, block } = headline(what, []);
+  return { text, blocks: [block] };
+}
+
+export function unknownAlertMessage(): SlackMessage {
+  const { text, block } = headline('This alert is not known any more', []);
+  const next = words(
+    'It is older than what the bot remembers. Nothing was changed; look the reference up to see how it stands.',
+  );
+  return { text, blocks: [block, richText([next])] };
+}
+
+/** What a look-up gave, as `/pay lookup` tells it. */
+export function lookedUpMessage(
+  { lookup, atMs }: { lookup: Lookup; atMs: number },
+  reference: string,
+  place: ChargePlace,
+): SlackMessage {
+  if (lookup.kind === 'unchecked') {
+    const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
+    const why = words(
+      `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. The alert stays as it was.`,
+    );
+    return { text, blocks: [block, richText([why])] };
+  }
+  if (lookup.kind === 'no_reference') return doneMessage('❔ There is no order to look up');
+  return transactionMessage({
+    // It was looked up, so it is one.
+    reference: reference as OrderReference,
+    confirmation: lookup,
+    ...place,
+    checkedAtMs: atMs,
+  });
+}

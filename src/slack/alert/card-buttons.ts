@@ -1,0 +1,62 @@
+import type { ActionsBlock, Button, Overflow } from '@slack/types';
+import type { AlertCardShown } from '../../domain/alert.ts';
+import { button, plainText } from '../blocks.ts';
+import { limits } from '../limits.ts';
+import { alertActions, writeMore, type MoreChoice } from './card-actions.ts';
+
+/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order. */
+export function cardButtons(
+  { id, card, canChargeAgain }: AlertCardShown,
+  canLookUp: boolean,
+): ActionsBlock[] {
+  switch (card.kind) {
+    case 'open':
+      return row(acknowledge(id), ...(canLookUp ? [lookUp(id)] : []), close(id));
+    case 'acknowledged': {
+      const hidesLookUp = canChargeAgain && canLookUp;
+      const front = canChargeAgain ? [chargeAgain(id)] : canLookUp ? [lookUp(id)] : [];
+      return row(...front, close(id), more(id, hidesLookUp));
+    }
+    case 'recovered':
+    case 'closed':
+      return [];
+  }
+}
+
+function acknowledge(id: string): Button {
+  return button({ actionId: alertActions.acknowledge, text: 'Acknowledge', value: id, style: 'primary' });
+}
+
+function lookUp(id: string): Button {
+  return button({ actionId: alertActions.lookUp, text: 'Look up', value: id });
+}
+
+function close(id: string): Button {
+  return button({ actionId: alertActions.close, text: 'Close…', value: id });
+}
+
+function chargeAgain(id: string): Button {
+  return button({ actionId: alertActions.chargeAgain, text: 'Charge again…', value: id });
+}
+
+const choiceWords: Record<MoreChoice, string> = {
+  look_up: 'Look up',
+  assign: 'Assign…',
+  snooze: 'Snooze…',
+};
+
+function more(id: string, withLookUp: boolean): Overflow {
+  const choices: MoreChoice[] = [...(withLookUp ? (['look_up'] as const) : []), 'assign', 'snooze'];
+  return {
+    type: 'overflow',
+    action_id: alertActions.more,
+    options: choices.map((choice) => ({
+      text: plainText(choiceWords[choice], limits.optionText),
+      value: writeMore(choice, id),
+    })),
+  };
+}
+
+function row(...elements: (Button | Overflow)[]): ActionsBlock[] {
+  return [{ type: 'actions', elements }];
+}

@@ -1,0 +1,109 @@
+// What a card says of itself, besides what happened to the charge.
+
+import type { ContextBlock } from '@slack/types';
+import type { Acknowledged, AlertCard, Recovery } from '../../domain/alert-card.ts';
+import type { AlertCardShown } from '../../domain/alert.ts';
+import { formatMoney } from '../../domain/money.ts';
+import { outcomeWords } from '../../domain/outcome.ts';
+import { context, moment, mrkdwn, person, words, type Run } from '../blocks.ts';
+import { referenceWord, word } from '../evidence.ts';
+import { outsideText, slackTime, utcTime } from '../text.ts';
+
+const longestReason = 300;
+
+/** The card's state before the charge's own, which an open card leaves as it is. */
+export function cardState(card: AlertCard, charge: string): string {
+  switch (card.kind) {
+    case 'open':
+      return charge;
+    case 'acknowledged':
+      return `${card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed'} · ${charge}`;
+    case 'recovered':
+      return `✅ Recovered · ${outcomeWords.paid}`;
+    case 'closed':
+      return `☑️ Closed · ${charge}`;
+  }
+}
+
+/** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */
+export function cardFields({
+  card,
+  isFirst,
+}: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
+  switch (card.kind) {
+    case 'open':
+      return {};
+    case 'acknowledged':
+      return handling(card, isFirst);
+    case 'recovered':
+      return {
+        'Paid by': paidBy(card.payment),
+        'Time to recovery': recoveryTime(card.payment),
+        ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
+      };
+    case 'closed':
+      return {
+        Reason: reasonWords(card.reason),
+        'Closed by': isFirst ? undefined : [person(card.by), words(' '), moment(card.at)],
+        ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
+      };
+  }
+}
+
+function handling(card: Acknowledged, isFirst: boolean): Record<string, readonly Run[] | undefined> {
+  const { assignee, snoozedUntil } = card;
+  return {
+    ...acknowledgedBy(card, isFirst),
+    'Assigned to': assignee === undefined || isFirst ? undefined : [person(assignee)],
+    'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
+  };
+}
+
+function acknowledgedBy({ by, at }: Acknowledged, isFirst: boolean): Record<string, readonly Run[]> {
+  return { 'Acknowledged by': isFirst ? [moment(at)] : [person(by), words(' '), moment(at)] };
+}
+
+/** "NGN 12,500.00, reference ORDER-7 (another payment of the same customer)". */
+export function paidBy({ money, reference, isSameReference }: Recovery): string {
+  const which = isSameReference ? 'the same reference' : 'another payment of the same customer';
+  return `${word(formatMoney(money)) ?? ''}, reference ${referenceWord(reference)} (${which})`;
+}
+
+/** "2 h 5 min after the failure". */
+export function recoveryTime({ afterMs }: Recovery): string {
+  return afterMs < 0
+    ? `the payment’s event came ${duration(-afterMs)} before the failure’s`
+    : `${duration(afterMs)} after the failure`;
+}
+
+const minuteMs = 60_000;
+
+function duration(ms: number): string {
+  const minutes = Math.floor(ms / minuteMs);
+  if (minutes < 1) return 'less than a minute';
+  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];
+  if (days > 0) return hours > 0 ? `${days} d ${hours} h` : `${days} d`;
+  const rest = minutes % 60;
+  if (hours === 0) return `${rest} min`;
+  return rest > 0 ? `${hours} h ${rest} min` : `${hours} h`;
+}
+
+export function reasonWords(reason: string): string {
+  return outsideText(reason, longestReason);
+}
+
+/** When it was looked up last, and where the message before this one stood. */
+export function cardFoot({ lookedUpAtMs, replaced }: AlertCardShown): ContextBlock[] {
+  return [
+    ...(lookedUpAtMs === undefined
+      ? []
+      : [context(mrkdwn(`looked up again ${slackTime(lookedUpAtMs, utcTime(lookedUpAtMs))}`))]),
+    ...(replaced === undefined ? [] : [context(mrkdwn(replacedWords(replaced)))]),
+  ];
+}
+
+/** Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
+function replacedWords({ channel, ts }: NonNullable<AlertCardShown['replaced']>): string {
+  const address = `https://slack.com/archives/${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
+  return `This takes the place of <${address}|an earlier message>, which can no longer be edited; what was said before is in its thread.`;
+}

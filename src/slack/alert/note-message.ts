@@ -1,0 +1,67 @@
+import type { RichTextBlock } from '@slack/types';
+import type { CardStep } from '../../domain/alert-card.ts';
+import type { Alert } from '../../domain/alert.ts';
+import { outcomeWords } from '../../domain/outcome.ts';
+import { alertHeadline } from '../alert-message.ts';
+import { fields, moment, person, words, type Run } from '../blocks.ts';
+import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
+import { placeLine } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
+import { paidBy, reasonWords, recoveryTime } from './card-lines.ts';
+
+const noteEventType = 'payops_alert_note';
+const directEventType = 'payops_alert_direct';
+
+type About = AboutMessage & { isFirst: boolean };
+
+/** One step of a card, for the thread below it. A first post names nobody, because that pings; its edit does. */
+export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
+  return stepMessage(step, alert, about, noteEventType);
+}
+
+/** The same for the one person it matters to. */
+export function alertDirectMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
+  return stepMessage(step, alert, about, directEventType);
+}
+
+function stepMessage(step: CardStep, alert: Alert, about: About, eventType: string): SlackMessage {
+  const { text, block } = alertHeadline(alert, stepWords[step.kind]);
+  const { environment, account } = alert;
+  return {
+    text,
+    blocks: [
+      block,
+      ...stepFields(step, about.isFirst),
+      ...repeatLine(about.mayBeRepeat),
+      placeLine({ environment, account, verb: 'noted', atMs: step.at }),
+    ],
+    metadata: { event_type: eventType, event_payload: { key: about.key } },
+  };
+}
+
+const stepWords: Record<CardStep['kind'], string> = {
+  acknowledged: '👀 Acknowledged',
+  assigned: '👤 Assigned',
+  snoozed: '💤 Snoozed',
+  awake: '⏰ The snooze is over',
+  closed: '☑️ Closed',
+  recovered: `✅ Recovered · ${outcomeWords.paid}`,
+};
+
+function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
+  const named = (userId: string): readonly Run[] | undefined => (isFirst ? undefined : [person(userId)]);
+  switch (step.kind) {
+    case 'acknowledged':
+      return fields({ By: named(step.by) });
+    case 'assigned':
+      return fields({ To: named(step.to), By: named(step.by) });
+    case 'snoozed':
+      return fields({ Until: [moment(step.until)], By: named(step.by) });
+    case 'awake':
+      return fields({ Next: [words('it is still not settled; look it up, or close it with a reason.')] });
+    case 'closed':
+      return fields({ Reason: reasonWords(step.reason), By: named(step.by) });
+    case 'recovered':
+      return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });
+  }
+}

@@ -1,0 +1,174 @@
+import type { Environment } from '../domain/alert.ts';
+import {
+  isMuted,
+  type AlertRule,
+  type QuietHours,
+  type RouteMatch,
+  type RoutePlan,
+} from '../domain/alert-route.ts';
+import { formatMoney } from '../domain/money.ts';
+import { mentioned, severityWords } from './alert-route-blocks.ts';
+import {
+  actions,
+  bold,
+  button,
+  context,
+  header,
+  headline,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from './blocks.ts';
+import { environmentWords, word } from './evidence.ts';
+import type { HomeBlock, SlackMessage } from './message.ts';
+
+/** The button that posts a test alert; its value is the channel. */
+export const testAlertActionId = 'send_test_alert';
+
+/** The plan as one channel sees it. */
+export type RoutesView = { plan: RoutePlan; channel: string; nowMs: number };
+
+/** More lines than these nobody reads; they also fit one message whatever the rules say. */
+const mostRules = 15;
+const mostHomeRules = 10;
+
+/**
+ * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
+ * `channels` sends it. The button is there when anything is.
+ */
+export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessage {
+  const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
+  const rest = restLines(plan, channel);
+  if (rules.length + rest.length === 0) return noAlertsMessage();
+  const muted = rules.filter((rule) => isMuted(rule, nowMs)).length;
+  const { text, block } = headline('🔔 This channel gets alerts', [
+    rules.length === 0 ? 'by channels alone' : `by ${counted(rules.length, 'rule')}`,
+    muted === 0 ? '' : `${muted} muted now`,
+  ]);
+  const shown = rules.slice(0, mostRules);
+  const left = rules.length - shown.length;
+  return {
+    text,
+    blocks: [
+      block,
+      ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+      ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
+      ...rest.map((line) => richText(line)),
+      context(plainText(plan.rules.length === 0 ? withoutRules : order)),
+      actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
+    ],
+  };
+}
+
+const order =
+  'Rules are asked in the order of payops.yml, those of other channels too. The first that fits takes the event, unless it says that it goes on.';
+const withoutRules = 'payops.yml has no routes: where events go is said by its channels alone.';
+
+export function noAlertsMessage(): SlackMessage {
+  const { text, block } = headline('🔕 This channel gets no alerts', ['no rule and no setting names it']);
+  const advice = 'Whoever keeps payops.yml can name it there, under routes or channels.';
+  return { text, blocks: [block, richText([words(advice)])] };
+}
+
+function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
+  const left = rules.length === 0 ? '' : ' that no rule takes';
+  const lines: Run[][] = [];
+  if (failures === channel) lines.push(restLine(`Every failed charge${left}`, 'channels.alerts'));
+  if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
+  return lines;
+}
+
+function restLine(what: string, setting: string): Run[] {
+  return [words(`${what}, because `), bold(setting), words(' names this channel.')];
+}
+
+/** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
+export function ruleLine(rule: AlertRule, environment: Environment, nowMs: number): Run[] {
+  const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
+  const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
+  return [
+    words(whatItTakes(match, environment)),
+    ...(mention ? [words(', with '), mentioned(mention)] : []),
+    ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
+    words(', by rule '),
+    bold(name),
+    ...(goesOn ? [words(', which goes on to the rules after it')] : []),
+    ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
+    ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
+    words('.'),
+  ];
+}
+
+function quietWords({ fromMinute, toMinute, timeZone }: QuietHours): string {
+  return `${clock(fromMinute)}–${clock(toMinute)} ${timeZone}`;
+}
+
+function clock(minute: number): string {
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function whatItTakes(match: RouteMatch, environment: Environment): string {
+  const { customer, emailDomain, reasonPart } = match;
+  const parts = [
+    `${subject(match)}${moneyWords(match)}`,
+    customer?.kind === 'exact' ? `of customer ${word(customer.text)}` : '',
+    customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
+    emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
+    reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
+    match.environment === undefined ? '' : environmentPart(match.environment, environment),
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function environmentPart(wanted: Environment, environment: Environment): string {
+  const only = `in ${environmentWords[wanted]} only`;
+  return wanted === environment ? only : `${only}, which this bot is not`;
+}
+
+function subject({ event, isSavedCardCharge }: RouteMatch): string {
+  const charges =
+    isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
+  if (event === 'payment_failed') return `Failed ${charges ?? 'charges'}`;
+  if (event === 'payment_success') return `Successful ${charges ?? 'payments'}`;
+  return charges === undefined
+    ? 'Failed charges and successful payments'
+    : `Failed and successful ${charges}`;
+}
+
+function moneyWords({ currency, amount }: RouteMatch): string {
+  if (currency === undefined) return '';
+  const { fromMinor, toMinor } = amount ?? {};
+  if (fromMinor === undefined && toMinor === undefined) return ` in ${currency}`;
+  if (toMinor === undefined) return ` of ${formatMoney({ minor: fromMinor ?? 0, currency })} or more`;
+  const most = formatMoney({ minor: toMinor, currency });
+  return fromMinor === undefined
+    ? ` of ${most} or less`
+    : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
+}
+
+/** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
+export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
+  const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
+  if (muted.length === 0) return [];
+  const shown = muted.slice(0, mostHomeRules);
+  const left = muted.length - shown.length;
+  return [
+    header('Muted alerts'),
+    ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+    ...(left === 0 ? [] : [context(plainText(`… and ${counted(left, 'more rule')}.`))]),
+  ];
+}
+
+/** What the person who pressed the button is told. */
+export function testOnItsWayMessage(): SlackMessage {
+  const { text, block } = headline('🧪 A test alert is on its way to this channel', []);
+  const advice =
+    'It goes the way alerts go. If none appears within a minute, Slack refuses the bot here, or the channel has alerts waiting: /readyz and the log say which. Inviting the bot to the channel is the usual fix.';
+  return { text, blocks: [block, richText([words(advice)])] };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

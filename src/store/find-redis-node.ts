@@ -1,0 +1,148 @@
+import type { ClusterAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
+import { withinDeadline } from './deadline.ts';
+import { connectOnce, openNodeClient, type RedisClient } from './redis-line.ts';
+
+/** The epoch rises with every failover that Sentinels make: of two masters the one with the higher is the newer. */
+export type ServingNode = RedisNode & { readonly epoch: number };
+
+/** Of a Redis with several nodes, how to find the one that serves the store's keys. */
+export type NodeSearch = {
+  address: ClusterAddress | SentinelAddress;
+  /** Any key under the store's hash tag: with it a Cluster keeps them all on one node. */
+  key: string;
+};
+
+const answerMs = 1_500;
+/** Once most have answered: one that hangs must not keep the others' word from being heard. */
+const graceMs = 500;
+
+/** The node that serves now, as most of the Cluster's nodes or the newest word of the Sentinels has it. Rejects when none is known. */
+export function findRedisNode({ address, key }: NodeSearch): Promise<ServingNode> {
+  return address.kind === 'cluster' ? findSlotOwner(address, key) : findMaster(address);
+}
+
+/** Rejects unless the node itself says that it serves: a master may have been replaced since it was named. */
+export async function checkServes(client: RedisClient, { address, key }: NodeSearch): Promise<void> {
+  if (address.kind === 'cluster') {
+    await ownedElsewhere(client, key);
+    return;
+  }
+  const role = await client.sendCommand<unknown[]>(['ROLE']);
+  if (role[0] !== 'master') throw new Error('The node that the Sentinels name is not a master.');
+}
+
+async function findSlotOwner(address: ClusterAddress, key: string): Promise<ServingNode> {
+  const answers = await mostAnswers(
+    address.nodes.map((node) =>
+      askNode(address, node, async (client) => {
+        try {
+          await ownedElsewhere(client, key);
+          return node;
+        } catch (error) {
+          const owner = readMoved(error, node);
+          if (owner === undefined) throw error;
+          return owner;
+        }
+      }),
+    ),
+  );
+  const votes = Map.groupBy(told(answers), ({ host, port }) => `${host} ${port}`);
+  const [most] = [...votes.values()].toSorted((one, other) => other.length - one.length);
+  return { ...first(most, answers), epoch: 0 };
+}
+
+/** Resolves on the node that owns the key; rejects with MOVED on every other. */
+async function ownedElsewhere(client: RedisClient, key: string): Promise<void> {
+  try {
+    await client.exists(key);
+  } catch (error) {
+    // It still owns the slot while it gives it away; that nothing may be asked of it meanwhile is the caller's.
+    if (!(error instanceof Error && /^(ASK|TRYAGAIN)\b/.test(error.message))) throw error;
+  }
+}
+
+function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
+  const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
+  // Without a host it is the asked node's own, as Redis has it for nodes that do not know their address.
+  return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
+}
+
+async function findMaster(address: SentinelAddress): Promise<ServingNode> {
+  const { username, password } = address;
+  const answers = await mostAnswers(
+    address.nodes.map((node) =>
+      // Sentinels often have no password although their Redis has one, and refuse one then.
+      askNode({ ...address, username: undefined, password: undefined }, node, async (sentinel) => {
+        const query = () => sentinel.sendCommand<string[]>(['SENTINEL', 'MASTER', address.master]);
+        return readMaster(
+          await query().catch(async (error: unknown) => {
+            if (password === undefined || !(error instanceof Error && /^NOAUTH\b/.test(error.message))) {
+              throw error;
+            }
+            await sentinel.sendCommand(['AUTH', ...(username === undefined ? [] : [username]), password]);
+            return query();
+          }),
+        );
+      }),
+    ),
+  );
+  return first(
+    told(answers).toSorted((one, other) => other.epoch - one.epoch),
+    answers,
+  );
+}
+
+/** The answer is a list of names and values. */
+function readMaster(words: readonly string[]): ServingNode {
+  const after = (name: string) => words[words.findIndex((word, n) => n % 2 === 0 && word === name) + 1] ?? '';
+  return { host: after('ip'), port: Number(after('port')), epoch: Number(after('config-epoch')) };
+}
+
+/** One question over a connection of its own, which is gone afterwards; never longer than a second and a half. */
+async function askNode<T>(
+  address: ClusterAddress | SentinelAddress,
+  node: RedisNode,
+  question: (client: RedisClient) => Promise<T>,
+): Promise<T | Error> {
+  const client = openNodeClient(address, node, answerMs);
+  client.on('error', () => undefined);
+  try {
+    return await withinDeadline(
+      connectOnce(client).then(() => question(client)),
+      answerMs,
+    );
+  } catch (error) {
+    return error instanceof Error ? error : new Error('unknown');
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+/** All of them, or those that come shortly after most of the asked have given one that is no failure. */
+function mostAnswers<T>(asked: readonly Promise<T | Error>[]): Promise<(T | Error)[]> {
+  const { promise, resolve } = Promise.withResolvers<(T | Error)[]>();
+  const answers: (T | Error)[] = [];
+  let grace: NodeJS.Timeout | undefined;
+  async function hear(answer: Promise<T | Error>): Promise<void> {
+    answers.push(await answer);
+    if (answers.length === asked.length) {
+      clearTimeout(grace);
+      resolve(answers);
+    } else if (grace === undefined && told(answers).length > asked.length / 2) {
+      grace = setTimeout(() => resolve([...answers]), graceMs);
+    }
+  }
+  // A question never rejects: its failure is an answer.
+  for (const answer of asked) void hear(answer);
+  return promise;
+}
+
+function told<T>(answers: readonly (T | Error)[]): T[] {
+  return answers.filter((answer): answer is T => !(answer instanceof Error));
+}
+
+function first<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
+  const [node] = nodes;
+  if (node !== undefined) return node;
+  throw answers.find((answer) => answer instanceof Error) ?? new Error('No node answered.');
+}

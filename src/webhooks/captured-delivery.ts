@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { SignedRequest } from './signed-delivery.ts';
+
+/** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */
+export type CapturedDelivery = SignedRequest & { notes: readonly string[] };
+
+const jsonCapture = z.object({
+  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  body: z.string(
+    'its body must be the text as it was sent, in quotes: an object has lost the bytes that were signed',
+  ),
+});
+
+/**
+ * Reads a captured delivery: the raw HTTP request (with or without its first line), its body byte for byte; or
+ * JSON with `headers` and `body`, the body as text. What cannot be read is a problem in words.
+ */
+export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
+  return file.subarray(0, 64).toString('latin1').replace('ï»¿', '').trimStart().startsWith('{')
+    ? readJsonCapture(file)
+    : readRawCapture(file);
+}
+
+function readJsonCapture(file: Buffer): Parsed<CapturedDelivery> {
+  let value: unknown;
+  try {
+    value = JSON.parse(file.toString('utf8').replace('\uFEFF', ''));
+  } catch {
+    return problem('it begins like JSON and is none');
+  }
+  const reading = jsonCapture.safeParse(value);
+  if (!reading.success) {
+    const [issue] = reading.error.issues;
+    const isBody = issue?.path[0] === 'body' && issue.code === 'invalid_type';
+    return problem(
+      isBody ? issue.message : 'as JSON it needs "headers" (an object of texts) and "body" (a text)',
+    );
+  }
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  for (const [name, held] of Object.entries(reading.data.headers)) {
+    for (const text of typeof held === 'string' ? [held] : held) add(headers, name, text);
+  }
+  return parsed(withNotes(headers, Buffer.from(reading.data.body)));
+}
+
+function readRawCapture(file: Buffer): Parsed<CapturedDelivery> {
+  const text = file.toString('latin1');
+  const end = /\r?\n\r?\n/.exec(text);
+  if (!end) return problem('no blank line ends its headers, so it is not known where its body begins');
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  const lines = text.slice(0, end.index).split(/\r?\n/);
+  if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
+  for (const [index, line] of lines.entries()) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    // The line itself is not repeated: it may hold a secret.
+    if (name === undefined || value === undefined) return problem(`line ${index + 1} of its headers is none`);
+    add(headers, name, value);
+  }
+  const body = file.subarray(end.index + end[0].length);
+  if (/chunked/i.test(headers['transfer-encoding']?.[0] ?? '')) return readChunks(headers, body);
+  return parsed(cutToLength(headers, body));
+}
+
+function add(headers: Record<string, string[]>, name: string, value: string): void {
+  const known = (headers[name.toLowerCase()] ??= []);
+  known.push(value);
+}
+
+/** As HTTP does: what stands behind the length that the headers tell is no part of the body. */
+function cutToLength(headers: Record<string, string[]>, body: Buffer): CapturedDelivery {
+  const told = headers['content-length']?.[0];
+  const length = told !== undefined && /^\d{1,9}$/.test(told) ? Number(told) : undefined;
+  if (length === undefined || length === body.length) return withNotes(headers, body);
+  if (length < body.length) {
+    const rest = body.length - length;
+    const note = `The file has ${bytes(rest)} more than content-length says (an editor adds a line feed, say); left out, as HTTP does.`;
+    return withNotes(headers, body.subarray(0, length), [note]);
+  }
+  const note = `The body is incomplete, or was written anew: content-length says ${length}, and there are ${bytes(body.length)}.`;
+  return withNotes(headers, body, [note]);
+}
+
+function bytes(count: number): string {
+  return count === 1 ? '1 byte' : `${count} bytes`;
+}
+
+function readChunks(headers: Record<string, string[]>, coded: Buffer): Parsed<CapturedDelivery> {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (;;) {
+    const lineEnd = coded.indexOf('\n', at);
+    const size = /^([\da-f]{1,7})\s*(?:;.*)?\r?$/i.exec(coded.toString('latin1', at, lineEnd))?.[1];
+    if (lineEnd < 0 || size === undefined) {
+      // Most tools that capture have put the chunks together already.
+      if (pieces.length === 0) return parsed(withNotes(headers, coded));
+      return problem('its body is in chunks (transfer-encoding), and they break off');
+    }
+    const length = Number.parseInt(size, 16);
+    if (length === 0) return parsed(withNotes(headers, Buffer.concat(pieces)));
+    pieces.push(coded.subarray(lineEnd + 1, lineEnd + 1 + length));
+    at = lineEnd + 1 + length;
+    at += coded.toString('latin1', at, at + 2) === '\r\n' ? 2 : 1;
+  }
+}
+
+function withNotes(
+  headers: Record<string, string[]>,
+  body: Buffer,
+  notes: readonly string[] = [],
+): CapturedDelivery {
+  const [coding] = headers['content-encoding'] ?? [];
+  const isCoded = coding !== undefined && coding.toLowerCase() !== 'identity';
+  const coded = isCoded ? ['The body is compressed: the bot answers such a delivery 415, unread.'] : [];
+  return { headers, body, notes: [...notes, ...coded] };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { checkHistory, type Acknowledged, type Findings, type History } from './checker.ts';
+import { createRandom } from './random.ts';
+
+const nothing: Findings = {
+  lost: [],
+  doubled: [],
+  misplaced: [],
+  strangers: [],
+  overtaken: [],
+};
+
+/** Acknowledged ten milliseconds after it was sent. */
+function event(key: string, firstSentAtMs: number, channel = 'C1'): Acknowledged {
+  return { key, channel, firstSentAtMs, ackedAtMs: firstSentAtMs + 10 };
+}
+
+function history(part: Partial<History>): History {
+  const acknowledged = part.acknowledged ?? [];
+  return {
+    acknowledged,
+    posts: acknowledged.map(({ key, channel }) => ({ key, channel })),
+    sent: new Set(acknowledged.map(({ key }) => key)),
+    ...part,
+  };
+}
+
+const three = [event('A', 0), event('B', 100), event('C', 200)];
+
+describe('checkHistory', () => {
+  it('finds nothing where every acknowledged event stands once in its channel, in order', () => {
+    expect(checkHistory(history({ acknowledged: three }))).toEqual(nothing);
+  });
+
+  it('names an acknowledged event that stands nowhere', () => {
+    const posts = [
+      { key: 'A', channel: 'C1' },
+      { key: 'C', channel: 'C1' },
+    ];
+    expect(checkHistory(history({ acknowledged: three, posts }))).toEqual({ ...nothing, lost: ['B'] });
+  });
+
+  it('asks for no post of an event that was sent and never acknowledged, and allows one', () => {
+    const sent = new Set(['A', 'B', 'C', 'D', 'E']);
+    const posts = ['A', 'B', 'C', 'D'].map((key) => ({ key, channel: 'C1' }));
+    expect(checkHistory(history({ acknowledged: three, posts, sent }))).toEqual(nothing);
+  });
+
+  it('names an event once for each post beyond its first, acknowledged or not', () => {
+    const posts = ['A', 'B', 'B', 'D', 'B', 'C', 'D'].map((key) => ({ key, channel: 'C1' }));
+    const sent = new Set(['A', 'B', 'C', 'D']);
+    expect(checkHistory(history({ acknowledged: three, posts, sent }))).toEqual({
+      ...nothing,
+      doubled: ['B', 'B', 'D'],
+    });
+  });
+
+  it('names what stands in another channel, and what nobody sent', () => {
+    const posts = [
+      { key: 'A', channel: 'C2' },
+      { key: 'B', channel: 'C1' },
+      { key: 'C', channel: 'C1' },
+      { key: 'X', channel: 'C1' },
+    ];
+    expect(checkHistory(history({ acknowledged: three, posts }))).toEqual({
+      ...nothing,
+      misplaced: ['A'],
+      strangers: ['X'],
+    });
+  });
+
+  it('names what stands behind an event that was sent only when it had been acknowledged', () => {
+    const posts = ['B', 'A', 'C'].map((key) => ({ key, channel: 'C1' }));
+    expect(checkHistory(history({ acknowledged: three, posts }))).toEqual({ ...nothing, overtaken: ['A'] });
+  });
+
+  it('sees no order between events that were under way together, nor between channels', () => {
+    const acknowledged = [event('A', 0), event('B', 5), event('C', 100, 'C2')];
+    const posts = [
+      { key: 'C', channel: 'C2' },
+      { key: 'B', channel: 'C1' },
+      { key: 'A', channel: 'C1' },
+    ];
+    expect(checkHistory(history({ acknowledged, posts }))).toEqual(nothing);
+  });
+
+  it('finds what was taken from, added to and moved within a long history, whichever it is', () => {
+    const random = createRandom(20_261_121);
+    for (let round = 0; round < 200; round += 1) {
+      const acknowledged = Array.from({ length: 60 }, (_, index) =>
+        event(`E${index}`, index * 20, `C${index % 4}`),
+      );
+      const posts = acknowledged.map(({ key, channel }) => ({ key, channel }));
+      const [gone, twice] = [random.below(60), random.below(60)];
+      const first = random.below(56);
+      // Four on stands the next one of the same channel: the two change places.
+      const moved = posts.with(first, posts[first + 4]!).with(first + 4, posts[first]!);
+      const without = posts.toSpliced(gone, 1);
+      const withMore = posts.toSpliced(random.below(61), 0, posts[twice]!);
+      expect(checkHistory(history({ acknowledged, posts: without })).lost).toEqual([`E${gone}`]);
+      expect(checkHistory(history({ acknowledged, posts: withMore })).doubled).toEqual([`E${twice}`]);
+      expect(checkHistory(history({ acknowledged, posts: moved })).overtaken).toEqual([`E${first}`]);
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { createBot, type Bot } from '../support/bot.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+import type { Random } from './random.ts';
+
+export type Victim = 'bot' | 'redis';
+
+export type Fleet = {
+  start: () => Promise<void>;
+  /** One of the bots that are given events; preferably one that runs. */
+  target: () => string | undefined;
+  /**
+   * Kills a bot that runs, the one that listens there if one does, or Redis, and starts it again a little later.
+   * False when there is none that runs.
+   */
+  kill: (victim: Victim, url?: string) => Promise<boolean>;
+  /** Resolves when all that was killed runs again. */
+  whole: () => Promise<void>;
+  counts: { bots: number; redis: number; endedByThemselves: number };
+  /** What they wrote, all bots in one. */
+  lines: () => string[];
+  stop: () => Promise<void>;
+};
+
+export type FleetOptions = {
+  bots: number;
+  /** How many of them are given events; all of them work. */
+  ingesting: number;
+  env: Readonly<Record<string, string>>;
+  program: string;
+  redis: RedisServer | undefined;
+  random: Random;
+};
+
+const longestDownMs = 300;
+
+/** Bots, and the Redis they share, that are killed with SIGKILL and started again on what they left. */
+export function createFleet(options: FleetOptions): Fleet {
+  const { random, redis } = options;
+  const counts = { bots: 0, redis: 0, endedByThemselves: 0 };
+  const starting = new Set<Promise<void>>();
+  const wanted = new Set<Bot>();
+  let redisRuns = true;
+  let failure: unknown;
+
+  const bots: Bot[] = Array.from({ length: options.bots }, () => {
+    const bot: Bot = createBot(options.env, () => reviveIfEnded(bot), options.program);
+    return bot;
+  });
+  const ingesting = bots.slice(0, options.ingesting);
+
+  /** Whoever ends without being killed is a finding, and is started again so that the rest can be seen. */
+  function reviveIfEnded(bot: Bot): void {
+    if (!wanted.has(bot) || bot.isRunning()) return;
+    counts.endedByThemselves += 1;
+    wanted.delete(bot);
+    startAgain(() => startBot(bot));
+  }
+
+  async function startBot(bot: Bot): Promise<void> {
+    await bot.start();
+    wanted.add(bot);
+  }
+
+  function startAgain(start: () => Promise<void>): void {
+    const begun = rest(random.below(longestDownMs))
+      .then(start)
+      .catch((error: unknown) => {
+        failure ??= error;
+      })
+      .finally(() => starting.delete(begun));
+    starting.add(begun);
+  }
+
+  async function killRedis(server: RedisServer): Promise<void> {
+    redisRuns = false;
+    await server.kill9();
+    counts.redis += 1;
+    startAgain(async () => {
+      await server.restart();
+      redisRuns = true;
+    });
+  }
+
+  async function killBot(bot: Bot): Promise<void> {
+    wanted.delete(bot);
+    await bot.kill9();
+    counts.bots += 1;
+    startAgain(() => startBot(bot));
+  }
+
+  return {
+    counts,
+    async start() {
+      await Promise.all(bots.map(startBot));
+    },
+    target() {
+      const running = ingesting.filter((bot) => wanted.has(bot));
+      return running.length > 0 ? random.pick(running).url() : undefined;
+    },
+    async kill(victim, url) {
+      if (victim === 'redis') {
+        if (!redis || !redisRuns) return false;
+        await killRedis(redis);
+        return true;
+      }
+      const running = bots.filter((bot) => wanted.has(bot));
+      if (running.length === 0) return false;
+      await killBot(running.find((bot) => bot.url() === url) ?? random.pick(running));
+      return true;
+    },
+    async whole() {
+      // oxlint-disable-next-line no-await-in-loop -- what starts may end again, and is then another start
+      while (starting.size > 0) await Promise.all(starting);
+      if (failure !== undefined) throw failure;
+    },
+    lines: () => bots.flatMap((bot) => [...bot.lines]),
+    async stop() {
+      wanted.clear();
+      await Promise.all(starting);
+      await Promise.all(bots.map((bot) => bot.kill9()));
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { PaymentEventKind } from '../../src/domain/payment-event.ts';
+import type { Random } from './random.ts';
+
+/** One channel, and the events that belong in it: those of this kind, of customers whose id begins so. */
+export type ChaosChannel = { id: string; kind: PaymentEventKind; customerPrefix: string };
+
+/** One sending of an event; its repeats are others, with the same reference and an id of their own. */
+export type Delivery = { reference: string; channel: string; isRepeat: boolean; body: string };
+
+export type Plan = { channels: readonly ChaosChannel[]; deliveries: readonly Delivery[]; policy: string };
+
+export type PlanOptions = { events: number; repeatShare: number; channels: number; random: Random };
+
+const opsChannel = 'COPSCHAOS';
+const elsewhere = 'CELSEWHERE';
+/** How far behind its event a repeat is sent, in deliveries. */
+const repeatWithin = 500;
+
+/** Every event once, and that share of them a second time: at once, or some hundreds of deliveries later. */
+export function planChaos({ events, repeatShare, channels: wanted, random }: PlanOptions): Plan {
+  const channels = planChannels(wanted);
+  const placed: { at: number; delivery: Delivery }[] = [];
+  for (let number = 0; number < events; number += 1) {
+    const channel = channels[number % channels.length] ?? random.pick(channels);
+    const reference = referenceOf(channel.kind, number);
+    placed.push({ at: number, delivery: deliveryOf(channel, reference, false) });
+    if (!random.chance(repeatShare)) continue;
+    const behind = random.chance(0.3) ? 0 : random.below(repeatWithin);
+    placed.push({ at: number + behind + 0.5, delivery: deliveryOf(channel, reference, true) });
+  }
+  const deliveries = placed.toSorted((one, other) => one.at - other.at).map(({ delivery }) => delivery);
+  return { channels, deliveries, policy: policyOf(channels) };
+}
+
+/** Every fifth is told of payments that went well, the others of those that failed. */
+function planChannels(wanted: number): ChaosChannel[] {
+  return Array.from({ length: wanted }, (_, index) => {
+    const number = String(index).padStart(3, '0');
+    const kind = index % 5 === 4 ? 'payment_success' : 'payment_failed';
+    return { id: `CCHAOS${number}`, kind, customerPrefix: `customer-${number}-` };
+  });
+}
+
+/** A rule for each channel; what no rule takes would be told in one that the checker does not expect. */
+function policyOf(channels: readonly ChaosChannel[]): string {
+  const rules = channels.flatMap(({ id, kind, customerPrefix }) => [
+    `  - name: ${id}`,
+    `    when: { event: ${kind}, customer_id: '${customerPrefix}*' }`,
+    `    to: ${id}`,
+  ]);
+  return [
+    'channels:',
+    `  alerts: ${elsewhere}`,
+    `  ops: ${opsChannel}`,
+    'routes:',
+    ...rules,
+    'roles: {}',
+    '',
+  ].join('\n');
+}
+
+function referenceOf(kind: PaymentEventKind, number: number): string {
+  return `${kind === 'payment_success' ? 'PAID' : 'DECL'}-${String(number).padStart(6, '0')}`;
+}
+
+export function kindOf(reference: string): PaymentEventKind {
+  return reference.startsWith('PAID-') ? 'payment_success' : 'payment_failed';
+}
+
+/** The reference that a message’s metadata is about; undefined for what is no alert. */
+export function referenceIn(key: string): string | undefined {
+  return /^outbox:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
+}
+
+/** The same for the event, its repeats and the look-up. */
+export function amountOf(reference: string): string {
+  return `${1_000 + Number(reference.slice(-3))}.00`;
+}
+
+let serial = 0;
+
+function deliveryOf(channel: ChaosChannel, reference: string, isRepeat: boolean): Delivery {
+  serial += 1;
+  const body = JSON.stringify({
+    event: channel.kind,
+    eventId: `event-${serial}`,
+    data: {
+      order: {
+        orderReference: reference,
+        orderId: `order-${reference}`,
+        customerId: `${channel.customerPrefix}${reference}`,
+        isTokenizedCardPayment: 'true',
+        amount: amountOf(reference),
+        currency: 'NGN',
+        customerEmail: `${reference.toLowerCase()}@example.com`,
+      },
+      transaction: { transactionId: `transaction-${reference}`, message: 'Insufficient funds' },
+    },
+  });
+  return { reference, channel: channel.id, isRepeat, body };
+}

@@ -1,0 +1,249 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { botSettings } from '../../src/playground/bot-settings.ts';
+import { fastClock } from '../support/fast-clock.ts';
+import { bundleKilledBot, type Bundle } from '../support/killed-bot-bundle.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import type { Break } from './broken-store.ts';
+import { checkHistory, type Findings } from './checker.ts';
+import { startFakePayments } from './fake-payments.ts';
+import { startFakeSlack, type FakeSlack } from './fake-slack.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import { createSigns, killAlong, type Signs, type Watch } from './kill-along.ts';
+import { planChaos, referenceIn, type Plan } from './plan.ts';
+import { createRandom, type Random } from './random.ts';
+import { createSender, type Sender } from './sender.ts';
+import { redisChannelWork, sqliteChannelWork } from './work-left.ts';
+
+export type ChaosOptions = {
+  store: 'redis' | 'sqlite';
+  /** Different events; the repeats come on top. */
+  events: number;
+  kills: number;
+  seed: number;
+  /** How many times as fast as real the bots’ clock, their store’s durations and Slack’s pace pass. */
+  compress: number;
+  channels: number;
+  /** From `bundleChaosBot`. */
+  bundle: Bundle;
+  broken?: Break;
+  /** Of Slack’s posts: as many are answered 500, and as many are kept while their answer is lost. */
+  faultShare?: number;
+  /** How long the work of a bot that was killed is nobody’s, in real time. */
+  leaseMs?: number;
+  /** Told now and then, for a person who waits. */
+  progress?: (words: string) => void;
+};
+
+export type ChaosResult = Findings & {
+  seed: number;
+  channels: number;
+  acknowledged: number;
+  deliveries: number;
+  posts: number;
+  kills: Fleet['counts'];
+  slack: FakeSlack['counts'];
+  sender: Sender['counts'];
+  /** Messages that are no alert: what the bot told its operators. */
+  notices: number;
+  /** Records that were still to be posted when nothing had moved for a minute. */
+  workLeft: number;
+  tookMs: number;
+  /** What the bots wrote about an event. */
+  linesAbout: (reference: string) => string[];
+};
+
+const repeatShare = 0.3;
+const usualFaultShare = 0.01;
+const webhookSecret = 'chaos-webhook-secret';
+const prefix = 'chaos';
+/** Real time in which a post and all that belongs to it are surely over: HTTP deadlines are not compressed. */
+const usualLeaseMs = 6_000;
+const shortestLeaseSeconds = 45;
+const longestLeaseSeconds = 600;
+const hopelessAfterMs = 60_000;
+
+/** For all the runs of a process; whoever asked removes it. */
+export function bundleChaosBot(): Promise<Bundle> {
+  return bundleKilledBot(fileURLToPath(new URL('chaos-bot.ts', import.meta.url)));
+}
+
+/**
+ * Everything at once: events and their repeats over real HTTP to bots that are killed again and again, their
+ * Redis too, and a Slack that fails now and then; until all is told and nothing is left to do. On SQLite there is
+ * one bot; on Redis four, of which two are given events and all work. What came of it is for the checker to say.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const startedAt = performance.now();
+  const { faultShare = usualFaultShare } = options;
+  const random = createRandom(options.seed);
+  const plan = planChaos({ ...options, repeatShare, random: random.fork('plan') });
+  const clock = { fromMs: Date.now(), factor: options.compress };
+  const folder = mkdtempSync(join(tmpdir(), 'payops-chaos-'));
+  const redis = options.store === 'redis' ? await startRedis() : undefined;
+  const signs = createSigns();
+  const slack = await startFakeSlack({
+    random: random.fork('slack'),
+    taken: () => signs.tell('posted'),
+    refusedShare: faultShare,
+    lostShare: faultShare,
+    now: fastClock(clock),
+    factor: clock.factor,
+  });
+  const payments = await startFakePayments();
+  const { program } = options.bundle;
+  const env = environment(options, { folder, policy: plan.policy, clock, redis, slack, payments });
+  const team = redis ? { bots: 4, ingesting: 2 } : { bots: 1, ingesting: 1 };
+  const fleet = createFleet({ ...team, env, program, redis, random: random.fork('fleet') });
+  const channelWork = redis ? redisChannelWork(redis.url, prefix) : sqliteChannelWork(join(folder, 'data'));
+  try {
+    await fleet.start();
+    const scene = await play({ options, plan, slack, fleet, random, channelWork, signs });
+    return { ...scene, tookMs: performance.now() - startedAt };
+  } finally {
+    await fleet.stop();
+    await Promise.all([slack.close(), payments.close(), redis?.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Surroundings = {
+  folder: string;
+  policy: string;
+  clock: { fromMs: number; factor: number };
+  redis: RedisServer | undefined;
+  slack: { url: string };
+  payments: { url: string };
+};
+
+function environment(options: ChaosOptions, around: Surroundings): Record<string, string> {
+  const dataDir = join(around.folder, 'data');
+  const payopsFile = join(around.folder, 'payops.yml');
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(payopsFile, around.policy);
+  const { compress, broken, bundle, leaseMs = usualLeaseMs } = options;
+  const leaseSeconds = Math.ceil((leaseMs / 1_000) * compress);
+  return {
+    ...botSettings({
+      port: 0,
+      dataDir,
+      payopsFile,
+      slack: { apiUrl: around.slack.url, botToken: 'xoxb-chaos', signingSecret: 'chaos-signing-secret' },
+      payments: {
+        url: around.payments.url,
+        accountId: '00000000-0000-4000-8000-000000000000',
+        clientId: 'chaos',
+        clientSecret: 'chaos-client-secret',
+        webhookSecret,
+      },
+      redisUrl: around.redis?.url,
+    }),
+    ...(around.redis
+      ? { REDIS_PREFIX: prefix, SEALING_KEYS: `chaos:${Buffer.alloc(32, 'chaos').toString('base64')}` }
+      : {}),
+    PAYMENTS_STATIC_TOKEN: 'chaos-static-token',
+    PAYMENTS_TIMEOUT_SECONDS: '5',
+    SLACK_TIMEOUT_SECONDS: '10',
+    WORK_LEASE_SECONDS: String(Math.min(Math.max(leaseSeconds, shortestLeaseSeconds), longestLeaseSeconds)),
+    LOG_LEVEL: 'warn',
+    CHAOS_CLOCK: JSON.stringify(around.clock),
+    ...(broken ? { CHAOS_BREAK: broken } : {}),
+    ...bundle.env,
+  };
+}
+
+type Stage = {
+  options: ChaosOptions;
+  plan: Plan;
+  slack: FakeSlack;
+  fleet: Fleet;
+  random: Random;
+  channelWork: () => Promise<number>;
+  signs: Signs;
+};
+
+async function play(stage: Stage): Promise<Omit<ChaosResult, 'tookMs'>> {
+  const { options, plan, slack, fleet, random, signs } = stage;
+  const backlog = Math.max(100, options.events / 10);
+  const sender: Sender = createSender({
+    deliveries: plan.deliveries,
+    secret: webhookSecret,
+    target: fleet.target,
+    random: random.fork('sender'),
+    atOnce: 24,
+    answered: (url) => signs.tell('acknowledged', url),
+    // The events last nearly as long as the posts, so that the kills find both under way.
+    mayGo: () => sender.acknowledged.size - slack.posts.length < backlog || watch.stillForMs() > 5_000,
+  });
+  const moved = (): number => sender.counts.answered2xx + slack.posts.length;
+  const watch: Watch = watchMoves(moved, plan.deliveries.length + options.events, options.progress);
+  try {
+    const kills = killAlong({ ...stage, ...options, watch, random: random.fork('kills') });
+    await Promise.all([sender.run(), kills]);
+    await fleet.whole();
+    const workLeft = await drain(stage.channelWork, watch);
+    return judge(stage, sender, workLeft);
+  } finally {
+    watch.stop();
+  }
+}
+
+function watchMoves(moved: () => number, all: number, progress: ChaosOptions['progress']): Watch {
+  let last = moved();
+  let movedAtMs = performance.now();
+  const looking = setInterval(() => {
+    if (moved() === last) return;
+    last = moved();
+    movedAtMs = performance.now();
+  }, 50);
+  const telling = setInterval(() => progress?.(`${Math.floor((100 * moved()) / all)} %`), 10_000);
+  return {
+    share: () => moved() / all,
+    stillForMs: () => performance.now() - movedAtMs,
+    stop() {
+      clearInterval(looking);
+      clearInterval(telling);
+    },
+  };
+}
+
+/** Resolves when nothing will be posted any more, with 0; or with what is left when nothing moves for long. */
+async function drain(channelWork: () => Promise<number>, watch: Watch): Promise<number> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- asked again until it is so
+    const left = await channelWork();
+    if (left === 0 || watch.stillForMs() > hopelessAfterMs) return left;
+    // oxlint-disable-next-line no-await-in-loop
+    await rest(200);
+  }
+}
+
+function judge(stage: Stage, sender: Sender, workLeft: number): Omit<ChaosResult, 'tookMs'> {
+  const { options, plan, slack, fleet } = stage;
+  const alerts = slack.posts.flatMap(({ channel, key, threadTs }) => {
+    const reference = key === undefined ? undefined : referenceIn(key);
+    return reference === undefined || threadTs !== undefined ? [] : [{ key: reference, channel }];
+  });
+  const findings = checkHistory({
+    acknowledged: [...sender.acknowledged.values()],
+    posts: alerts,
+    sent: sender.sent,
+  });
+  return {
+    ...findings,
+    seed: options.seed,
+    channels: plan.channels.length,
+    acknowledged: sender.acknowledged.size,
+    deliveries: plan.deliveries.length,
+    posts: alerts.length,
+    kills: fleet.counts,
+    slack: slack.counts,
+    sender: sender.counts,
+    notices: slack.posts.length - alerts.length,
+    workLeft,
+    linesAbout: (reference) => fleet.lines().filter((line) => line.includes(reference)),
+  };
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { alertCardParts, type AlertCardDeps } from '../../../src/commands/alert-card/alert-card-parts.ts';
+import type { AlertCard, CardMove } from '../../../src/domain/alert-card.ts';
+import { moveCard } from '../../../src/domain/alert-card.ts';
+import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
+import { alertActions, writeMore } from '../../../src/slack/alert/card-actions.ts';
+import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
+import type { Modal, SlackMessage } from '../../../src/slack/message.ts';
+import { adasCard, nowMs, untouched } from '../charge-stage.ts';
+
+const ada = 'U0ADA';
+const bola = 'U0BOLA';
+const id = 'payment_failed/order/ORDER-1';
+
+function stage(options: { chargeAgain?: ChargeAgain } = {}) {
+  const state: { card: AlertCard } = { card: { kind: 'open' } };
+  const moves: CardMove[] = [];
+  const opened: Modal[] = [];
+  const replies: SlackMessage[] = [];
+  const event = { kind: 'payment_failed', key: id, orderReference: 'ORDER-1' } as const;
+  const evidence = { lookup: { kind: 'not_found' }, atMs: nowMs } as const;
+  const deps: AlertCardDeps = {
+    environment: 'live',
+    account: 'Main shop',
+    ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
+    currencies: ['NGN', 'USD'],
+    chargeAgain: async () => options.chargeAgain ?? { kind: 'no_card' },
+    alertCards: {
+      find: async (asked) =>
+        asked === id ? { event, receivedAtMs: nowMs, card: state.card, evidence } : undefined,
+      lookUpNow: async (asked) =>
+        asked === id ? { event, receivedAtMs: nowMs, card: state.card, evidence } : undefined,
+      async move(asked, move) {
+        if (asked !== id) return { kind: 'unknown_alert' };
+        const moved = moveCard(state.card, move, nowMs);
+        if (moved.kind === 'refused') return { ...moved, card: state.card };
+        moves.push(move);
+        state.card = moved.card;
+        return moved;
+      },
+    },
+  };
+  const { presses, modals } = alertCardParts(deps);
+  return {
+    moves,
+    opened,
+    replies,
+    presses,
+    press: async (actionId: string, value = id, userId = ada): Promise<void> => {
+      const found = presses.find((one) => one.actionId === actionId);
+      await found?.press({
+        caller: { userId },
+        value,
+        async openModal(modal) {
+          expect(findViewProblems(modal)).toEqual([]);
+          opened.push(modal);
+          return 'V1';
+        },
+        updateModal: async () => undefined,
+        async reply(message) {
+          expect(findBlockProblems('message', message.blocks)).toEqual([]);
+          replies.push(message);
+        },
+      });
+    },
+    submit: (callbackId: string, values: Record<string, string>, userId = ada) => {
+      const found = modals.find((one) => one.callbackId === callbackId);
+      return found?.submit({ caller: { userId }, viewId: 'V1', privateMetadata: id, values });
+    },
+  };
+}
+
+describe('the buttons of a card', () => {
+  it('acknowledge for the first, and tell the second who was first', async () => {
+    const { press, replies, moves } = stage();
+    await press(alertActions.acknowledge);
+    expect(replies).toEqual([]);
+    await press(alertActions.acknowledge, id, bola);
+    expect(moves).toEqual([{ kind: 'acknowledge', by: ada }]);
+    expect(JSON.stringify(replies)).toContain(`"user_id":"${ada}"`);
+  });
+
+  it('say so when the alert is forgotten, whatever is pressed', async () => {
+    const { press, replies, opened } = stage();
+    for (const action of [alertActions.acknowledge, alertActions.lookUp, alertActions.chargeAgain]) {
+      await press(action, 'payment_failed/order/OLD');
+    }
+    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill('This alert is not known any more'));
+    expect(opened).toEqual([]);
+  });
+
+  it('look up for whoever may look up, and charge again for whoever may charge', () => {
+    const allowed = Object.fromEntries(stage().presses.map((one) => [one.actionId, one.permissions]));
+    expect(allowed).toEqual({
+      [alertActions.acknowledge]: undefined,
+      [alertActions.close]: undefined,
+      [alertActions.more]: undefined,
+      [alertActions.lookUp]: ['alerts', 'lookup'],
+      [alertActions.chargeAgain]: ['charge'],
+    });
+  });
+
+  it('open the form that was chosen from the menu, and nothing for a choice that is not ours', async () => {
+    const { press, opened, replies } = stage();
+    await press(alertActions.more, writeMore('assign', id));
+    await press(alertActions.more, writeMore('snooze', id));
+    await press(alertActions.close);
+    await press(alertActions.more, 'refund:x');
+    expect(opened.map(({ callback_id }) => callback_id)).toEqual([
+      'alert_assign',
+      'alert_snooze',
+      'alert_close',
+    ]);
+    await press(alertActions.more, writeMore('look_up', id));
+    expect(replies).toHaveLength(1);
+  });
+
+  it('begin the charge with what failed and the card that is known, and charge nothing', async () => {
+    const { tokenKey: _secret, ...card } = adasCard;
+    const money = { minor: 700, currency: 'USD' };
+    const { press, opened } = stage({ chargeAgain: { kind: 'allowed', card, money, customerId: 'cust-7' } });
+    await press(alertActions.chargeAgain);
+    expect(opened[0] && untouched(opened[0])).toEqual({
+      charge_card: 'card1',
+      charge_amount: '7.00',
+      charge_currency: 'USD',
+      charge_customer_id: 'cust-7',
+    });
+  });
+
+  it.each<[ChargeAgain, string]>([
+    [{ kind: 'resting', nextTryFrom: nowMs + 1 }, 'Next try from'],
+    [{ kind: 'refused', verdict: { kind: 'save_again' } }, '3-D Secure'],
+    [{ kind: 'no_card' }, 'remembers no saved card'],
+    [{ kind: 'not_declined' }, 'money may have moved'],
+  ])('say why not, and open no form (%o)', async (chargeAgain, words) => {
+    const { press, opened, replies } = stage({ chargeAgain });
+    await press(alertActions.chargeAgain);
+    expect(opened).toEqual([]);
+    expect(JSON.stringify(replies)).toContain(words);
+    expect(JSON.stringify(replies)).toContain('none was moved by this');
+  });
+});
+
+describe('the forms of a card', () => {
+  it('do what they ask once, and say who was first to whoever comes later', async () => {
+    const { press, submit, moves } = stage();
+    expect(await submit('alert_assign', { alert_assignee: 'U0BOLA' })).toMatchObject({ kind: 'update' });
+    await press(alertActions.acknowledge);
+    expect(await submit('alert_assign', { alert_assignee: 'U0BOLA' })).toEqual({ kind: 'close' });
+    expect(await submit('alert_snooze', { alert_snooze_for: '4' })).toEqual({ kind: 'close' });
+    expect(await submit('alert_close', { alert_close_reason: 'done' }, bola)).toEqual({ kind: 'close' });
+    const late = await submit('alert_close', { alert_close_reason: 'done too' });
+    expect(JSON.stringify(late)).toContain('Closed already');
+    expect(moves.map(({ kind }) => kind)).toEqual(['acknowledge', 'assign', 'snooze', 'close']);
+  });
+
+  it('tell what is wrong at its field', async () => {
+    const { submit, moves } = stage();
+    expect(await submit('alert_close', {})).toMatchObject({
+      errors: { alert_close_reason: expect.any(String) },
+    });
+    expect(await submit('alert_assign', {})).toMatchObject({
+      errors: { alert_assignee: 'Choose a person.' },
+    });
+    expect(await submit('alert_snooze', {})).toMatchObject({
+      errors: { alert_snooze_for: 'Choose how long.' },
+    });
+    expect(moves).toEqual([]);
+  });
+});

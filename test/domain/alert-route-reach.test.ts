@@ -1,0 +1,118 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  destinationsOf,
+  reachingExample,
+  rulesInTheWay,
+  type AlertRule,
+  type RouteMatch,
+} from '../../src/domain/alert-route.ts';
+import { environments, events, naiveFit, rules } from './naive-routes.ts';
+
+function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
+  return { name, match, channels: ['C'], goesOn };
+}
+
+describe('reachingExample', () => {
+  it('gives an event that the rule itself takes, past every rule before it', () => {
+    fc.assert(
+      fc.property(rules, (rules) => {
+        rules.forEach((rule, index) => {
+          const example = reachingExample(rules, index);
+          if (!example) return;
+          expect(naiveFit(rule.match, example.event, example.environment)).toBe(true);
+          const plan = {
+            rules: rules.map((one) => ({ ...one, mutedUntilMs: 0 })),
+            failures: 'C',
+            successes: 'C',
+          };
+          const taken = rules
+            .slice(0, index)
+            .some((before) => !before.goesOn && naiveFit(before.match, example.event, example.environment));
+          expect(taken).toBe(false);
+          const told = destinationsOf({ ...plan, environment: example.environment }, example.event, 0);
+          expect(told.map(({ channel }) => channel)).toEqual(expect.arrayContaining([...rule.channels]));
+        });
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('gives none only where no event reaches the rule, and then names rules that are in the way', () => {
+    let unreachable = 0;
+    fc.assert(
+      fc.property(rules, fc.array(events, { minLength: 30, maxLength: 30 }), (rules, events) => {
+        rules.forEach((rule, index) => {
+          if (reachingExample(rules, index)) return;
+          unreachable += 1;
+          const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+          const named = rulesInTheWay(rules, index);
+          expect(named.length).toBeGreaterThan(0);
+          const inTheWay = before.filter(({ name }) => named.includes(name));
+          for (const environment of environments) {
+            const fitting = events.filter((event) => naiveFit(rule.match, event, environment));
+            for (const event of fitting) {
+              expect(inTheWay.some(({ match }) => naiveFit(match, event, environment))).toBe(true);
+            }
+          }
+        });
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(unreachable).toBeGreaterThan(100);
+  });
+
+  it.each<[string, AlertRule[], string[] | undefined]>([
+    ['a broader one before it', [ruleOf('all', {}), ruleOf('vip', { currency: 'NGN' })], ['all']],
+    ['one that goes on', [ruleOf('all', {}, true), ruleOf('vip', { currency: 'NGN' })], undefined],
+    [
+      'two that take it together by event',
+      [
+        ruleOf('f', { event: 'payment_failed' }),
+        ruleOf('s', { event: 'payment_success' }),
+        ruleOf('rest', {}),
+      ],
+      ['f', 's'],
+    ],
+    [
+      'ranges that meet',
+      [
+        ruleOf('low', { currency: 'NGN', amount: { toMinor: 100 } }),
+        ruleOf('high', { currency: 'NGN', amount: { fromMinor: 101 } }),
+        ruleOf('middle', { currency: 'NGN', amount: { fromMinor: 50, toMinor: 150 } }),
+      ],
+      ['low', 'high'],
+    ],
+    [
+      'ranges with a gap of one kobo',
+      [
+        ruleOf('low', { currency: 'NGN', amount: { toMinor: 100 } }),
+        ruleOf('high', { currency: 'NGN', amount: { fromMinor: 102 } }),
+        ruleOf('middle', { currency: 'NGN', amount: { fromMinor: 50, toMinor: 150 } }),
+      ],
+      undefined,
+    ],
+    [
+      'a shorter prefix',
+      [
+        ruleOf('v', { customer: { kind: 'prefix', text: 'V' } }),
+        ruleOf('vip', { customer: { kind: 'prefix', text: 'VIP-' } }),
+      ],
+      ['v'],
+    ],
+    [
+      'a part of its reason',
+      [ruleOf('funds', { reasonPart: 'funds' }), ruleOf('no', { reasonPart: 'insufficient funds' })],
+      ['funds'],
+    ],
+    [
+      'a rule for the other environment',
+      [ruleOf('live', { environment: 'live' }), ruleOf('rest', {})],
+      undefined,
+    ],
+  ])('with %s', (_, rules, inTheWay) => {
+    const last = rules.length - 1;
+    const found = reachingExample(rules, last) ? undefined : rulesInTheWay(rules, last);
+    expect(found).toEqual(inTheWay);
+  });
+});

@@ -1,0 +1,221 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  destinationsOf,
+  fits,
+  isQuiet,
+  needsLookUp,
+  routeAt,
+  withLookUp,
+  type AlertRule,
+  type RouteMatch,
+  type RoutePlan,
+} from '../../src/domain/alert-route.ts';
+import { confirm } from '../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { withoutUndefined } from '../../src/domain/without-undefined.ts';
+import { environments, events, maybe, naiveChannels, rules } from './naive-routes.ts';
+
+const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };
+const success: PaymentEvent = { ...failure, kind: 'payment_success' };
+
+function rule(parts: Partial<AlertRule>): AlertRule {
+  return { name: 'r', match: {}, channels: ['CRULE'], goesOn: false, ...parts };
+}
+
+function plan(...rules: AlertRule[]): RoutePlan {
+  return { rules, environment: 'live', failures: 'CALERTS', successes: undefined };
+}
+
+function channelsOf(of: RoutePlan, event: PaymentEvent, atMs = 0): string[] {
+  return destinationsOf(of, event, atMs).map(({ channel }) => channel);
+}
+
+describe('destinationsOf', () => {
+  it('sends every event where a naive reading of the rules sends it', () => {
+    fc.assert(
+      fc.property(
+        rules,
+        events,
+        fc.constantFrom(...environments),
+        maybe(['CDONE', 'C0']),
+        (rules, event, environment, successes) => {
+          const plan = { rules, environment, failures: 'CALERTS', successes };
+          const told = destinationsOf(plan, event, 1_000).map(({ channel }) => channel);
+          expect(told).toEqual(naiveChannels(plan, event, 1_000));
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('does without rules what channels says: failures in one channel, successes in theirs or nowhere', () => {
+    expect(channelsOf(plan(), failure)).toEqual(['CALERTS']);
+    expect(channelsOf(plan(), success)).toEqual([]);
+    expect(channelsOf({ ...plan(), successes: 'CPAID' }, success)).toEqual(['CPAID']);
+  });
+
+  it('loses no failure that no rule takes: it goes where channels says', () => {
+    expect(channelsOf(plan(rule({ match: { currency: 'USD' } })), failure)).toEqual(['CALERTS']);
+  });
+
+  it('lets the first rule that fits win, and goes on behind one that says so', () => {
+    const [first, second] = [rule({ name: 'a', channels: ['CA'] }), rule({ name: 'b', channels: ['CB'] })];
+    expect(channelsOf(plan(first, second), failure)).toEqual(['CA']);
+    expect(channelsOf(plan({ ...first, goesOn: true }, second), failure)).toEqual(['CA', 'CB']);
+    expect(channelsOf(plan({ ...first, goesOn: true }), failure)).toEqual(['CA', 'CALERTS']);
+  });
+
+  it('tells a channel once, by the first rule that names it', () => {
+    const told = destinationsOf(
+      plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
+      failure,
+      0,
+    );
+    expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([
+      ['CRULE', 'a'],
+      ['CB', 'b'],
+    ]);
+  });
+
+  it('tells nothing by a muted rule, which still takes its events, and tells again from its end on', () => {
+    const muted = plan(rule({ mutedUntilMs: 1_000 }));
+    expect(channelsOf(muted, failure, 999)).toEqual([]);
+    expect(channelsOf(muted, failure, 1_000)).toEqual(['CRULE']);
+  });
+
+  it('counts both ends of an amount range in, and needs an amount', () => {
+    const range = { currency: 'NGN', amount: { fromMinor: 500, toMinor: 600 } };
+    const fitting = [499, 500, 600, 601].filter((amountMinor) =>
+      fits(range, { ...failure, amountMinor }, 'live'),
+    );
+    expect(fitting).toEqual([500, 600]);
+    expect(fits(range, { kind: 'payment_failed', key: 'k', currency: 'NGN' }, 'live')).toBe(false);
+  });
+});
+
+describe('needsLookUp', () => {
+  it('is false only where nothing that a look-up adds changes where the event goes', () => {
+    let open = 0;
+    fc.assert(
+      fc.property(rules, events, events, (rules, event, other) => {
+        const plan: RoutePlan = { rules, environment: 'live', failures: 'CALERTS', successes: 'CDONE' };
+        if (needsLookUp(plan, event)) {
+          open += 1;
+          return;
+        }
+        const { currency, amountMinor, customerEmail, reason } = other;
+        const told = { ...withoutUndefined({ currency, amountMinor, customerEmail, reason }), ...event };
+        expect(destinationsOf(plan, told, 1_000)).toEqual(destinationsOf(plan, event, 1_000));
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(open).toBeGreaterThan(50);
+    expect(open).toBeLessThan(2_000);
+  });
+
+  it('is never true without rules, or of what the event says or no look-up can say', () => {
+    const event: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'fraud' };
+    const asking = (match: RouteMatch): RoutePlan => plan(rule({ match }));
+    expect(needsLookUp(plan(), event)).toBe(false);
+    expect(needsLookUp(asking({ reasonPart: 'funds' }), event)).toBe(false);
+    expect(needsLookUp(asking({ customer: { kind: 'exact', text: 'C-1' } }), event)).toBe(false);
+    expect(needsLookUp(asking({ event: 'payment_success', currency: 'NGN' }), event)).toBe(false);
+    expect(needsLookUp(asking({ currency: 'NGN' }), event)).toBe(true);
+  });
+});
+
+describe('withLookUp', () => {
+  const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'USD' };
+  const transaction = {
+    status: 'FAILED',
+    orderReference: 'SUB-1',
+    amountMinor: 500,
+    currency: 'NGN',
+    customerEmail: 'ada@example.com',
+    gatewayMessage: 'Insufficient funds',
+  };
+
+  it('fills in what the event does not say, and overrules nothing that it says', () => {
+    expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, transaction))).toEqual({
+      ...event,
+      amountMinor: 500,
+      customerEmail: 'ada@example.com',
+      reason: 'Insufficient funds',
+    });
+  });
+
+  it('takes nothing from the record of another order, or from none', () => {
+    const other = { ...transaction, orderReference: 'SUB-2' };
+    expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, other))).toEqual(event);
+    expect(withLookUp(event, { kind: 'not_found' })).toEqual(event);
+    expect(withLookUp(event, { kind: 'unchecked', failure: 'timeout' })).toEqual(event);
+  });
+});
+
+describe('quiet hours', () => {
+  const night = { fromMinute: 22 * 60, toMinute: 6 * 60, timeZone: 'Africa/Lagos' };
+  // Lagos is an hour ahead of UTC the whole year.
+  it.each([
+    ['20:59', false],
+    ['21:00', true],
+    ['23:30', true],
+    ['00:00', true],
+    ['04:59', true],
+    ['05:00', false],
+    ['12:00', false],
+  ])('over midnight: at %s UTC they hold: %s', (time, holds) => {
+    expect(isQuiet(night, Date.parse(`2026-11-21T${time}:00Z`))).toBe(holds);
+  });
+
+  it.each([
+    // London: clocks go forward on 29 March 2026 at 01:00 UTC and back on 25 October at 01:00 UTC.
+    ['2026-03-28T06:30:00Z', true],
+    ['2026-03-29T06:30:00Z', false],
+    ['2026-10-24T06:30:00Z', false],
+    ['2026-10-25T06:30:00Z', true],
+    // 02:30 does not exist on that day: the hour that is skipped is neither missed nor doubled.
+    ['2026-03-29T00:59:00Z', true],
+    ['2026-03-29T01:00:00Z', true],
+    ['2026-10-25T00:30:00Z', true],
+    ['2026-10-25T01:30:00Z', true],
+  ])('follow summer time: at %s they hold: %s', (time, holds) => {
+    expect(
+      isQuiet({ fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' }, Date.parse(time)),
+    ).toBe(holds);
+  });
+
+  it('hold within a day too', () => {
+    const noon = { fromMinute: 12 * 60, toMinute: 13 * 60, timeZone: 'UTC' };
+    expect(
+      ['11:59', '12:00', '12:59', '13:00'].map((at) => isQuiet(noon, Date.parse(`2026-01-01T${at}Z`))),
+    ).toEqual([false, true, true, false]);
+  });
+
+  it('leave out the mention, and nothing else', () => {
+    const rule: AlertRule = {
+      name: 'big-ones',
+      match: {},
+      channels: ['C'],
+      goesOn: false,
+      severity: 'high',
+      mention: { kind: 'group', id: 'S1' },
+      quietHours: night,
+    };
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+      mention: { kind: 'group', id: 'S1' },
+    });
+    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), false)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+    });
+    // Nor does one that takes the place of a deleted message.
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+    });
+  });
+});

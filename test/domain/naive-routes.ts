@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import type {
+  AlertRule,
+  AmountRange,
+  CustomerPattern,
+  RouteMatch,
+  RoutePlan,
+} from '../../src/domain/alert-route.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { withoutUndefined } from '../../src/domain/without-undefined.ts';
+
+export const environments = ['live', 'sandbox'] as const;
+const kinds = ['payment_failed', 'payment_success'] as const;
+// Few values, and near each other, so that rules meet events and one another.
+const ids = ['', 'a', 'ab', 'abc', 'b', 'VIP-1', 'VIP-'];
+const parts = ['funds', 'insufficient funds', 'fraud', 'd'];
+
+export const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const minor = fc.integer({ min: 0, max: 6 });
+
+const matches: fc.Arbitrary<RouteMatch> = fc
+  .record({
+    event: maybe(kinds),
+    environment: maybe(environments),
+    isSavedCardCharge: maybe([true, false]),
+    currency: maybe(['NGN', 'USD']),
+    amount: fc.option(
+      fc
+        .tuple(fc.option(minor, { nil: undefined }), fc.option(minor, { nil: undefined }))
+        .filter(([from, to]) => (from ?? 0) <= (to ?? 9))
+        .map(([fromMinor, toMinor]) => withoutUndefined({ fromMinor, toMinor })),
+      { nil: undefined },
+    ),
+    customer: fc.option(
+      fc.record({ kind: fc.constantFrom('exact', 'prefix'), text: fc.constantFrom(...ids) }),
+      { nil: undefined },
+    ),
+    emailDomain: maybe(['example.com', 'x.test']),
+    reasonPart: maybe(parts),
+  })
+  // Rules that leave most open are the usual ones, and those that shadow others.
+  .chain((whole) =>
+    fc.subarray(Object.keys(whole) as (keyof RouteMatch)[]).map((kept) =>
+      withoutUndefined({
+        ...whole,
+        ...Object.fromEntries(kept.map((key) => [key, undefined])),
+      } as RouteMatch),
+    ),
+  );
+
+export const rules: fc.Arbitrary<AlertRule[]> = fc
+  .array(fc.record({ match: matches, goesOn: fc.boolean(), mutedUntilMs: maybe([0, 500, 2_000]) }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((made) =>
+    made.map((rule, index) =>
+      withoutUndefined({ ...rule, name: `r${index}`, channels: [`C${index % 4}`, `C${index}`] }),
+    ),
+  );
+
+export const events: fc.Arbitrary<PaymentEvent> = fc
+  .record({
+    kind: fc.constantFrom(...kinds),
+    isSavedCardCharge: maybe([true, false]),
+    currency: maybe(['NGN', 'USD', 'EUR']),
+    amountMinor: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
+    customerId: maybe([...ids, 'abcd', 'ac', 'VIP-12']),
+    customerEmail: maybe(['ada@example.com', 'Ada@EXAMPLE.com', 'a@b@x.test', 'odd', 'a@sub.example.com']),
+    reason: maybe(['Insufficient Funds', 'funds', 'FRAUD suspected', 'd', 'other']),
+  })
+  .map((event) => withoutUndefined({ ...event, key: 'k' }));
+
+/** The rule read aloud, with none of the code under test. */
+export function naiveFit(match: RouteMatch, event: PaymentEvent, environment: string): boolean {
+  const said: [unknown, unknown][] = [
+    [match.event, event.kind],
+    [match.environment, environment],
+    [match.isSavedCardCharge, event.isSavedCardCharge],
+    [match.currency, event.currency],
+    [match.emailDomain, domainSaid(event)],
+  ];
+  const { amount, customer, reasonPart } = match;
+  return (
+    said.every(([wanted, given]) => wanted === undefined || wanted === given) &&
+    (!amount || amountsOf(amount).some((one) => one === event.amountMinor)) &&
+    (!customer || (event.customerId !== undefined && patternOf(customer).test(event.customerId))) &&
+    (!reasonPart || new RegExp(reasonPart, 'i').test(event.reason ?? ''))
+  );
+}
+
+/** One by one, as far as these tests go. */
+function amountsOf({ fromMinor, toMinor }: AmountRange): number[] {
+  return Array.from({ length: 20 }, (_, amount) => amount)
+    .filter((amount) => !(fromMinor !== undefined && amount < fromMinor))
+    .filter((amount) => !(toMinor !== undefined && amount > toMinor));
+}
+
+function patternOf({ kind, text }: CustomerPattern): RegExp {
+  return new RegExp(`^${text.replace(/[^a-z0-9]/gi, '\\$&')}${kind === 'exact' ? '$' : ''}`);
+}
+
+function domainSaid({ customerEmail = '' }: PaymentEvent): string | undefined {
+  return customerEmail.split('@').slice(1).at(-1)?.toLowerCase();
+}
+
+/** Where it goes, told by walking the rules by hand. */
+export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number): string[] {
+  const channels: string[] = [];
+  let isTaken = false;
+  for (const rule of plan.rules) {
+    if (isTaken || !naiveFit(rule.match, event, plan.environment)) continue;
+    if (!(atMs < (rule.mutedUntilMs ?? 0))) channels.push(...rule.channels);
+    isTaken = !rule.goesOn;
+  }
+  if (!isTaken && event.kind === 'payment_failed') channels.push(plan.failures);
+  if (!isTaken && event.kind === 'payment_success' && plan.successes) channels.push(plan.successes);
+  return [...new Set(channels)];
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { PageMessage } from '../../src/playground/protocol.ts';
+import { alertActions, writeMore } from '../../src/slack/alert/card-actions.ts';
+import { cardFieldIds } from '../../src/slack/alert/card-modals.ts';
+import { openHouse, type House, type Person } from '../support/house.ts';
+
+type Element = { type: string; action_id?: string; value?: string; options?: { value: string }[] };
+
+/** What the person sees in #pay-alerts, oldest first; threads and what is for them alone among it. */
+function seen(house: House, person: Person): PageMessage[] {
+  const { channels, users } = house.workspace.ids;
+  return house.workspace.state(users[person]).messages[channels.payAlerts] ?? [];
+}
+
+function cardSeenBy(house: House, person: Person): PageMessage {
+  const card = seen(house, person).find(({ threadTs, ephemeral }) => !threadTs && !ephemeral);
+  if (!card) throw new Error('No alert stands in the channel.');
+  return card;
+}
+
+function elementsOf({ blocks }: PageMessage): { blockId: string; element: Element }[] {
+  return (blocks as { type: string; block_id?: string; elements?: Element[] }[])
+    .filter(({ type }) => type === 'actions')
+    .flatMap(({ block_id = '', elements = [] }) =>
+      elements.map((element) => ({ blockId: block_id, element })),
+    );
+}
+
+/** Presses what stands on the card, as Slack would send it; `choice` of a menu. */
+async function press(house: House, person: Person, actionId: string, choice?: string): Promise<void> {
+  const card = cardSeenBy(house, person);
+  const found = elementsOf(card).find(({ element }) => element.action_id === actionId);
+  if (!found) throw new Error(`The card has no ${actionId}.`);
+  const option = found.element.options?.find(({ value }) => value === choice);
+  const container = { type: 'message', channel: card.channel, ts: card.ts } as const;
+  const element = option ? { ...found.element, selected_option: option } : found.element;
+  const action = {
+    kind: 'block_action',
+    blockId: found.blockId,
+    actionId,
+    element,
+    container,
+    values: {},
+  } as const;
+  const result = await house.workspace.act(house.workspace.ids.users[person], action);
+  if (!result.ok) throw new Error(result.problem);
+}
+
+async function submit(house: House, person: Person, title: string, values: Record<string, object>) {
+  const user = house.workspace.ids.users[person];
+  const open = () => house.workspace.state(user).views.at(-1);
+  await house.until('the form is open', () => open()?.title.startsWith(title) === true);
+  const result = await house.workspace.act(user, {
+    kind: 'submit_view',
+    viewId: open()?.id ?? '',
+    values,
+  } as never);
+  if (!result.ok) throw new Error(result.problem);
+}
+
+describe('an alert’s card in the workspace', () => {
+  it('is acknowledged once, handed over, and resolved by the customer’s next payment', async (test) => {
+    const house = await openHouse(test);
+    await house.start(house.bot());
+    const reference = await house.decline();
+    await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
+    const card = () => JSON.stringify(cardSeenBy(house, 'lead'));
+    const { users } = house.workspace.ids;
+
+    await Promise.all([
+      press(house, 'lead', alertActions.acknowledge),
+      press(house, 'onCall', alertActions.acknowledge),
+    ]);
+    await house.until('the card is acknowledged', () => card().includes('👀 Acknowledged'));
+    const told = (person: Person) => seen(house, person).filter(({ ephemeral }) => ephemeral);
+    await house.until('the second is told', () => told('lead').length + told('onCall').length === 1);
+    expect(JSON.stringify([told('lead'), told('onCall')])).toContain('Acknowledged by somebody else first');
+    const first = told('lead').length === 0 ? 'lead' : 'onCall';
+
+    await press(house, 'lead', alertActions.more, writeMore('assign', `payment_failed/order/${reference}`));
+    await submit(house, 'lead', 'Assign alert', {
+      [cardFieldIds.assignee]: {
+        [cardFieldIds.assignee]: { type: 'users_select', selected_user: users.agent },
+      },
+    });
+    await house.until('the card names the assignee', () => card().includes('Assigned to'));
+
+    await house.approve();
+    await house.until('the card is resolved', () => card().includes('✅ Recovered'));
+    expect(elementsOf(cardSeenBy(house, 'lead'))).toEqual([]);
+    const directs = (person: 'agent' | 'lead' | 'onCall') =>
+      JSON.stringify(
+        house.workspace.state(users[person]).messages[house.workspace.ids.channels[`${person}Dm`]] ?? [],
+      );
+    await house.until('both who had it in hand are told', () =>
+      [first, 'agent' as const].every((person) => directs(person as 'lead').includes('Recovered')),
+    );
+    expect(directs(first === 'lead' ? 'onCall' : 'lead')).not.toContain('Recovered');
+    await house.until('nothing is left to tell', async () => {
+      const notes = seen(house, 'lead').filter(({ threadTs }) => threadTs);
+      return notes.length === 3 && JSON.stringify(notes).includes(users.agent);
+    });
+  }, 60_000);
+
+  it('is closed with a reason by whoever may, and refused to whoever may not', async (test) => {
+    const house = await openHouse(test);
+    await house.start(house.bot());
+    await house.decline();
+    await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
+    await press(house, 'agent', alertActions.acknowledge);
+    await house.until('the agent is refused', () => seen(house, 'agent').some(({ ephemeral }) => ephemeral));
+    expect(JSON.stringify(seen(house, 'agent'))).toContain('Not allowed');
+
+    // Whoever may look payments up may do it from the card.
+    await press(house, 'agent', alertActions.lookUp);
+    await house.until('the agent reads the look-up', () =>
+      JSON.stringify(seen(house, 'agent').filter(({ ephemeral }) => ephemeral)).includes('Not confirmed'),
+    );
+    await house.until('everybody sees that it was looked up', () =>
+      JSON.stringify(cardSeenBy(house, 'onCall')).includes('looked up again'),
+    );
+
+    await press(house, 'lead', alertActions.close);
+    await submit(house, 'lead', 'Close alert', {
+      [cardFieldIds.reason]: {
+        [cardFieldIds.reason]: { type: 'plain_text_input', value: 'Paid in cash' },
+      },
+    });
+    await house.until('the card is closed', () =>
+      JSON.stringify(cardSeenBy(house, 'onCall')).includes('☑️ Closed'),
+    );
+    expect(JSON.stringify(cardSeenBy(house, 'onCall'))).toContain('Paid in cash');
+    expect(elementsOf(cardSeenBy(house, 'onCall'))).toEqual([]);
+  }, 60_000);
+});

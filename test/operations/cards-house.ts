@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { PostOutcome } from '../../src/domain/delivery.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
+import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
+import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
+import { lookUpEvent } from '../../src/operations/look-up-event.ts';
+import type { Composed, Post } from '../../src/operations/prepare-post.ts';
+import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
+import { alertMessage } from '../../src/slack/alert-message.ts';
+import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import { messageDigest } from '../../src/slack/delivery.ts';
+import type { SlackMessage } from '../../src/slack/message.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { shownLines } from '../slack/shown-text.ts';
+import { house, sealer } from './house.ts';
+
+export const failed: PaymentEvent = {
+  kind: 'payment_failed',
+  key: 'payment_failed/order/ORDER-1',
+  orderReference: 'ORDER-1',
+  customerId: 'cust-7',
+  customerEmail: 'jane@example.com',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  reason: 'Insufficient funds',
+};
+
+export function paidBy(reference: string, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const { reason: _reason, ...rest } = failed;
+  return {
+    ...rest,
+    kind: 'payment_success',
+    key: `payment_success/order/${reference}`,
+    orderReference: reference,
+    ...more,
+  };
+}
+
+export function recordOf(reference: string, status: string): Transaction {
+  return {
+    id: `T-${reference}`,
+    status,
+    amountMinor: 1_250_000,
+    currency: 'NGN',
+    orderReference: reference,
+    customerEmail: 'jane@example.com',
+  };
+}
+
+type Message = {
+  channel: string;
+  ts: string;
+  threadTs?: string;
+  shown: SlackMessage;
+  /** Whoever a new post mentioned: an edit pings nobody. */
+  pinged: string[];
+  isGone?: boolean;
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-cards-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+export type CardsHouse = ReturnType<typeof cardsHouse>;
+
+/** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
+export function cardsHouse(
+  path = join(folder, `${(files += 1)}`, 'payops.sqlite'),
+  channels: readonly string[] = ['C0ALERTS01'],
+) {
+  const { clock, deliver: plain, receive: plainReceive } = house();
+  const store: Store = openSqliteStore({ path, now: () => clock.nowMs });
+  const records = new Map<string, Transaction>();
+  const service = { isAway: false, asked: 0 };
+  const messages: Message[] = [];
+  const answers: PostOutcome[] = [];
+
+  async function lookUp(event: PaymentEvent) {
+    return await lookUpEvent((reference) => {
+      service.asked += 1;
+      if (service.isAway) throw new ServiceFailure('network', 'away');
+      return Promise.resolve(records.get(reference));
+    }, event);
+  }
+  const shared = {
+    store,
+    sealer,
+    lookUp,
+    rememberMs: 30 * 86_400_000,
+    now: () => clock.nowMs,
+    wake: () => undefined,
+    log: () => undefined,
+  };
+  const cards = createAlertCards(shared);
+  const recovery = createAlertRecovery({
+    ...shared,
+    cards,
+    fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
+  });
+
+  function compose(post: Post): Composed {
+    const shown = messageOf(post);
+    assertBlocks('message', shown.blocks);
+    return {
+      digest: messageDigest(shown),
+      post(to, threadTs) {
+        const given = answers.shift();
+        if (given) return Promise.resolve(given);
+        if (threadTs !== undefined && !messages.some((one) => one.ts === threadTs && !one.isGone)) {
+          return Promise.resolve({ kind: 'gone', slackError: 'thread_not_found' });
+        }
+        const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
+        const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
+        messages.push({ ...place, shown, pinged: peopleIn(shown) });
+        return Promise.resolve({ kind: 'posted', channel: to, ts });
+      },
+      edit(channel, ts) {
+        const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
+        if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
+        found.shown = shown;
+        return Promise.resolve({ kind: 'posted', channel, ts });
+      },
+    };
+  }
+
+  const route = ({ kind }: PaymentEvent) =>
+    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : [];
+  const deliver = {
+    ...plain,
+    route,
+    store,
+    lookUp,
+    compose,
+    cards: {
+      ...cards,
+      linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
+      knowsCardOf: () => Promise.resolve(false),
+    },
+  };
+  const kinds = [
+    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+  ];
+
+  async function drain(forMs = 5_000): Promise<void> {
+    const endsAtMs = clock.nowMs + forMs;
+    for (;;) {
+      while (await workOnce({ store, leaseMs: plain.leaseMs, kinds, log: () => undefined }));
+      if (clock.nowMs >= endsAtMs) return;
+      clock.nowMs += 1_000;
+    }
+  }
+
+  const receiving = {
+    ...plainReceive,
+    route,
+    store,
+    triggerCharge: (event: PaymentEvent) => recovery.expect(event),
+  };
+  return {
+    path,
+    clock,
+    store,
+    records,
+    service,
+    messages,
+    answers,
+    cards,
+    recovery,
+    drain,
+    receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
+    /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
+    parents: () =>
+      messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),
+    notes: (ts: string) => messages.filter((one) => one.threadTs === ts),
+    directs: () => messages.filter((one) => one.channel.startsWith('U')),
+  };
+}
+
+function messageOf(post: Post): SlackMessage {
+  switch (post.kind) {
+    case 'alert':
+      return alertMessage(post.alert);
+    case 'alert_note':
+      return alertNoteMessage(post.step, post.alert, post);
+    case 'alert_direct':
+      return alertDirectMessage(post.step, post.alert, post);
+    default:
+      return { text: post.kind, blocks: [] };
+  }
+}
+
+function peopleIn(message: SlackMessage): string[] {
+  return [...JSON.stringify(message).matchAll(/"user_id":"(\w+)"/g)].map(([, userId]) => userId ?? '');
+}
+
+/** What a person reads of it, mentions left out. */
+export function linesOf({ shown }: Message): string {
+  return shownLines({ ...shown, blocks: shown.blocks.filter(({ type }) => type !== 'actions') }).join('\n');
+}
+
+/** What can be pressed in it, by its words; the choices of a menu too. */
+export function pressables({ shown }: Message): string[] {
+  return shown.blocks.flatMap((block) =>
+    block.type !== 'actions'
+      ? []
+      : block.elements.flatMap((element) => {
+          if (element.type === 'button') return [element.text.text];
+          return element.type === 'overflow' ? element.options.map(({ text }) => `⋯ ${text.text}`) : [];
+        }),
+  );
+}
+
+export function mentionedIn({ shown }: Message): string[] {
+  return peopleIn(shown);
+}

@@ -1,0 +1,369 @@
+import { describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { readOutboxRecord, openNotice } from '../../src/operations/outbox.ts';
+import { receiveEvent } from '../../src/operations/receive-event.ts';
+import {
+  alarmPrefix,
+  createWebhookWatch,
+  successKey,
+  type WebhookWatch,
+} from '../../src/operations/webhook-watch.ts';
+import type { AlarmNotice, AlarmRules } from '../../src/operations/webhook-state.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import type { Store } from '../../src/store/store.ts';
+import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
+import { house, ops, sealer } from './house.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const rules: AlarmRules = { silenceMs: hour, refusals: 5, missingMs: 30 * minute };
+
+/** Two replicas on one store, with a clock the test moves; `pass` is what timers and workers would do meanwhile. */
+async function openRoom(
+  overrides: Partial<AlarmRules> = {},
+  spoil: (store: Store) => Store = (store) => store,
+) {
+  const { clock, store, receive } = house();
+  clock.nowMs = Date.UTC(2026, 10, 21);
+  const calls: string[] = [];
+  const counted: Store = {
+    ...spoil(store),
+    create(key, value, options) {
+      calls.push(key);
+      return spoil(store).create(key, value, options);
+    },
+  };
+  const lines: string[] = [];
+  const [one, two] = [0, 1].map(() =>
+    createWebhookWatch({
+      store: counted,
+      sealer,
+      opsChannel: ops,
+      rules: { ...rules, ...overrides },
+      now: () => clock.nowMs,
+      wake: () => undefined,
+      log: (level, message) => void lines.push(`${level}: ${message}`),
+    }),
+  ) as [WebhookWatch, WebhookWatch];
+  for (const replica of [one, two]) {
+    replica.start();
+    await replica.stop();
+  }
+  let turn = 0;
+  /** Whoever is faster. */
+  async function work(): Promise<void> {
+    const worker = [one, two][(turn += 1) % 2] ?? one;
+    const kinds = [
+      { prefix: alarmPrefix, work: worker.work },
+      { prefix: 'outbox:', work: () => Promise.resolve() },
+    ];
+    while (await workOnce({ store, leaseMs: 45_000, kinds, log: () => undefined }));
+  }
+  async function pass(ms: number): Promise<void> {
+    for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {
+      clock.nowMs += minute;
+      await one.flush();
+      await two.flush();
+      await work();
+    }
+  }
+  /** Every notice there ever was, in its order. */
+  async function told(): Promise<AlarmNotice[]> {
+    const keys = store.keys().filter((key) => key.startsWith('outbox:notice:'));
+    const entries = await Promise.all(keys.map((key) => store.read(key)));
+    return entries.flatMap((entry) =>
+      entry ? [openNotice(sealer, entry.key, readOutboxRecord(entry.value)) as AlarmNotice] : [],
+    );
+  }
+  async function receiveSuccess(reference: string): Promise<void> {
+    const body = JSON.stringify({
+      event_type: 'payment_success',
+      data: { order: { orderReference: reference } },
+    });
+    const found = parseEvent(Buffer.from(body), defaultEventPointers, { covers: 'body' });
+    if (found.kind !== 'event') throw new Error(found.kind);
+    await receiveEvent(receive, found.event, found.fingerprint);
+    one.accepted();
+  }
+  return { clock, store, calls, lines, one, two, work, pass, told, receiveSuccess };
+}
+
+function approve(watch: WebhookWatch, reference: string, hasEvent = false): Promise<void> {
+  return watch.approved({ reference, hasEvent });
+}
+
+function refuse(watch: WebhookWatch, times: number, cause = 'The secret is wrong.'): void {
+  for (let count = 0; count < times; count += 1) watch.refused(() => cause);
+}
+
+describe('the alarm of silence', () => {
+  it('tells once, by whichever replica, that charges were approved and no webhook came', async () => {
+    const { clock, one, two, pass, told, lines } = await openRoom({ missingMs: 0 });
+    const sinceMs = clock.nowMs;
+    await approve(one, 'pay-1');
+    await pass(20 * minute);
+    await approve(two, 'pay-2');
+    await pass(39 * minute);
+    expect(await told()).toEqual([]);
+    await pass(2 * minute);
+    const notice = { kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs };
+    expect(await told()).toEqual([notice]);
+    await approve(one, 'pay-3');
+    await pass(5 * hour);
+    expect(await told()).toEqual([notice]);
+    expect(lines).toEqual(['warn: No webhook came for 60 minutes though 2 charges were approved']);
+  });
+
+  it('says nothing while no charge was approved, or while webhooks come', async () => {
+    const { one, two, pass, told } = await openRoom({ missingMs: 0 });
+    await pass(3 * hour);
+    for (let round = 0; round < 6; round += 1) {
+      await approve(one, `pay-${round}`);
+      await pass(30 * minute);
+      two.accepted();
+    }
+    await pass(3 * hour);
+    expect(await told()).toEqual([]);
+  });
+
+  it('does not count a charge whose event came first, or that follows a delivery at once', async () => {
+    const { clock, one, two, pass, told } = await openRoom({ missingMs: 0 });
+    await approve(one, 'pay-1', true);
+    await pass(minute);
+    one.accepted();
+    clock.nowMs += 5_000;
+    await approve(two, 'pay-2');
+    await pass(3 * hour);
+    expect(await told()).toEqual([]);
+  });
+
+  it('tells the next silence anew', async () => {
+    const { one, two, pass, told } = await openRoom({ missingMs: 0 });
+    await approve(one, 'pay-1');
+    await pass(65 * minute);
+    two.accepted();
+    await pass(5 * minute);
+    await approve(two, 'pay-2');
+    await pass(65 * minute);
+    expect((await told()).map((notice) => 'approvals' in notice && notice.approvals)).toEqual([1, 1]);
+  });
+
+  it('is off with 0', async () => {
+    const { one, pass, told } = await openRoom({ silenceMs: 0, missingMs: 0 });
+    await approve(one, 'pay-1');
+    await pass(5 * hour);
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('the alarm of refusals', () => {
+  it('tells once, with the cause of the last, when five come within ten minutes on any replica', async () => {
+    const { clock, one, two, pass, told } = await openRoom();
+    const sinceMs = clock.nowMs;
+    refuse(one, 2, 'The first cause.');
+    await pass(2 * minute);
+    refuse(two, 2);
+    await pass(2 * minute);
+    expect(await told()).toEqual([]);
+    refuse(one, 1, 'The last cause.');
+    await pass(2 * minute);
+    const notice = { kind: 'deliveries_refused', refusals: 5, sinceMs, cause: 'The last cause.' };
+    expect(await told()).toEqual([notice]);
+    for (let round = 0; round < 20; round += 1) {
+      refuse(one, 3);
+      refuse(two, 3);
+      await pass(5 * minute);
+    }
+    expect(await told()).toEqual([notice]);
+  });
+
+  it('says nothing when one was accepted in between, on whichever replica', async () => {
+    const { clock, one, two, pass, told } = await openRoom();
+    refuse(one, 4);
+    clock.nowMs += 1_000;
+    two.accepted();
+    clock.nowMs += 1_000;
+    refuse(one, 4);
+    await pass(15 * minute);
+    expect(await told()).toEqual([]);
+  });
+
+  it('says nothing when they are spread over more than ten minutes', async () => {
+    const { one, pass, told } = await openRoom();
+    for (let round = 0; round < 20; round += 1) {
+      refuse(one, 1);
+      await pass(3 * minute);
+    }
+    expect(await told()).toEqual([]);
+  });
+
+  it.each(['a delivery is accepted', 'there was none for an hour'])('tells anew after %s', async (how) => {
+    const { one, two, pass, told } = await openRoom();
+    refuse(one, 5);
+    await pass(3 * minute);
+    if (how === 'a delivery is accepted') two.accepted();
+    else await pass(65 * minute);
+    await pass(3 * minute);
+    refuse(one, 5);
+    await pass(3 * minute);
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('asks for the cause once a minute at most, however many are refused', async () => {
+    const { one, pass } = await openRoom();
+    let asked = 0;
+    for (let count = 0; count < 10_000; count += 1) {
+      one.refused(() => {
+        asked += 1;
+        return 'a cause';
+      });
+    }
+    expect(asked).toBe(0);
+    await pass(minute);
+    expect(asked).toBe(1);
+  });
+
+  it('is told without a cause when that cannot be found, and off with 0', async () => {
+    const { one, pass, told } = await openRoom();
+    for (let count = 0; count < 5; count += 1) {
+      one.refused(() => {
+        throw new Error('a bug');
+      });
+    }
+    await pass(3 * minute);
+    expect(await told()).toMatchObject([{ cause: 'It could not be found out.' }]);
+    const off = await openRoom({ refusals: 0 });
+    refuse(off.one, 50);
+    await off.pass(15 * minute);
+    expect(await off.told()).toEqual([]);
+  });
+});
+
+describe('the alarm of missing events', () => {
+  it('tells of an approved charge whose event did not come within half an hour', async () => {
+    const { one, pass, told, receiveSuccess } = await openRoom({ silenceMs: 0 });
+    await approve(one, 'pay-told');
+    await approve(one, 'pay-first', true);
+    await approve(one, 'pay-lost');
+    await pass(29 * minute);
+    await receiveSuccess('pay-told');
+    expect(await told()).toEqual([]);
+    await pass(3 * minute);
+    expect(await told()).toEqual([
+      { kind: 'events_missing', references: ['pay-lost'], more: 0, minutes: 30 },
+    ]);
+  });
+
+  it('tells once an hour at most, all of that hour together, ten by name', async () => {
+    const { one, two, pass, told } = await openRoom({ silenceMs: 0 });
+    for (let index = 0; index < 30; index += 1) {
+      await approve(index % 2 === 0 ? one : two, `pay-${index}`);
+      await pass(5 * minute);
+    }
+    await pass(3 * hour);
+    const notices = await told();
+    const all = notices.flatMap((notice) => (notice.kind === 'events_missing' ? [notice] : []));
+    expect(all.map(({ references, more }) => references.length + more)).toEqual([1, 12, 12, 5]);
+    expect(all[1]?.references).toHaveLength(10);
+    expect(all[0]?.references).toEqual(['pay-0']);
+  });
+
+  it('finds an event by the very key it is stored under', () => {
+    const body = '{"event_type":"payment_success","data":{"order":{"orderReference":"pay-1"}}}';
+    const found = parseEvent(Buffer.from(body), defaultEventPointers, { covers: 'body' });
+    if (found.kind !== 'event') throw new Error(found.kind);
+    expect(successKey('pay-1')).toBe(`outbox:alert:${found.event.key}`);
+  });
+
+  it('loses no charge in a crash of the process that charged it', async () => {
+    const { two, work, clock, told, one } = await openRoom({ silenceMs: 0 });
+    await approve(one, 'pay-1');
+    // The first replica never flushes again.
+    clock.nowMs += 31 * minute;
+    await two.flush();
+    await work();
+    clock.nowMs += 2 * minute;
+    await work();
+    expect(await told()).toMatchObject([{ references: ['pay-1'] }]);
+  });
+
+  it('counts a charge that is told twice once', async () => {
+    const { one, two, pass, told } = await openRoom({ silenceMs: 0 });
+    await approve(one, 'pay-1');
+    await approve(two, 'pay-1');
+    await pass(2 * hour);
+    expect(await told()).toMatchObject([{ references: ['pay-1'], more: 0 }]);
+  });
+});
+
+describe('watching over webhooks', () => {
+  it('calls the store not at all on a delivery, and once a minute for all of them', async () => {
+    const { one, calls } = await openRoom();
+    const before = calls.length;
+    for (let count = 0; count < 1_000; count += 1) {
+      one.accepted();
+      one.refused(() => 'a cause');
+    }
+    expect(calls.length).toBe(before);
+    await one.flush();
+    expect(calls.length).toBe(before + 1);
+    await one.flush();
+    expect(calls.length).toBe(before + 1);
+  });
+
+  it('keeps what it counted while the store is away, and counts a doubtful write once', async () => {
+    let mode: 'works' | 'away' | 'answer lost' = 'works';
+    const { one, pass, told } = await openRoom({ missingMs: 0 }, (store) => ({
+      ...store,
+      async create(key, value, options) {
+        if (mode === 'works') return await store.create(key, value, options);
+        if (mode === 'answer lost') await store.create(key, value, options);
+        throw new StoreUnavailable('away');
+      },
+    }));
+    refuse(one, 2);
+    mode = 'away';
+    await one.flush();
+    refuse(one, 2);
+    mode = 'answer lost';
+    await one.flush();
+    mode = 'works';
+    await pass(3 * minute);
+    expect(await told()).toEqual([]);
+    refuse(one, 1);
+    await pass(3 * minute);
+    expect(await told()).toMatchObject([{ kind: 'deliveries_refused', refusals: 5 }]);
+  });
+
+  it('tells once although a process dies after telling and before it has crossed that out', async () => {
+    let crash: 'waits' | 'now' | 'over' = 'waits';
+    const { one, pass, told } = await openRoom({ missingMs: 0 }, (store) => ({
+      ...store,
+      async create(key, value, options) {
+        if (key.startsWith('outbox:notice:') && crash === 'waits') crash = 'now';
+        return await store.create(key, value, options);
+      },
+      async write(entry, value, options) {
+        if (crash === 'now') throw new StoreUnavailable('killed');
+        return await store.write(entry, value, options);
+      },
+    }));
+    refuse(one, 5);
+    await expect(pass(3 * minute)).rejects.toThrow('killed');
+    expect(crash).toBe('now');
+    crash = 'over';
+    await pass(20 * minute);
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('starts anew when what it knew cannot be read', async () => {
+    const { store, one, pass, told, lines } = await openRoom();
+    await store.create('webhook-watch', 'nonsense');
+    refuse(one, 5);
+    await pass(3 * minute);
+    expect(await told()).toHaveLength(1);
+    expect(lines.some((line) => line.startsWith('error: what was seen of webhooks cannot be read'))).toBe(
+      true,
+    );
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
+import { routeBlocks } from '../../src/slack/alert-route-blocks.ts';
+import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import type { Run } from '../../src/slack/blocks.ts';
+import { homeMutes, routesMessage, ruleLine, testAlertActionId } from '../../src/slack/routes-message.ts';
+import { testAlertMessage } from '../../src/slack/test-alert-message.ts';
+import { firstLine, shownLines, unescaped } from './shown-text.ts';
+
+const channel = 'C0BIG00001';
+const nowMs = Date.UTC(2026, 10, 21, 12);
+
+const bigOnes: AlertRule = {
+  name: 'big-ones',
+  match: { event: 'payment_failed', currency: 'NGN', amount: { fromMinor: 10_000_000 } },
+  channels: [channel],
+  mention: { kind: 'group', id: 'S0ONCALL01' },
+  quietHours: { fromMinute: 1_320, toMinute: 360, timeZone: 'Africa/Lagos' },
+  goesOn: false,
+};
+const muted: AlertRule = {
+  name: 'no-funds',
+  match: { event: 'payment_failed', reasonPart: 'insufficient funds' },
+  channels: [channel],
+  mutedUntilMs: Date.UTC(2026, 11, 1),
+  goesOn: false,
+};
+
+function plan(rules: AlertRule[], more: Partial<RoutePlan> = {}): RoutePlan {
+  return { rules, environment: 'live', failures: 'C0ALERTS01', successes: undefined, ...more };
+}
+
+function shown(plan: RoutePlan, at = channel): string[] {
+  const message = routesMessage({ plan, channel: at, nowMs });
+  assertBlocks('message', message.blocks);
+  expect(unescaped(message.text)).toBe(firstLine(message));
+  return shownLines(message);
+}
+
+/** What a person reads; a mention as Slack shows it by its id, a moment as its fallback. */
+function read(line: Run[]): string {
+  return line
+    .map((run) => {
+      if (run.type === 'usergroup') return `@${run.usergroup_id}`;
+      if (run.type === 'user') return `@${run.user_id}`;
+      if (run.type === 'date') return run.fallback;
+      return 'text' in run ? run.text : '';
+    })
+    .join('');
+}
+
+describe('/pay alerts in words', () => {
+  it('says for each rule in one plain sentence what this channel gets and why', () => {
+    expect(read(ruleLine(bigOnes, 'live', nowMs))).toBe(
+      'Failed charges of NGN 100,000.00 or more, with @S0ONCALL01, by rule big-ones; quiet 22:00–06:00 Africa/Lagos.',
+    );
+    expect(read(ruleLine(muted, 'live', nowMs))).toBe(
+      'Failed charges, when the reason says “insufficient funds”, by rule no-funds; muted until 2026-12-01 00:00 UTC.',
+    );
+  });
+
+  it('no longer calls a rule muted whose mute is over', () => {
+    expect(read(ruleLine(muted, 'live', Date.UTC(2026, 11, 1)))).not.toContain('muted');
+  });
+
+  it.each<[AlertRule['match'], string]>([
+    [{}, 'Failed charges and successful payments'],
+    [{ event: 'payment_success' }, 'Successful payments'],
+    [{ event: 'payment_failed', isSavedCardCharge: true }, 'Failed saved-card charges'],
+    [{ event: 'payment_success', isSavedCardCharge: false }, 'Successful first payments'],
+    [{ isSavedCardCharge: false }, 'Failed and successful first payments'],
+    [{ event: 'payment_failed', currency: 'USD' }, 'Failed charges in USD'],
+    [
+      { event: 'payment_failed', currency: 'NGN', amount: { toMinor: 5_000 } },
+      'Failed charges of NGN 50.00 or less',
+    ],
+    [
+      { event: 'payment_failed', currency: 'NGN', amount: { fromMinor: 0, toMinor: 5_000 } },
+      'Failed charges of NGN 0.00 to NGN 50.00',
+    ],
+    [
+      { event: 'payment_failed', customer: { kind: 'prefix', text: 'VIP-' } },
+      'Failed charges, of customers whose id begins with VIP-',
+    ],
+    [
+      { event: 'payment_failed', customer: { kind: 'exact', text: 'C-1' }, emailDomain: 'example.com' },
+      'Failed charges, of customer C-1, of customers with an e-mail address at example.com',
+    ],
+    [{ event: 'payment_failed', environment: 'live' }, 'Failed charges, in LIVE only'],
+    [
+      { event: 'payment_failed', environment: 'sandbox' },
+      'Failed charges, in SANDBOX only, which this bot is not',
+    ],
+  ])('says of %j: %s', (match, sentence) => {
+    expect(read(ruleLine({ name: 'r', match, channels: [channel], goesOn: false }, 'live', nowMs))).toBe(
+      `${sentence}, by rule r.`,
+    );
+  });
+
+  it('says a rule’s severity, and that the rules after it are asked too', () => {
+    const line = ruleLine({ ...bigOnes, severity: 'high', goesOn: true }, 'live', nowMs);
+    expect(read(line)).toContain(
+      ', as high severity, by rule big-ones, which goes on to the rules after it;',
+    );
+  });
+
+  it('lists this channel’s rules in their order, mutes counted, and none of another channel', () => {
+    const other = { ...bigOnes, name: 'elsewhere', channels: ['C0OTHER001'] };
+    const lines = shown(plan([muted, other, bigOnes]));
+    expect(lines[0]).toBe('🔔 This channel gets alerts · by 2 rules · 1 muted now');
+    expect(lines.filter((line) => line.includes('by rule'))).toEqual([
+      expect.stringContaining('no-funds'),
+      expect.stringContaining('big-ones'),
+    ]);
+    expect(lines.at(-1)).toBe('[Send a test alert]');
+  });
+
+  it('says what comes by channels alone, and that it is the rest once there are rules', () => {
+    const alone = plan([], { failures: channel, successes: channel });
+    expect(shown(alone)).toEqual([
+      '🔔 This channel gets alerts · by channels alone',
+      'Every failed charge, because channels.alerts names this channel.',
+      'Every successful payment, because channels.successes names this channel.',
+      'payops.yml has no routes: where events go is said by its channels alone.',
+      '[Send a test alert]',
+    ]);
+    expect(shown(plan([muted], { failures: channel }))).toContain(
+      'Every failed charge that no rule takes, because channels.alerts names this channel.',
+    );
+  });
+
+  it('says when a channel gets nothing, and offers no test there', () => {
+    const lines = shown(plan([bigOnes]), 'C0GENERAL1');
+    expect(lines[0]).toBe('🔕 This channel gets no alerts · no rule and no setting names it');
+    expect(lines.join()).not.toContain('[');
+  });
+
+  it('fits one message whatever the rules say, and says how many it leaves out', () => {
+    const long = 'x'.repeat(4_000);
+    const rules = Array.from({ length: 100 }, (_, index): AlertRule => ({
+      ...bigOnes,
+      name: `rule-${index}-${'n'.repeat(30)}`,
+      match: {
+        currency: 'NGN',
+        amount: { fromMinor: 0, toMinor: Number.MAX_SAFE_INTEGER },
+        customer: { kind: 'prefix', text: long },
+        emailDomain: `${long}.com`,
+        reasonPart: `${long} <!channel> *b*`,
+        environment: 'sandbox',
+      },
+      severity: 'normal',
+      mutedUntilMs: Date.UTC(2030, 1, 1),
+      goesOn: true,
+    }));
+    expect(shown(plan(rules, { failures: channel, successes: channel }))).toContain(
+      '… and by 85 more rules of payops.yml.',
+    );
+    const home = homeMutes(plan(rules), nowMs);
+    assertBlocks('home', home);
+    expect(JSON.stringify(home)).toContain('… and 90 more rules.');
+  });
+});
+
+describe('mutes in the App Home', () => {
+  it('are all there, with their end, whatever their channel; without one there is nothing', () => {
+    const blocks = homeMutes(plan([bigOnes, { ...muted, channels: ['C0OTHER001'] }]), nowMs);
+    assertBlocks('home', blocks);
+    expect(JSON.stringify(blocks)).toContain('2026-12-01 00:00 UTC');
+    expect(JSON.stringify(blocks)).not.toContain('big-ones');
+    expect(homeMutes(plan([bigOnes]), nowMs)).toEqual([]);
+  });
+});
+
+describe('what an alert says of its rule', () => {
+  it('is whom it calls, how much it matters and the rule, in rich text, where no name can be markup', () => {
+    const [block] = routeBlocks({
+      rule: 'big-ones',
+      severity: 'high',
+      mention: { kind: 'group', id: 'S0ONCALL01' },
+    });
+    expect(block?.elements[0]).toMatchObject({
+      elements: [
+        { type: 'usergroup', usergroup_id: 'S0ONCALL01' },
+        { text: ' · ' },
+        { text: 'High severity', style: { bold: true } },
+        { text: ' · ' },
+        { text: 'by rule big-ones' },
+      ],
+    });
+    assertBlocks('message', routeBlocks({ rule: 'r', mention: { kind: 'person', id: 'U0ADA00001' } }));
+  });
+
+  it('is nothing where no rule sent it', () => {
+    expect(routeBlocks(undefined)).toEqual([]);
+  });
+});
+
+describe('a test alert', () => {
+  const test = { askedBy: 'U0ADA00001', key: 'outbox:test_alert:1', mayBeRepeat: false };
+  const place = { environment: 'live', account: 'Lagos' } as const;
+
+  it('is unmistakably one, and calls nobody when it is posted', () => {
+    const message = testAlertMessage({ ...test, isFirst: true }, place);
+    assertBlocks('message', message.blocks);
+    expect(unescaped(message.text)).toBe(firstLine(message));
+    expect(message.text).toBe('🧪 TEST alert · no charge failed · alerts reach this channel');
+    expect(JSON.stringify(message)).not.toContain('U0ADA00001');
+    expect(message.metadata?.event_payload.key).toBe(test.key);
+    expect(JSON.stringify(message)).not.toContain(testAlertActionId);
+  });
+
+  it('names who asked once it is edited, and says when it may be a repeat', () => {
+    const message = testAlertMessage({ ...test, isFirst: false, mayBeRepeat: true }, place);
+    assertBlocks('message', message.blocks);
+    expect(JSON.stringify(message)).toContain('"user_id":"U0ADA00001"');
+    expect(shownLines(message).join()).toContain('This may repeat an earlier test.');
+    expect(shownLines(message).at(-1)).toBe('LIVE · Lagos');
+  });
+});

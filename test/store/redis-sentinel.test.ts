@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { Store } from '../../src/store/store.ts';
+import { findProgram } from '../support/programs.ts';
+import {
+  masterName,
+  startSentinel,
+  startSentinelRedis,
+  type SentinelRedis,
+} from '../support/redis-sentinel.ts';
+import { startRedis } from '../support/redis-server.ts';
+import { openRedis, tryRedis } from '../support/redis-store.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: the store under Redis Sentinels, because redis-server is not installed.');
+
+type Writer = ReturnType<typeof writeSteadily>;
+
+/** Creates one record after another. What was answered is told, and how long the slowest answer or refusal took. */
+function writeSteadily(store: Store, name: string) {
+  const writer = {
+    answered: [] as string[],
+    refusals: [] as unknown[],
+    slowestMs: 0,
+    /** Since the last refusal. */
+    answersAgain: false,
+    isStopped: false,
+    async stop() {
+      writer.isStopped = true;
+      await written;
+    },
+  };
+  async function write(): Promise<void> {
+    for (let n = 0; !writer.isStopped; n += 1) {
+      const key = `${name} ${n}`;
+      const startedAt = performance.now();
+      try {
+        await store.create(key, '');
+        writer.answered.push(key);
+        writer.answersAgain = writer.refusals.length > 0;
+      } catch (error) {
+        writer.refusals.push(error);
+        writer.answersAgain = false;
+      }
+      writer.slowestMs = Math.max(writer.slowestMs, performance.now() - startedAt);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  const written = write();
+  return writer;
+}
+
+/** How long until it is answered again. */
+async function backMs(writer: Writer): Promise<number> {
+  const since = performance.now();
+  await expect.poll(() => writer.answersAgain, { timeout: 10_000, interval: 10 }).toBe(true);
+  return performance.now() - since;
+}
+
+describe.skipIf(missing)('the store under Redis Sentinels', () => {
+  let redis: SentinelRedis;
+  beforeAll(async () => {
+    redis = await startSentinelRedis({ replicas: 2 });
+  });
+  afterAll(() => redis?.stop());
+
+  it('finds the master when only one of the Sentinels it names is there', async () => {
+    const [port] = redis.sentinels.map((sentinel) => sentinel.port);
+    const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${port}/${masterName}`;
+    const { store, client, close } = await openRedis({ url });
+    expect(await store.create('a', '')).toBe(true);
+    expect(client.options?.socket).toMatchObject({ port: redis.master.port });
+    close();
+  });
+
+  it('says once, in words, that nobody knows a master of that name', async () => {
+    const { store, lines, close } = await tryRedis({ url: redis.url.replace(masterName, 'nobody') });
+    await expect(store.ping()).rejects.toThrow(StoreUnavailable);
+    expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { text: expect.stringContaining('No such master') },
+    ]);
+    close();
+  });
+
+  it('warns when no replica is waited for, with the fix, and not when one is', async () => {
+    const careless = await openRedis({ url: redis.url });
+    expect(careless.lines).toMatchObject([
+      { level: 'warn', text: expect.stringContaining('REDIS_WAIT_REPLICAS') },
+    ]);
+    const careful = await openRedis({ url: redis.url, waitReplicas: 1 });
+    expect(careful.lines).toEqual([]);
+    careless.close();
+    careful.close();
+  });
+
+  it('does not answer what too few replicas have', async () => {
+    const [{ store, close }, other] = await Promise.all([
+      openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
+      openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
+    ]);
+    expect(await store.create('on three', '')).toBe(true);
+    const [replica] = redis.replicas;
+    replica?.pause();
+    const startedAt = performance.now();
+    await expect(store.create('on two', '')).rejects.toThrow(StoreUnavailable);
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    // Another bot must not take it for kept either: it would call a repeated event a duplicate.
+    await expect(other.store.create('on two', '')).rejects.toThrow(StoreUnavailable);
+    replica?.resume();
+    await expect.poll(() => store.create('on three again', ''), { timeout: 3_000, interval: 20 }).toBe(true);
+    expect(await other.store.create('on two', '')).toBe(false);
+    close();
+    other.close();
+  });
+
+  it('refuses in time while the master is replaced, works within 3 s of the new one, and has all that a replica was waited for', async () => {
+    let others = 0;
+    const [alone, waited] = await Promise.all([
+      openRedis({ url: redis.url, waitReplicas: 0, onOtherNode: () => (others += 1) }),
+      openRedis({ url: redis.url, waitReplicas: 1 }),
+    ]);
+    await waited.store.create('held', 'before', { delayMs: 0 });
+    const [held] = await waited.store.take(60_000);
+    if (held === undefined) throw new Error('held was due');
+    const first = writeSteadily(alone.store, 'alone');
+    const second = writeSteadily(waited.store, 'waited');
+    const writers = [first, second];
+    await expect.poll(() => writers.every(({ answered }) => answered.length > 20)).toBe(true);
+
+    await redis.master.kill9();
+    const startedAt = performance.now();
+    await expect(waited.store.write(held, 'lost')).rejects.toThrow(StoreUnavailable);
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    const promoted = await redis.failedOver();
+    const promotedAt = performance.now();
+    const [aloneMs, waitedMs] = await Promise.all([
+      backMs(first),
+      // Until the new master has a replica there is nothing to wait for.
+      redis.followed(promoted).then(() => backMs(second)),
+    ]);
+    console.log(
+      `a new master after ${Math.round(promotedAt - startedAt)} ms; used ${Math.round(aloneMs)} ms later, with a replica waited for ${Math.round(waitedMs)} ms after it had one`,
+    );
+    expect(Math.max(aloneMs, waitedMs)).toBeLessThan(3_000);
+    await Promise.all(writers.map((writer) => writer.stop()));
+
+    for (const { slowestMs, refusals } of writers) {
+      expect(slowestMs).toBeLessThan(2_500);
+      for (const refusal of refusals) expect(refusal).toBeInstanceOf(StoreUnavailable);
+    }
+    expect(waited.client.options?.socket).toMatchObject({ port: promoted.port });
+    // Without a replica waited for nothing is promised of the last ones.
+    const kept = second.answered;
+    expect(kept.length).toBeGreaterThan(20);
+    const found = await Promise.all(kept.map((key) => waited.store.read(key)));
+    expect(kept.filter((_key, n) => found[n] === undefined)).toEqual([]);
+    // The lease taken from the old master counts at the new one.
+    expect(await waited.store.take(1_000)).toEqual([]);
+    expect(await waited.store.write(held, 'after')).toMatchObject({ value: 'after' });
+    expect(others).toBe(1);
+    for (const { lines, close } of [alone, waited]) {
+      // Sentinels may end the first connection to the new master again: an outage of its own.
+      const told = lines.filter(({ level }) => level !== 'warn').map(({ level }) => level);
+      expect(told.length).toBeGreaterThan(1);
+      told.forEach((level, n) => expect(level).toBe(n % 2 === 0 ? 'error' : 'info'));
+      expect(lines.at(-1)).toMatchObject({ level: 'info', text: expect.stringContaining('answers again') });
+      close();
+    }
+  });
+
+  it('goes past the old master when it comes back', async () => {
+    await redis.agreedOn(await redis.failedOver());
+    await redis.master.restart();
+    const { store, client, close } = await openRedis({ url: redis.url });
+    expect(await store.create('after all', '')).toBe(true);
+    expect(client.options?.socket).not.toMatchObject({ port: redis.master.port });
+    close();
+  });
+});
+
+describe.skipIf(missing)('the store under a Sentinel with a password', () => {
+  it('gives the password to a Sentinel that asks for one, and to no log', async () => {
+    const redis = await startRedis({ args: ['--requirepass', 'hunter:22'] });
+    const secured = [`requirepass hunter:22`, `sentinel auth-pass ${masterName} hunter:22`];
+    const sentinel = await startSentinel(redis.port, secured);
+    try {
+      const url = `redis+sentinel://:hunter%3A22@127.0.0.1:${sentinel.port}/${masterName}`;
+      const { store, close } = await openRedis({ url });
+      expect(await store.create('a', '')).toBe(true);
+      close();
+      const wrong = await tryRedis({ url: url.replace('hunter', 'ranger') });
+      await expect(wrong.store.ping()).rejects.toThrow(StoreUnavailable);
+      expect(wrong.lines.at(-1)?.text).toContain('WRONGPASS');
+      expect(JSON.stringify(wrong.lines)).not.toMatch(/ranger|:22/);
+      wrong.close();
+    } finally {
+      await sentinel.stop();
+      await redis.stop();
+    }
+  });
+});
