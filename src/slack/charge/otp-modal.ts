@@ -159,6 +159,11 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
     : { kind: 'errors', errors: { [field]: problem } };
 }
 
+/** One that `otpModal` makes, and not the name of something that every object has. */
+function isField(name: string): boolean {
+  return /^otp_code_\d$/.test(name);
+}
+
 function codeProblem(code: string): string | undefined {
   if (code === '') return 'Type the code that the bank sent to the customer.';
   if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
@@ -178,7 +183,7 @@ function readMetadata(text: string): { reference: string; field: string } | unde
     const read: unknown = JSON.parse(text);
     if (!isJsonObject(read)) return undefined;
     const { reference, field } = read;
-    return typeof reference === 'string' && reference !== '' && typeof field === 'string'
+    return typeof reference === 'string' && reference !== '' && typeof field === 'string' && isField(field)
       ? { reference, field }
       : undefined;
   } catch {
