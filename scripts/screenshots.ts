@@ -3,15 +3,13 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { startPlayground } from '../src/playground/playground.ts';
 import { openBrowser } from '../test/support/browser.ts';
+import { openChargePage, type ChargePage } from '../test/support/charge-page.ts';
 
 /** Makes the pictures of the documentation from the running playground: `node scripts/screenshots.ts`. */
 
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
-async function type(page: Page, command: string): Promise<void> {
-  await page.locator('#composer').fill(command);
-  await page.keyboard.press('Enter');
-}
+const size = { width: 1280, height: 800 };
 
 async function shoot(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
@@ -19,23 +17,30 @@ async function shoot(page: Page, name: string): Promise<void> {
   console.log(`docs/images/${name}.png`);
 }
 
-await mkdir(folder, { recursive: true });
-const playground = await startPlayground();
-const browser = await openBrowser({ width: 1280, height: 800, scale: 1.25 });
-if (!browser) {
-  console.error('The pictures need chromium.');
-  await playground.close();
-  process.exit(1);
+/** The modal alone. */
+async function shootModal({ modal, page }: ChargePage, name: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  await modal.screenshot({ path: `${folder}${name}.png` });
+  console.log(`docs/images/${name}.png`);
 }
-try {
-  const page = await browser.context.newPage();
-  await page.goto(playground.url);
-  await page.getByText('ready', { exact: true }).waitFor();
 
-  await type(page, '/pay ORDER-1001');
-  await page.getByText('Paid (confirmed)').waitFor();
-  await shoot(page, 'look-up');
+/** The modal and what stands beside it on the right: the customer's phone. */
+async function shootBesideModal({ modal, page }: ChargePage, name: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  const box = await modal.boundingBox();
+  if (!box) throw new Error('There is no modal.');
+  const clip = { x: box.x, y: box.y, width: size.width - box.x, height: box.height };
+  await page.screenshot({ path: `${folder}${name}.png`, clip });
+  console.log(`docs/images/${name}.png`);
+}
 
+async function shootLookUp(ada: ChargePage): Promise<void> {
+  await ada.type('/pay ORDER-1001');
+  await ada.page.getByText('Paid (confirmed)').waitFor();
+  await shoot(ada.page, 'look-up');
+}
+
+async function shootAlert({ page }: ChargePage): Promise<void> {
   await page.getByRole('tab', { name: 'Saved cards' }).click();
   await page.getByRole('button', { name: 'Charge, declined' }).click();
   const alerts = page
@@ -46,14 +51,51 @@ try {
   await page.getByText('Declined by the bank').waitFor();
   await page.getByRole('tab', { name: 'Events' }).click();
   for (const how of ['The same delivery again', 'With a bad signature']) {
+    // oxlint-disable-next-line no-await-in-loop -- one hand clicks
     await page
       .getByRole('button', { name: /^Send payment_failed/ })
       .first()
       .click();
+    // oxlint-disable-next-line no-await-in-loop
     await page.getByRole('menuitem', { name: how }).click();
   }
   await page.locator('.log-row', { hasText: '401' }).first().waitFor();
   await shoot(page, 'alert');
+}
+
+async function shootCharges(ada: ChargePage): Promise<void> {
+  await ada.channel('pay-desk');
+  await ada.readBack({ card: '1127', amount: '12500', reason: 'Renewal, asked for by phone' });
+  await shootModal(ada, 'charge-read-back');
+  await ada.press('Charge NGN 12,500.00');
+  await ada.modalSays('3 of 3 tries left');
+  await ada.enterCode('654321');
+  await ada.modalSays('2 of 3 tries left');
+  await shootBesideModal(ada, 'charge-otp');
+  await ada.enterCode('123456');
+  await ada.modalSays('Paid (confirmed)');
+  await shootModal(ada, 'charge-paid');
+  await ada.close();
+  await ada.charge({ card: '6640', amount: '5000' });
+  await ada.modalSays('Next try from:');
+  await shootModal(ada, 'charge-declined');
+  await ada.close();
+}
+
+await mkdir(folder, { recursive: true });
+const playground = await startPlayground();
+const browser = await openBrowser({ ...size, scale: 1.25 });
+if (!browser) {
+  console.error('The pictures need chromium.');
+  await playground.close();
+  process.exit(1);
+}
+try {
+  const ada = openChargePage(playground, await browser.context.newPage());
+  await ada.be('ada');
+  await shootLookUp(ada);
+  await shootAlert(ada);
+  await shootCharges(ada);
 } finally {
   await browser.close();
   await playground.close();

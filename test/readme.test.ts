@@ -1,10 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createCommandSet } from '../src/commands/command-set.ts';
+import { createVerbs, type VerbDeps } from '../src/commands/registry.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { settings, variableName, type Setting } from '../src/config/settings.ts';
+import { outcomeWords } from '../src/domain/outcome.ts';
 import { installApp } from '../src/playground/workspace/manifest.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,6 +16,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
+  'docs/agents.md',
   'docs/settings.md',
   'docs/design-decisions.md',
 ];
@@ -98,6 +102,57 @@ describe('what the pages tell a person to type', () => {
   });
 });
 
+/** What stands behind `/pay` wherever a page writes it as code. */
+function typedIn(page: string): string[] {
+  return Array.from(read(page).matchAll(/`\/pay([^`]*)`/g), ([, words = '']) =>
+    words.replaceAll(/\s+/g, ' ').trim(),
+  );
+}
+
+/** `<reference> [amount]` is not typed as it stands. */
+function isUsage(words: string): boolean {
+  return /[<[]/.test(words);
+}
+
+describe('what the pages tell a person to type in Slack', () => {
+  // Words are only read here: nothing that a verb would do is ever called.
+  const nothing = new Proxy({} as VerbDeps, { get: () => () => undefined });
+  const commands = createCommandSet(
+    createVerbs(nothing),
+    () => Promise.resolve({ kind: 'allowed' }),
+    () => {},
+  );
+  function understood(words: string): boolean {
+    const asked = commands.understand(words);
+    return asked.kind === 'command' && asked.command.prepare(asked.words).ok;
+  }
+
+  it.each(['README.md', 'docs/agents.md'])('of %s is understood, word by word', (page) => {
+    const examples = typedIn(page).filter((words) => !isUsage(words));
+    expect(examples).toContain('charge');
+    expect(examples.filter((words) => !understood(words))).toEqual([]);
+  });
+
+  it('would be found out if it were not', () => {
+    expect(['charge', 'charge 12,500.00'].every(understood)).toBe(true);
+    expect(['charge a card', 'doubt pay-1', 'otp a b', 'lokup X'].some(understood)).toBe(false);
+  });
+
+  it('has the usage that the verbs have', () => {
+    const usages = createVerbs(nothing).map(({ verb, usage }) => `${verb} ${usage}`);
+    const shown = typedIn('README.md').filter((words) => isUsage(words) && /^[a-z-]+ /.test(words));
+    expect(shown).toContain('charge [amount]');
+    expect(shown.filter((words) => ![...usages, 'help [verb]'].includes(words))).toEqual([]);
+  });
+
+  it('is followed, for agents, by every outcome there is', () => {
+    const page = read('docs/agents.md');
+    const { notConfirmed: _lookUp, notFound: _alone, ...ofCharges } = outcomeWords;
+    const words = Object.values(ofCharges);
+    expect(words.filter((word) => !page.includes(`**${word}**`))).toEqual([]);
+  });
+});
+
 describe('links and pictures', () => {
   it.each(pages)('of %s lead somewhere', (page) => {
     const targets = Array.from(read(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target);
@@ -108,14 +163,16 @@ describe('links and pictures', () => {
     expect(broken).toEqual([]);
   });
 
-  it('shows in README two pictures that are pictures', () => {
-    const pictures = Array.from(
-      read('README.md').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g),
-      ([, path = '']) => path,
+  it('show pictures that are pictures, and all that there are', () => {
+    const pictures = ['README.md', 'docs/agents.md'].flatMap((page) =>
+      Array.from(read(page).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, path = '']) =>
+        join(dirname(page), path),
+      ),
     );
-    expect(pictures).toHaveLength(2);
+    const made = readdirSync(join(root, 'docs/images')).map((name) => `docs/images/${name}`);
+    expect(pictures.toSorted()).toEqual(made.toSorted());
     const kinds = pictures.map((path) => readFileSync(join(root, path)).subarray(1, 4).toString());
-    expect(kinds).toEqual(['PNG', 'PNG']);
+    expect(new Set(kinds)).toEqual(new Set(['PNG']));
   });
 });
 

@@ -51,6 +51,8 @@ function parseBeginning([first, ...rest]: readonly string[]): Parsed<Beginning> 
 }
 
 async function recent(deps: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {
-  const charges = await deps.desk.recent(userId, recentCharges);
-  return homeCharges('Your last charges', charges, deps, deps.now());
+  const charges = await deps.desk.recent(userId, 2 * recentCharges);
+  // What is open stands under its own heading.
+  const settled = charges.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
+  return homeCharges('Your last charges', settled.slice(0, recentCharges), deps, deps.now());
 }

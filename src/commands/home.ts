@@ -22,7 +22,8 @@ export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMess
     sortByPermit(caller, verbs, mayRun),
   ]);
   const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
-  const filled = sections.filter((section) => section.length > 0);
+  // What waits for somebody stands above what is done: the verbs' own order is that of their use.
+  const filled = sections.filter((section) => section.length > 0).toReversed();
   if (filled.length === 0) return menu;
   const room = limits.viewBlocks - menu.blocks.length - 1;
   return { text: menu.text, blocks: [...fitInto(room, filled), divider(), ...menu.blocks] };

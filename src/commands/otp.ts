@@ -5,11 +5,12 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { alertBox } from '../slack/blocks.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges, pendingCodesMessage } from '../slack/charge/charge-list.ts';
-import { otpModalId, readOtpModal } from '../slack/charge/otp-modal.ts';
+import { otpModalId, readOtpModal, readOtpReference } from '../slack/charge/otp-modal.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../slack/charge/unknown-charge.ts';
 import {
   defineCommand,
   type Caller,
+  type Closed,
   type Command,
   type Conversation,
   type Pressed,
@@ -43,7 +44,12 @@ export function otpCommand(deps: ShowDeps): Command {
     effect: 'none',
     parse: parseWanted,
     modals: [
-      { callbackId: otpModalId, effect: 'money', submit: (submission) => submitCode(deps, submission) },
+      {
+        callbackId: otpModalId,
+        effect: 'money',
+        submit: (submission) => submitCode(deps, submission),
+        closed: (closed) => remind(deps, closed),
+      },
     ],
     presses: [
       { actionId: chargeActions.enterCode, press: (pressed) => openNamed(deps, pressed) },
@@ -108,6 +114,12 @@ async function submitCode(deps: ShowDeps, submission: Submission): Promise<ViewA
     case 'unknown_charge':
       return { kind: 'update', modal: unknownChargeModal(reference, deps) };
   }
+}
+
+/** A closed modal asks nobody for a code: from now on a direct message does. */
+async function remind({ desk }: ShowDeps, { caller, privateMetadata }: Closed): Promise<void> {
+  const reference = readOtpReference(privateMetadata);
+  if (reference !== undefined) await desk.remind({ reference, by: caller.userId });
 }
 
 /** Another code; it gives neither time nor tries. */

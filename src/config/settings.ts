@@ -341,7 +341,7 @@ export const settings = {
   ),
   sealingKeys: secret(
     store,
-    'Keys that seal secrets at rest, `id:base64`, newest first. Needed with Redis; the embedded store makes its own key file.',
+    'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front, and keep the old one: charges and saved cards are not sealed anew.',
     sealingKeys(),
   ),
   workLeaseSeconds: setting(

@@ -81,6 +81,8 @@ export type ChargeDesk = {
    * since `at`, the step that the modal shows.
    */
   watch(reference: string, view: { id: string; userId: string; at: number }): Promise<void>;
+  /** Their modal is closed: if it still waits for a code of theirs, a direct message asks for it, once. */
+  remind(request: { reference: string; by: string }): Promise<void>;
   /** Charges that wait for a code this person is to enter, oldest first. */
   waitingFor(userId: string): Promise<readonly ChargeSeen[]>;
   /** Charges whose outcome is not known, everybody's, oldest first; those under review at the end. */

@@ -57,6 +57,12 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
       if (watched && watched.intent.at > at) await deps.show(await see(deps, watched), [view]);
     },
 
+    async remind({ reference, by }) {
+      const record = await readCharge(deps, reference);
+      if (record?.agent !== by || record.intent.state.kind !== 'otp') return;
+      await deps.tell.direct(by, `reminded:${reference}`, { reference, what: 'otp' });
+    },
+
     async waitingFor(userId) {
       const records = await read(await deps.agentCharges.of(userId));
       return show(

@@ -22,7 +22,7 @@ export type SubmitDeps = Omit<RunDeps, 'store' | 'cards'> & {
 };
 
 /** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
-const deskPatienceMs = 1_500;
+const deskPatienceMs = 800;
 /** How often a lost answer of the store is asked again before a person is told that nobody knows. */
 const createAttempts = 3;
 const createAgainMs = 100;

@@ -63,7 +63,12 @@ export type ModalDefinition = {
    */
   effect?: Effect;
   submit: (submission: Submission) => Promise<ViewAnswer>;
+  /** The person closed it, if it was made with `notifyOnClose`. Slack takes no answer. */
+  closed?: (closed: Closed) => Promise<void>;
 };
+
+/** A modal that was closed without being submitted. */
+export type Closed = Pick<Submission, 'caller' | 'viewId' | 'privateMetadata'>;
 
 /** A button was pressed, or an option chosen, in a message, a modal or the App Home. */
 export type Pressed = {

@@ -1,4 +1,11 @@
-import type { App, BlockAction, RespondFn, SlashCommand, ViewSubmitAction } from '@slack/bolt';
+import type {
+  App,
+  BlockAction,
+  RespondFn,
+  SlashCommand,
+  ViewClosedAction,
+  ViewSubmitAction,
+} from '@slack/bolt';
 import { holdsCardNumber } from '../domain/card-number.ts';
 import { answer } from './answer.ts';
 import { isStranger, strangerMessage } from './asker.ts';
@@ -6,6 +13,7 @@ import type { Caller } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { createOpenModal } from './modals.ts';
 import { createReply, type ReplyAddress } from './reply.ts';
+import { routeClosing } from './route-closing.ts';
 import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
 import { routeSubmission, type SubmissionDeps } from './route-submission.ts';
 import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
@@ -29,6 +37,10 @@ export function addRoutes(app: App, deps: RouterDeps): void {
   app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, async ({ ack, body }) =>
     routeSubmission(ack, body, deps),
   );
+  app.view<ViewClosedAction>({ callback_id: /.*/, type: 'view_closed' }, async ({ ack, body }) => {
+    await ack();
+    await routeClosing(body, deps);
+  });
   app.options<'block_suggestion'>({ type: 'block_suggestion', action_id: /.*/ }, async ({ ack, body }) =>
     ack({ options: await optionsFor(body, deps) }),
   );

@@ -13,14 +13,16 @@ export type OpenView = { id: string; userId: string };
 export type ShowCharge = (charge: ChargeSeen, views: readonly OpenView[]) => Promise<boolean>;
 
 /** For so many modals the last shown step is remembered; a dialogue is over long before. */
-const remembered = 1_000;
+const remembered = 200;
+/** Within this time a modal that was open is taken to be open still. */
+const freshMs = 5_000;
 
 /**
  * Puts a charge as it is into the modals that show it. True when the agent in charge has one of them open.
  * Never throws: a modal may be closed at any time, and what must be known stands in a message too.
  */
 export function createShowCharge(deps: ShowDeps): ShowCharge {
-  const last = new Map<string, { at: number; isShown: boolean }>();
+  const last = new Map<string, { at: number; shownAtMs: number; isShown: boolean; content: string }>();
   const queues = new Map<string, Promise<unknown>>();
 
   async function update(charge: ChargeSeen, { id, userId }: OpenView): Promise<boolean> {
@@ -28,9 +30,16 @@ export function createShowCharge(deps: ShowDeps): ShowCharge {
     // Steps can overtake each other on the way here; the screen must not go back.
     if (earlier && earlier.at > charge.at) return earlier.isShown;
     const modal = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
+    const content = JSON.stringify(modal);
+    const isFresh = earlier !== undefined && deps.now() - earlier.shownAtMs < freshMs;
+    // A signed event and the service's answer come together: the same again would only flicker.
+    if (isFresh && earlier.isShown && earlier.content === content) {
+      last.set(id, { ...earlier, at: charge.at });
+      return true;
+    }
     const isShown = (await updateModal(deps.client, { viewId: id, modal }, deps.log)) === 'shown';
     last.delete(id);
-    last.set(id, { at: charge.at, isShown });
+    last.set(id, { at: charge.at, shownAtMs: deps.now(), isShown, content });
     const [oldest] = last.keys();
     if (last.size > remembered && oldest !== undefined) last.delete(oldest);
     return isShown;

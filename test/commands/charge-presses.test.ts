@@ -191,12 +191,19 @@ describe('the App Home of /pay charge', () => {
     const stage = createStage();
     const home = stage.verb('charge').home!;
     expect(await home({ userId: agent })).toEqual([]);
+    const state = { kind: 'approved', concludedAt: nowMs } as const;
     for (let index = 1; index <= 7; index += 1)
-      stage.desk.charges.set(`pay-V${index}`, chargeOf(`V${index}`));
+      stage.desk.charges.set(`pay-V${index}`, chargeOf(`V${index}`, { state }));
     const text = textOf(await home({ userId: agent }));
     expect(text.match(/"value":"pay-V/g)).toHaveLength(5);
     expect(text).not.toContain('ada@example.com');
     expect(await home({ userId: colleague })).toEqual([]);
+  });
+
+  it('leaves what is still open to the headings of what waits', async () => {
+    const stage = createStage();
+    stage.desk.charges.set('pay-V1', chargeOf('V1', { state: { kind: 'otp' } }));
+    expect(await stage.verb('charge').home!({ userId: agent })).toEqual([]);
   });
 });
 

@@ -188,6 +188,9 @@ export function createFakeDesk(): FakeDesk {
       const charge = charges.get(reference);
       if (charge && charge.at > at) desk.shows(charge, userId);
     },
+    async remind({ reference, by }) {
+      await called(`remind ${reference} ${by}`);
+    },
     async waitingFor(userId) {
       await called('waiting');
       return [...charges.values()].filter((charge) => charge.agent === userId && charge.state.kind === 'otp');
@@ -285,6 +288,12 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
         whileWaiting: (work) => work,
       });
       return message && say(message);
+    },
+
+    async close(callbackId: string, privateMetadata: string): Promise<void> {
+      const definitions = verbs.flatMap(({ modals }) => modals ?? []);
+      const definition = definitions.find((modal) => modal.callbackId === callbackId)!;
+      await definition.closed?.({ caller: { userId: agent }, viewId: 'V1', privateMetadata });
     },
 
     async submit(callbackId: string, parts: Partial<Submission> & { userId?: string }): Promise<ViewAnswer> {

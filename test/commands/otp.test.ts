@@ -246,6 +246,14 @@ describe('the buttons of a code', () => {
     expect(textOf(stage.updated[0])).not.toBe(textOf(stage.updated[1]));
   });
 
+  it('is asked for by direct message once its modal is closed, and only then', async () => {
+    const { stage, modal } = await waiting();
+    expect(modal.notify_on_close).toBe(true);
+    await stage.close('otp', modal.private_metadata ?? '');
+    await stage.close('otp', 'not ours');
+    expect(stage.desk.calls.filter((call) => call.startsWith('remind'))).toEqual([`remind pay-V1 ${agent}`]);
+  });
+
   it('Resend code says how long to wait when it was asked for a moment ago', async () => {
     const { stage, modal } = await waiting();
     stage.desk.answers.resentAt = nowMs - 18_500;

@@ -201,7 +201,8 @@ async function placesOf({ house, bot, earlierDump, answers, forgotten }: Walked)
   expect(places['answers to commands']).toContain('asked for in a form');
   expect(places['answers to Slack']).toContain('Charging …');
   expect(places['answers to Slack']).toContain('A token key has no blanks in it');
-  expect(places['what people see']).toContain('Not sent (fix the request)');
+  expect(places['Slack payloads']).toContain('Not sent (fix the request)');
+  expect(places['what people see']).toContain('Paid (confirmed)');
   return places;
 }
 

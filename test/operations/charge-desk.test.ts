@@ -1,28 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createChargeDesk } from '../../src/operations/create-charge-desk.ts';
-import { referenceOf } from '../../src/operations/submit-charge.ts';
-import { openWorld, rightCode, startProcess, terms, type Process } from './charge-house.ts';
-
-const [ada, bola] = ['U0AGENT01', 'U0AGENT02'];
-const viewId = 'V0CHARGE1';
-const reference = referenceOf(viewId);
-
-async function submit(process: Process, view = viewId, by = ada, despite?: string) {
-  const draft = await process.desk.keepDraft(view, terms);
-  return await process.desk.submit({
-    viewId: view,
-    draft,
-    by,
-    ...(despite === undefined ? {} : { despite }),
-  });
-}
-
-async function charge(process: Process, view = viewId, by = ada): Promise<void> {
-  const submitted = await submit(process, view, by);
-  if (submitted.kind === 'begun') await submitted.carryOn();
-  await process.drained();
-}
+import {
+  ada,
+  bola,
+  charge,
+  openWorld,
+  reference,
+  rightCode,
+  startProcess,
+  submit,
+  terms,
+  viewId,
+} from './charge-house.ts';
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
@@ -166,6 +156,18 @@ describe('the code', () => {
     }
     expect(world.bank.codes).toHaveLength(1);
     expect((await process.desk.find(reference))?.otp?.triesLeft).toBe(2);
+  });
+
+  it('is asked for by direct message once the agent has closed the modal', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    expect(world.directs.size).toBe(0);
+    await process.desk.remind({ reference, by: bola });
+    expect(world.directs.size).toBe(0);
+    await process.desk.remind({ reference, by: ada });
+    await process.desk.remind({ reference, by: ada });
+    expect([...world.directs.values()]).toEqual([{ userId: ada, what: 'otp' }]);
   });
 
   it('is asked for again at most every half minute, which gives no more time', async () => {

@@ -14,6 +14,8 @@ import { createChargeDrafts } from '../../src/operations/charge-drafts.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/create-charge-desk.ts';
 import { createOpenCharges } from '../../src/operations/open-charges.ts';
 import { recoverCharge, triggerCharge, type Room } from '../../src/operations/recover-charge.ts';
+import type { SubmitResult } from '../../src/operations/charge-desk.ts';
+import { referenceOf } from '../../src/operations/submit-charge.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
@@ -25,6 +27,13 @@ export const terms: ChargeTerms = {
   money: { minor: 1_250_000, currency: 'NGN' },
   customerEmail: 'jane@example.com',
 };
+
+export const [ada, bola] = ['U0AGENT01', 'U0AGENT02'];
+/** A dialogue, and the charge that is made in it. */
+export const viewId = 'V0CHARGE1';
+export const reference = referenceOf(viewId);
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
 
 /** What the bank does with a charge; `lost`: it charges, and the answer never comes. */
 export type Plan = 'approved' | 'otp' | 'declined' | 'rejected' | 'lost';
@@ -194,6 +203,40 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
 
 export type Process = ReturnType<typeof startProcess>;
 
+/** A person reads the terms back and agrees to them. */
+export async function submit(
+  process: Process,
+  view = viewId,
+  by = ada,
+  despite?: string,
+): Promise<SubmitResult> {
+  const draft = await process.desk.keepDraft(view, terms);
+  return await process.desk.submit({
+    viewId: view,
+    draft,
+    by,
+    ...(despite === undefined ? {} : { despite }),
+  });
+}
+
+/** The same, and all that follows from it until something has to be waited for. */
+export async function charge(process: Process, view = viewId, by = ada): Promise<void> {
+  const submitted = await submit(process, view, by);
+  if (submitted.kind === 'begun') await submitted.carryOn();
+  await process.drained();
+}
+
+/** Seals the charge, which is due, with a key that nobody has; what it gives puts it back as it was. */
+export async function loseKey({ store }: World, lost = reference): Promise<() => Promise<void>> {
+  async function put(value: string): Promise<string> {
+    const entry = await store.read(chargeKey(lost));
+    if (!entry || !(await store.write(entry, value, { delayMs: 0 }))) throw new Error('no such charge');
+    return entry.value;
+  }
+  const before = await put(sealedWithALostKey);
+  return async () => void (await put(before));
+}
+
 /** Where a process can be killed: before and after each thing that it awaits of the world. */
 export type Points = {
   pass: <T>(name: string, effect: () => T | Promise<T>) => Promise<T>;
@@ -228,6 +271,8 @@ export function everyPoint(killAt = Infinity): Points {
     },
   };
 }
+
+export const sealedWithALostKey = 'sealed with a lost key';
 
 function pointed(store: Store, points: Points): Store {
   return {

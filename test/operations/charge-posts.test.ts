@@ -107,6 +107,36 @@ describe('the desk’s message', () => {
     expect(built.standing(desk)).toMatchObject([{ text: 'charge: approved', edits: 1 }]);
   });
 
+  it('says that it may be a repeat, also when it is edited, where an earlier post cannot be found', async () => {
+    const built = postsHouse();
+    built.deliver.findByKey = () => Promise.resolve({ kind: 'unreadable', slackError: 'missing_scope' });
+    await built.become({ kind: 'charging' });
+    await dieAfterPost(built);
+    await built.drain(minuteMs);
+    const lost = 'charge: charging';
+    expect(built.texts(desk)).toEqual([lost, 'charge: charging (may be a repeat)']);
+    for (const state of [{ kind: 'otp' } as const, concluded('approved')]) {
+      // oxlint-disable-next-line no-await-in-loop -- one edit after the other
+      await built.become(state);
+      // oxlint-disable-next-line no-await-in-loop
+      await built.drain(2_000);
+      expect(built.texts(desk)).toEqual([lost, `charge: ${state.kind} (may be a repeat)`]);
+    }
+    expect(built.standing(desk).map(({ edits }) => edits)).toEqual([0, 2]);
+  });
+
+  it('does not say so when the earlier post is found, or is known not to have arrived', async () => {
+    const found = postsHouse();
+    await found.become({ kind: 'charging' });
+    await dieAfterPost(found);
+    await found.drain(minuteMs);
+    const absent = postsHouse();
+    absent.slack.answers.push(unsure());
+    await absent.become({ kind: 'charging' });
+    await absent.drain(minuteMs);
+    for (const { texts } of [found, absent]) expect(texts(desk)).toEqual(['charge: charging']);
+  });
+
   it('is waited for by who wants it in the channel before the charge leaves', async () => {
     const { become, drain, posts, clock } = postsHouse();
     await become({ kind: 'charging' });
@@ -219,6 +249,42 @@ describe('a direct message', () => {
     await posts.direct(ada, 'k2', { reference, what: 'approved' });
     await drain(10_000);
     expect(texts(dmOfAda)).toEqual(['approved: approved']);
+  });
+
+  it('waits while the charge is looked up once more, and tells the verdict when that stands again', async () => {
+    const { become, posts, drain, texts } = postsHouse();
+    await become(concluded('review'));
+    await posts.direct(ada, 'k1', { reference, what: 'review' });
+    await become({ kind: 'confirming', since: 1, askedAt: 1 });
+    await drain(5_000);
+    expect(texts(dmOfAda)).toEqual([]);
+    await become(concluded('review'));
+    await drain(minuteMs);
+    expect(texts(dmOfAda)).toEqual(['review: review']);
+  });
+
+  it('is tried ever more rarely, and never given up, while Slack takes none for that person', async () => {
+    const { become, posts, drain, slack, clock, texts } = postsHouse({ deskChannel: undefined });
+    async function drainMinutes(minutes: number): Promise<number> {
+      const before = slack.faults.calls;
+      for (let minute = 0; minute < minutes; minute += 1) {
+        clock.nowMs += minuteMs;
+        // oxlint-disable-next-line no-await-in-loop -- one minute after the other
+        await drain();
+      }
+      return slack.faults.calls - before;
+    }
+    await become(concluded('declined'));
+    await posts.direct(ada, 'k1', { reference, what: 'declined' });
+    const left: PostOutcome = { kind: 'refused', slackError: 'account_inactive', fix: '', about: 'channel' };
+    slack.answers.push(...Array.from({ length: 1_000 }, () => left));
+    await drainMinutes(180);
+    const calls = await drainMinutes(180);
+    expect(calls).toBeGreaterThanOrEqual(2);
+    expect(calls).toBeLessThanOrEqual(4);
+    slack.answers.length = 0;
+    await drainMinutes(61);
+    expect(texts(dmOfAda)).toEqual(['declined: declined']);
   });
 
   it('says that it may be a repeat after a crash: nobody may read a person’s messages', async () => {

@@ -29,7 +29,7 @@ function textOf(post: Post): string {
   if (!('charge' in post)) return post.kind;
   const { kind } = post.charge.state;
   const repeat = 'mayBeRepeat' in post && post.mayBeRepeat ? ' (may be a repeat)' : '';
-  if (post.kind === 'charge') return `charge: ${kind}`;
+  if (post.kind === 'charge') return `charge: ${kind}${repeat}`;
   return post.kind === 'charge_note' ? `note: ${post.note.kind}${repeat}` : `${post.what}: ${kind}${repeat}`;
 }
 

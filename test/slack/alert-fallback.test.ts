@@ -17,7 +17,8 @@ function slack(): WebClient {
 }
 
 function blockTypes(call: ApiCall | undefined): string[] {
-  return (call?.['view'] as { blocks: { type: string }[] }).blocks.map(({ type }) => type);
+  const view = call?.['view'] as { blocks: { type: string }[] } | undefined;
+  return view?.blocks.map(({ type }) => type) ?? [];
 }
 
 describe('a workspace without alert boxes', () => {

@@ -33,7 +33,7 @@ export type ChargePage = {
   /** A button of the modal. */
   press: (button: string) => Promise<void>;
   /** Fills the open form in, as a person would. */
-  fill: (charge: Partial<TypedCharge>) => Promise<void>;
+  fillIn: (charge: Partial<TypedCharge>) => Promise<void>;
   /** `/pay charge`, the form, and its submit button: the read-back, as it reads. */
   readBack: (charge: TypedCharge) => Promise<string>;
   /** All of it, with the click that charges. */
@@ -90,7 +90,7 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
     await box.fill(typed);
     await click(modal.getByRole('option', { name: typed }).first());
   }
-  async function fill({ card, ...typed }: Partial<TypedCharge>): Promise<void> {
+  async function fillIn({ card, ...typed }: Partial<TypedCharge>): Promise<void> {
     if (card !== undefined) await chooseCard(card);
     const names = Object.keys(typed) as (keyof typeof typed)[];
     for (const name of names) {
@@ -100,7 +100,7 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
   async function readBack(charge: TypedCharge): Promise<string> {
     await type('/pay charge');
     await modalSays('You read the terms back before anything is charged.');
-    await fill(charge);
+    await fillIn(charge);
     await press('Read the terms back');
     return modalSays('You are about to charge');
   }
@@ -122,7 +122,7 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
     modalSays,
     click,
     press,
-    fill,
+    fillIn,
     readBack,
     async charge(charge) {
       await readBack(charge);

@@ -14,6 +14,7 @@ import {
   signingSecret,
   signSlack,
   slashBody,
+  closedBody,
   submitBody,
   suggestBody,
   teamId,
@@ -41,6 +42,8 @@ export type RunningBot = {
   press(pressed: Pressed): Promise<number>;
   /** Submits a modal, and gives what Slack is told in the acknowledgement, at once; undefined closes the modal. */
   submit(submitted: Submitted): Promise<Acknowledged>;
+  /** Closes a modal without submitting it. */
+  closeModal(closed: Submitted): Promise<Acknowledged>;
   /** What an external select offers, and waits for nothing else. */
   suggest(sought: Sought): Promise<Acknowledged>;
   /** Sends and gives the status as soon as it is there, waiting for nothing else. */
@@ -109,6 +112,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
     type: (words, more) => sendAndWait(slashBody({ text: words, responseUrl: responseUrl.url, ...more })),
     press: (pressed) => sendAndWait(pressBody({ responseUrl: responseUrl.url, ...pressed })),
     submit: (submitted) => ask(signSlack(submitBody(submitted))),
+    closeModal: (closed) => ask(signSlack(closedBody(closed))),
     suggest: (sought) => ask(signSlack(suggestBody(sought))),
     told,
     toldText: () => JSON.stringify(told),

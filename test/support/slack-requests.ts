@@ -164,6 +164,16 @@ export function submitBody(submitted: Submitted): string {
   });
 }
 
+/** The form body that tells that a modal was closed. */
+export function closedBody(closed: Submitted): string {
+  return form({
+    type: 'view_closed',
+    ...person(closed),
+    view: viewPayload(closed.view),
+    is_cleared: false,
+  });
+}
+
 export type Sought = { actionId: string; typed: string; userId?: string; teamId?: string };
 
 /** The form body of a request for the options of an external select. */

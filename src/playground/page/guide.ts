@@ -59,7 +59,10 @@ function showing(tab: 'cards' | 'events' | 'weather'): NonNullable<GuideStep['bu
 export function guideSteps({ page }: Pick<Draw, 'page'>): GuideStep[] {
   const { orders } = page.payments;
   const paid = orders.find(({ orderReference }) => orderReference === 'ORDER-1001') ?? orders[0];
-  const unpaid = orders.find(({ state }) => state === 'created');
+  // A card-saving link makes an order too, under a reference that nobody types.
+  const unpaid = orders.find(
+    ({ state, orderReference }) => state === 'created' && !orderReference.startsWith('pay-'),
+  );
   const first = `/pay ${paid?.orderReference ?? 'ORDER-1001'}`;
   const second = `/pay ${unpaid?.orderReference ?? 'ORDER-1002'}`;
   const told = page.channels.some(

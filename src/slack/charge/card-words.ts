@@ -19,5 +19,5 @@ function faceWords({ cardType, lastFour }: CardFace): string {
   const type = outsideText(cardType ?? '', longestType);
   const digits = cut(oneLine(lastFour ?? ''), longestDigits);
   if (digits !== '') return `${type || 'Card'} ·· ${digits}`;
-  return type || 'card pasted by its token';
+  return type || 'the pasted card';
 }

@@ -54,8 +54,8 @@ function advice({ state }: ChargeSeen): RichTextBlock[] {
 
 function facts(charge: ChargeSeen, { isFirst }: { isFirst: boolean }): RichTextBlock[] {
   const nextTry = charge.state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
-  // Whoever clicked is not pinged: a first message names nobody, and an edit pings nobody.
-  const agent = isFirst ? undefined : [person(charge.agent)];
+  // Whoever clicked is not pinged: an edit pings nobody, and it follows while there is more to come.
+  const agent = isFirst && !isConcluded(charge.state) ? undefined : [person(charge.agent)];
   if (isClosed(charge)) return fields({ Agent: agent, 'Next try from': nextTry });
   const { otp, state } = charge;
   return fields({

@@ -43,15 +43,14 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
   const isAgent = options.viewerId === charge.agent;
   const isOpen = isCodeOpen(charge, options.nowMs);
   const field = fieldOf(charge);
+  const mayEnter = isOpen && isAgent;
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge, 'whole').block,
     richText(standingNow(charge, options.nowMs), inHand(charge)),
     ...(charge.otp?.lastCode === 'refused' ? [] : quoted('The bank says:', charge.bankWords)),
-    ...(isOpen ? [] : [richText(plain(closedWords))]),
-    ...(isOpen && isAgent ? [codeInput(field), richText([words(caution)])] : []),
-    ...(isOpen && !isAgent ? takeOver(charge) : []),
-    ...resending(charge, place, isOpen && isAgent),
+    ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
+    ...resending(charge, place, mayEnter),
     ...fields({ ...termFields(charge.terms), Started: [moment(charge.submittedAt)] }),
     placeFoot(place),
   ];
@@ -60,8 +59,12 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
     title: placeTitle('Enter the code', place),
     blocks,
     privateMetadata: JSON.stringify({ reference: charge.reference, field }),
-    ...(isOpen && isAgent ? { submit: 'Send code to the bank' } : {}),
+    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code to the bank' } : {}),
   });
+}
+
+function entering(charge: ChargeSeen, field: string, isAgent: boolean): ModalBlock[] {
+  return isAgent ? [codeInput(field), richText([words(caution)])] : takeOver(charge);
 }
 
 const caution =
@@ -156,6 +159,11 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
     : { kind: 'errors', errors: { [field]: problem } };
 }
 
+/** One that `otpModal` makes, and not the name of something that every object has. */
+function isField(name: string): boolean {
+  return /^otp_code_\d$/.test(name);
+}
+
 function codeProblem(code: string): string | undefined {
   if (code === '') return 'Type the code that the bank sent to the customer.';
   if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
@@ -165,12 +173,17 @@ function codeProblem(code: string): string | undefined {
     : `A code has ${shortestCode} to ${longestCode} digits. Check it with the customer.`;
 }
 
+/** Which charge a closed modal was about; undefined for what `otpModal` did not make. */
+export function readOtpReference(privateMetadata: string): string | undefined {
+  return readMetadata(privateMetadata)?.reference;
+}
+
 function readMetadata(text: string): { reference: string; field: string } | undefined {
   try {
     const read: unknown = JSON.parse(text);
     if (!isJsonObject(read)) return undefined;
     const { reference, field } = read;
-    return typeof reference === 'string' && reference !== '' && typeof field === 'string'
+    return typeof reference === 'string' && reference !== '' && typeof field === 'string' && isField(field)
       ? { reference, field }
       : undefined;
   } catch {

@@ -9,8 +9,8 @@ describe('cardWords', () => {
   });
 
   it('says what it can of a card of which little is known', () => {
-    expect(cardWords({})).toBe('card pasted by its token');
-    expect(cardWords({ cardType: ' ', lastFour: '' }, '')).toBe('card pasted by its token');
+    expect(cardWords({})).toBe('the pasted card');
+    expect(cardWords({ cardType: ' ', lastFour: '' }, '')).toBe('the pasted card');
     expect(cardWords({ lastFour: '4242' })).toBe('Card ·· 4242');
     expect(cardWords({ cardType: 'Verve' })).toBe('Verve');
   });

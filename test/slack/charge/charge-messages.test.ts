@@ -141,6 +141,15 @@ describe('chargeDirectMessage', () => {
     expect(lines(message).join('\n')).toContain('| Enter the code sent to 0803***7788');
   });
 
+  it('names who has it in hand once it was handed over, and before that mentions nobody', () => {
+    const handOvers = [{ at: nowMs, from: agent, to: colleague }];
+    const handed = waiting(3, { agent: colleague, handOvers });
+    expect(lines(chargeDirectMessage('otp', handed, live, about)).join('\n')).toContain(
+      `In hand: @${colleague}`,
+    );
+    expect(JSON.stringify(chargeDirectMessage('otp', waiting(), live, about))).not.toContain('"user"');
+  });
+
   it('says what the charge has become, without a button, once no code is wanted any more', () => {
     for (const charge of [inDoubt(), concluded('approved'), concluded('expired'), concluded('review')]) {
       const message = chargeDirectMessage('otp', charge, live, about);

@@ -69,6 +69,12 @@ describe('termsModal', () => {
     expect(outcomes.filter((line) => /\bpaid\b/i.test(line ?? ''))).toHaveLength(1);
   });
 
+  it('does not say of one under review that no money moved', () => {
+    const beside = termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, outcome: 'review' } });
+    expect(page(beside)[3]).toContain('money may have moved');
+    expect(page(beside)[3]).not.toContain('no money');
+  });
+
   it('names the person by a mention, which no name can fake', () => {
     const view = termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, by: agent } });
     expect(JSON.stringify(view)).toContain(`{"type":"user","user_id":"${agent}"}`);
