@@ -193,8 +193,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the history leaves out what replay needs',
     edits: [
-      [history, 'if (!repeats || !earlierDue?.times || !due?.times)', 'if (!repeats || !earlierDue || !due)'],
-      [history, 'earlierDue.times + due.times', '(earlierDue.times ?? 1) + (due.times ?? 1)'],
+      [history, '!earlierDue?.times || !earlier || !due?.times', '!earlierDue || !earlier || !due'],
+      [history, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
     ],
   },
   {
