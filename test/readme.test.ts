@@ -69,6 +69,7 @@ const noSettings = new Set([
   'REFRESH_TOKEN',
   'ACCESS_TOKEN',
   'PAYOPS_SKIP_NOTHING',
+  'NODE_EXTRA_CA_CERTS',
 ]);
 
 function settingsNamedIn(text: string): string[] {

@@ -240,7 +240,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     showEnd: () => Promise.resolve(),
     routes: { rules: [], environment: 'live', failures: 'C0ALERTS01', successes: undefined },
     sendTestAlert: () => Promise.resolve(),
-  undelivered: { all: async () => [], deliverAgain: async () => 0 },
+    undelivered: { all: async () => [], deliverAgain: async () => 0 },
   });
   const outputs: unknown[] = [];
   const opened: Modal[] = [];
