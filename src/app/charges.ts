@@ -4,7 +4,6 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
-import { readCharge } from '../operations/advance-charge.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
@@ -18,7 +17,6 @@ import { createChargeDesk, isSettledCharge } from '../operations/create-charge-d
 import { createOpenCharges } from '../operations/open-charges.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
-import { see } from '../operations/run-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -109,18 +107,16 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
+  const desk = createChargeDesk(deps);
   return {
-    desk: createChargeDesk(deps),
+    desk,
     cardEmails: createCardEmails({ ...payments, store, sealer, ledger, log, wait: sleep }),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
-    async find(reference) {
-      const record = await readCharge(deps, reference);
-      return record && see(deps, record);
-    },
+    find: (reference) => desk.find(reference),
     drained: background.drained,
   };
 }

@@ -1,7 +1,5 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import { z } from 'zod';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Entry, Store } from '../store/store.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
 import type { Sealer } from './outbox.ts';
 
 export type CardLists = {
@@ -14,26 +12,25 @@ export type CardLists = {
 };
 
 const storedIds = z.array(z.string());
-/** Each lost swap is another replica's success, so this many in a row mean that something else is wrong. */
-const mostTries = 100;
-const longestPauseMs = 40;
 
 /**
  * Lists of card ids in the store, sealed, newest first, in place of the listing that the store does not have.
  * No addition is lost, however many replicas add at once: each is a compare-and-swap, repeated after a random
  * pause; and what one process adds to one list meanwhile goes along in one write.
  */
-export function createCardLists(store: Pick<Store, 'create' | 'read' | 'write'>, sealer: Sealer): CardLists {
+export function createCardLists(store: RecordStore, sealer: Sealer): CardLists {
   const gathering = new Map<string, { ids: Set<string>; done: Promise<void> }>();
   const lastOf = new Map<string, Promise<void>>();
 
-  function open(entry: Entry | undefined): readonly string[] {
-    return entry ? storedIds.parse(JSON.parse(sealer.open(entry.key, entry.value))) : [];
+  const changeRecord = createChangeRecord(store);
+
+  function open(key: string, text: string | undefined): readonly string[] {
+    return text === undefined ? [] : storedIds.parse(JSON.parse(sealer.open(key, text)));
   }
 
-  function openIfPossible(entry: Entry | undefined): readonly string[] {
+  function openIfPossible(key: string, text: string | undefined): readonly string[] {
     try {
-      return open(entry);
+      return open(key, text);
     } catch {
       // Sealed with a key that is gone: begun anew, because a list that can never be added to would refuse
       // the payments service's deliveries for ever.
@@ -49,22 +46,15 @@ export function createCardLists(store: Pick<Store, 'create' | 'read' | 'write'>,
   }
 
   /** Undefined: the list stays as it is. */
-  async function change(
+  function change(
     key: string,
     edit: (before: readonly string[]) => readonly string[] | undefined,
   ): Promise<void> {
-    for (let attempt = 1; attempt <= mostTries; attempt += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
-      const entry = await store.read(key);
-      const ids = edit(openIfPossible(entry));
-      if (!ids) return;
-      const value = sealer.seal(key, JSON.stringify(ids));
-      // oxlint-disable-next-line no-await-in-loop
-      if (entry ? await store.write(entry, value) : await store.create(key, value)) return;
-      // oxlint-disable-next-line no-await-in-loop
-      await pass(Math.random() * Math.min(longestPauseMs, 2 ** attempt));
-    }
-    throw new StoreUnavailable(`a list of cards was changed ${mostTries} times while it was written`);
+    return changeRecord(key, (text) => {
+      const ids = edit(openIfPossible(key, text));
+      if (!ids) return { kind: 'keep', result: undefined };
+      return { kind: 'write', value: sealer.seal(key, JSON.stringify(ids)), result: undefined };
+    });
   }
 
   return {
@@ -91,7 +81,7 @@ export function createCardLists(store: Pick<Store, 'create' | 'read' | 'write'>,
     remove: (key, id) =>
       change(key, (before) => (before.includes(id) ? before.filter((one) => one !== id) : undefined)),
     async read(key) {
-      return open(await store.read(key));
+      return open(key, (await store.read(key))?.value);
     },
   };
 }

@@ -59,7 +59,10 @@ export type ChargeDesk = {
   keepDraft(viewId: string, terms: ChargeTerms): Promise<string>;
   /** What was read back, for going back to it or for asking again. */
   readDraft(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
-  /** Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. */
+  /**
+   * Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. A store
+   * that is away is `unsure`, and not thrown.
+   */
   submit(request: SubmitRequest): Promise<SubmitResult>;
   find(reference: string): Promise<ChargeSeen | undefined>;
   /** A code a person typed. It is held in memory for one call and stands nowhere else. */

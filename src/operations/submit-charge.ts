@@ -86,7 +86,6 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
   // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
   await Promise.all([deps.agentCharges.add(by, reference), deps.openCharges.add(reference)]);
   const created = await createOnce(deps, record);
-  if (created === 'unsure') return { kind: 'unsure', reference };
   if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
   deps.log('info', 'charge stored', { orderReference: reference, userId: by });
   return {
@@ -99,11 +98,14 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
   };
 }
 
-/** Whose charge the store now holds. A store that threw may have created it all the same, and then it is charged. */
-async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours' | 'unsure' | ChargeRecord> {
+/**
+ * Whose charge the store now holds. Throws StoreUnavailable when it does not say: it may have created the charge
+ * all the same, and then it is charged.
+ */
+async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours' | ChargeRecord> {
   const { reference, dueAt = deps.now() } = record.intent;
   const { delayMs = 0 } = keepUntilDue({ ...record.intent, dueAt }, deps.now(), deps.rememberMs);
-  let threw = false;
+  let failure: StoreUnavailable | undefined;
   for (let attempt = 1; attempt <= createAttempts; attempt += 1) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
@@ -116,13 +118,12 @@ async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours
       if (held) return held.birth === record.birth ? 'ours' : held;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      threw = true;
+      failure = error;
       // oxlint-disable-next-line no-await-in-loop
       await deps.wait(createAgainMs);
     }
   }
-  if (threw) return 'unsure';
-  throw new Error('a charge that is there could not be read');
+  throw failure ?? new Error('a charge that is there could not be read');
 }
 
 async function announce(deps: SubmitDeps, record: ChargeRecord): Promise<void> {

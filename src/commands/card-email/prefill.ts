@@ -2,11 +2,9 @@ import type { CardEmailTerms } from '../../domain/card-email.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { CardEmailModalOptions } from '../../slack/card-email/form-modal.ts';
-import { cardChoice, type KnownCards } from '../charge/known-cards.ts';
+import { cardChoice, pasteAgainWords, type KnownCards } from '../charge/known-cards.ts';
 
 type Filled = Pick<CardEmailModalOptions, 'prefill' | 'problem'>;
-
-const pasteAgain = 'Paste the token key again: it is a secret, and the form does not keep it.';
 
 /**
  * The form as it was before it was read back. A token key that the bot knows no card of is never put back into a
@@ -15,7 +13,7 @@ const pasteAgain = 'Paste the token key again: it is a secret, and the form does
 export async function correctedForm(terms: CardEmailTerms, ledger: KnownCards | undefined): Promise<Filled> {
   const { currentEmail, newEmail } = terms;
   const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
-  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgain };
+  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
   return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
 }
 
@@ -31,7 +29,7 @@ export function otherCardForm({ currentEmail, newEmail }: CardEmailTerms): Fille
 export async function formForCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
   const tried = charge.terms.customerEmail;
   const card = await ledger?.find(charge.card);
-  if (!card) return { prefill: { newEmail: tried }, problem: pasteAgain };
+  if (!card) return { prefill: { newEmail: tried }, problem: pasteAgainWords };
   if (card.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
     return { prefill: { card: cardChoice(card), newEmail: tried } };
   }

@@ -33,8 +33,7 @@ async function readBack(deps: ChargeDeps, { viewId, values }: Submission): Promi
 
 /**
  * Charges on the terms that were read back. A second submit of the same dialogue finds the first one's charge.
- * A StoreUnavailable of `desk.submit` itself means that nothing was sent, nor will be: once the intent may be
- * written, the desk answers `unsure` instead.
+ * A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
  */
 async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata } = submission;

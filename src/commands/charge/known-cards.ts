@@ -15,6 +15,9 @@ export type KnownCards = {
   idOf(tokenKey: string): Promise<string>;
 };
 
+/** What a form says that cannot be filled in again whole. */
+export const pasteAgainWords = 'Paste the token key again: it is a secret, and the form does not keep it.';
+
 /** As a person tells it from the customer's other cards. */
 export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
   return { id, text: cardWords(face, customerEmail) };

@@ -2,7 +2,7 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
-import { cardChoice, type KnownCards } from './known-cards.ts';
+import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
 
 type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem'>;
 
@@ -17,7 +17,7 @@ export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | unde
   if (!card) {
     return {
       prefill: withoutUndefined({ ...filled, customerEmail }),
-      problem: 'Paste the token key again: it is a secret, and the form does not keep it.',
+      problem: pasteAgainWords,
     };
   }
   // Left empty where the card's own serves, so that another card can be chosen without touching it.
