@@ -1,0 +1,100 @@
+import type { Sealer } from './outbox.ts';
+import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
+
+export type PagedLogDeps<Item, Summary> = {
+  store: RecordStore;
+  sealer: Sealer;
+  /** In front of every name, with its colon: `storm-list:`. */
+  prefix: string;
+  ttlMs: number;
+  idOf: (item: Item) => string;
+  empty: Summary;
+  /** What the log comes to with one more item; stored beside the items, so it has to stay small. */
+  summarise: (summary: Summary, item: Item) => Summary;
+};
+
+export type LogHead<Summary> = { summary: Summary; count: number; pages: number };
+
+/**
+ * Things that happened, in the order they were added, in as many records of the store as they need; all sealed.
+ * Every method throws StoreUnavailable.
+ */
+export type PagedLog<Item, Summary> = {
+  /**
+   * Adds the item unless one with its id is among the last fifty at least, so that work done again after a crash
+   * counts once. The log as it stands then; `isNew`: this call added it.
+   */
+  add(name: string, item: Item): Promise<LogHead<Summary> & { isNew: boolean }>;
+  /** Undefined: nothing was added yet, or it is forgotten. */
+  head(name: string): Promise<LogHead<Summary> | undefined>;
+  /** The items of one page, oldest first; pages are numbered from 0. Empty beyond the last. */
+  page(name: string, number: number): Promise<readonly Item[]>;
+};
+
+/** As it is stored, sealed: the page that is being filled, and the ids of the one before it. */
+type Head<Item, Summary> = { summary: Summary; full: number; items: Item[]; before: string[] };
+
+export const itemsPerPage = 50;
+
+export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>): PagedLog<Item, Summary> {
+  const { store, sealer, prefix, ttlMs, idOf } = deps;
+  const changeRecord = createChangeRecord(store);
+  const headKey = (name: string): string => `${prefix}${name}`;
+  const pageKey = (name: string, number: number): string => `${prefix}${name}#${number}`;
+
+  function openHead(key: string, value: string): Head<Item, Summary> {
+    return JSON.parse(sealer.open(key, value)) as Head<Item, Summary>;
+  }
+
+  async function readHead(name: string): Promise<Head<Item, Summary> | undefined> {
+    const key = headKey(name);
+    const entry = await store.read(key);
+    return entry && openHead(key, entry.value);
+  }
+
+  /** The full page goes first: a crash in between stores the very same page again. */
+  async function turned(name: string, head: Head<Item, Summary>): Promise<Head<Item, Summary>> {
+    if (head.items.length < itemsPerPage) return head;
+    const key = pageKey(name, head.full);
+    await store.create(key, sealer.seal(key, JSON.stringify(head.items)), { ttlMs });
+    return { ...head, full: head.full + 1, items: [], before: head.items.map(idOf) };
+  }
+
+  return {
+    add(name, item) {
+      const key = headKey(name);
+      return changeRecord(key, async (value): Promise<Change<LogHead<Summary> & { isNew: boolean }>> => {
+        const head =
+          value === undefined
+            ? { summary: deps.empty, full: 0, items: [], before: [] }
+            : openHead(key, value);
+        const id = idOf(item);
+        if (head.before.includes(id) || head.items.some((one) => idOf(one) === id)) {
+          return { kind: 'keep', result: { ...asSeen(head), isNew: false } };
+        }
+        const room = await turned(name, head);
+        const summary = deps.summarise(room.summary, item);
+        const next = { ...room, summary, items: [...room.items, item] };
+        const sealed = sealer.seal(key, JSON.stringify(next));
+        return { kind: 'write', value: sealed, ttlMs, result: { ...asSeen(next), isNew: true } };
+      });
+    },
+
+    async head(name) {
+      const head = await readHead(name);
+      return head && asSeen(head);
+    },
+
+    async page(name, number) {
+      const head = await readHead(name);
+      if (!head || number >= head.full) return number === head?.full ? head.items : [];
+      const key = pageKey(name, number);
+      const entry = await store.read(key);
+      return entry ? (JSON.parse(sealer.open(key, entry.value)) as Item[]) : [];
+    },
+  };
+}
+
+function asSeen<Item, Summary>({ summary, full, items }: Head<Item, Summary>): LogHead<Summary> {
+  return { summary, count: full * itemsPerPage + items.length, pages: full + (items.length > 0 ? 1 : 0) };
+}
