@@ -1,0 +1,66 @@
+import type { NotMade, Unknown } from './charge-answer.ts';
+import { parsed, problem, type Parsed } from './parsed.ts';
+
+/** One entry of an account's banks. Spec: Account (bank entry). */
+export type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
+
+/**
+ * A sub account as the service told it. The holder's BVN is not read at all: nothing here needs it, and what is not
+ * read can be neither kept nor shown. An unknown status or type is text like any other.
+ *
+ * Spec: Account.
+ */
+export type Account = {
+  accountId?: string;
+  accountRef?: string;
+  accountName?: string;
+  status?: string;
+  type?: string;
+  currency?: string;
+  email?: string;
+  phoneNumber?: string;
+  address?: string;
+  description?: string;
+  createdAt?: string;
+  updatedAt?: string;
+  banks?: readonly AccountBank[];
+};
+
+/** By which of the two query parameters an account is asked for. */
+export type AccountKey = { by: 'accountId'; value: string } | { by: 'accountRef'; value: string };
+
+export type AccountAnswer =
+  | { kind: 'found'; account: Account }
+  | { kind: 'not_found' }
+  /** HTTP 400: the service does not take this query parameter. Its own words, if it sent any. */
+  | { kind: 'refused'; message: string | undefined };
+
+/** What a new account is asked for with, by the request's field names. Spec: CreateAccountRequest: not shown. */
+export type NewAccount = Readonly<Record<string, string>>;
+
+/** What the service answered to a new account; the shape of `data` is not shown, so the account may be nearly empty. */
+export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
+
+/** Spec: Limits (accountRef). */
+export const accountRefLength = 20;
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Reads what a person typed as an account's id (36 characters) or its reference (exactly 20). The reference's query
+ * parameter is declared as a uuid, which 20 characters cannot be, so nothing but its length is asked.
+ *
+ * Spec: Account (accountRef); GET {base_url}/v1/accounts/sub-account-details.
+ */
+export function parseAccountKey(text: string): Parsed<AccountKey> {
+  const trimmed = text.trim();
+  if (uuid.test(trimmed)) return parsed({ by: 'accountId', value: trimmed.toLowerCase() });
+  const length = [...trimmed].length;
+  if (length === accountRefLength) return parsed({ by: 'accountRef', value: trimmed });
+  const forms = `An accountRef has exactly ${accountRefLength} characters, an account id is a UUID of 36.`;
+  return problem(length === 0 ? `An account is missing. ${forms}` : `${forms} This has ${counted(length)}.`);
+}
+
+function counted(length: number): string {
+  return length === 1 ? '1 character' : `${length} characters`;
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
+import { isSecretField } from '../domain/account-field.ts';
+import { ServiceFailure } from '../domain/failure.ts';
+import { largestPage, type PageAnswer } from '../domain/service-page.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import type { PaymentsClient } from './client.ts';
+import { askForEffect, type Told } from './effect-answer.ts';
+import { barePage, readPageAnswer } from './pages.ts';
+import { asObject, asObjects, looseText } from './wire.ts';
+
+const accountRecord = z
+  .object({
+    accountId: looseText,
+    accountRef: looseText,
+    accountName: looseText,
+    status: looseText,
+    type: looseText,
+    currency: looseText,
+    email: looseText,
+    phoneNumber: looseText,
+    address: looseText,
+    description: looseText,
+    createdAt: looseText,
+    updatedAt: looseText,
+  })
+  .partial();
+
+const bankRecord = z
+  .object({ bankAccountNumber: looseText, bankName: looseText, bankAccountName: looseText })
+  .partial();
+
+/**
+ * One page of the parent's sub accounts, newest first; the first without a cursor. Throws ServiceFailure when the
+ * service gave no usable answer.
+ *
+ * Spec: GET {base_url}/v1/accounts (no envelope).
+ */
+export async function listAccounts(
+  client: PaymentsClient,
+  parentAccountId: string,
+  cursor?: string,
+): Promise<PageAnswer<Account>> {
+  const answer = await client.GET('/v1/accounts', {
+    params: {
+      header: { accountId: parentAccountId },
+      query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
+    },
+  });
+  return readPageAnswer(answer, cursor, { page: barePage, item: readAccount });
+}
+
+/**
+ * The sub account of that id or reference; one query parameter is sent, never both, since whether they may stand
+ * together is not shown. `not_found` is HTTP 404, or code "01" or "404". Throws ServiceFailure when the service
+ * gave no usable answer.
+ *
+ * Spec: GET {base_url}/v1/accounts/sub-account-details (fields of `data`: not shown, so read as an Account).
+ */
+export async function findAccount(
+  client: PaymentsClient,
+  parentAccountId: string,
+  { by, value }: AccountKey,
+): Promise<AccountAnswer> {
+  const { data, error, response } = await client.GET('/v1/accounts/sub-account-details', {
+    params: { header: { accountId: parentAccountId }, query: { [by]: value } },
+  });
+  const envelope = asObject(data ?? error);
+  const code = looseText.parse(envelope?.['code']);
+  if (response.status === 404 || code === '01' || code === '404') return { kind: 'not_found' };
+  if (response.status === 400) {
+    return { kind: 'refused', message: looseText.parse(envelope?.['description']) };
+  }
+  const accounts = asObjects(envelope?.['data']).map(readAccount);
+  // The fields of `data` are not shown, so the one asked by may be missing; another's account is no answer.
+  const account =
+    accounts.find((one) => one[by]?.toLowerCase() === value.toLowerCase()) ??
+    accounts.find((one) => one[by] === undefined);
+  if (code === '00' && account) return { kind: 'found', account };
+  throw new ServiceFailure('malformed', 'The account was answered without code "00" and its own data.', {
+    httpStatus: response.status,
+  });
+}
+
+/**
+ * Asks for a new sub account, once. Only code "00" says that there is one; every other answer but a refusal is
+ * `unknown`: it may have been created. Never throws.
+ *
+ * Spec: POST {base_url}/v1/accounts (CreateAccountRequest and fields of `data`: not shown).
+ */
+export async function createAccount(
+  client: PaymentsClient,
+  parentAccountId: string,
+  wanted: NewAccount,
+): Promise<NewAccountAnswer> {
+  return await askForEffect({
+    call: () =>
+      client.POST('/v1/accounts', { params: { header: { accountId: parentAccountId } }, body: wanted }),
+    judge: judgeCreation,
+    secrets: Object.entries(wanted).flatMap(([name, value]) => (isSecretField(name) ? [value] : [])),
+  });
+}
+
+function judgeCreation({ isOk, code, data }: Told): NewAccountAnswer | undefined {
+  return isOk && code === '00' ? { kind: 'created', account: data && readAccount(data) } : undefined;
+}
+
+function readAccount(record: unknown): Account {
+  const banks = asObjects(asObject(record)?.['banks']).map((bank) =>
+    withoutUndefined(bankRecord.parse(bank)),
+  );
+  return {
+    ...withoutUndefined(accountRecord.parse(record)),
+    ...(banks.length > 0 ? { banks } : {}),
+  };
+}
