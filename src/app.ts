@@ -3,6 +3,7 @@ import { createAlerts, type Alerts } from './app/alerts.ts';
 import { readRoutes, tellMutes } from './app/alert-routes.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
+import { createDeskLists } from './app/desk-lists.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
@@ -169,6 +170,9 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     cardEmails: charges.cardEmails,
     showEnd: createShowEnd({ client: clients.interactive, log }),
     ledger: charges.ledger,
+    findAccount: payments.findAccount,
+    accountFields: config.accountNewFields,
+    ...createDeskLists({ config, log, now }, { kept, payments }),
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
 import type {
   ChargeAnswer,
   CheckoutOrder,
@@ -13,14 +14,18 @@ import type {
 } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import type { ReadPage } from '../domain/service-page.ts';
+import type { Terminal } from '../domain/terminal.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from '../operations/share-token.ts';
 import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
+import { createAccount, findAccount, listAccounts } from '../payments/accounts.ts';
 import { changeCardEmail } from '../payments/cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
 import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
 import { findTransaction } from '../payments/lookups.ts';
 import { createCheckoutOrder } from '../payments/orders.ts';
+import { listTerminals } from '../payments/terminals.ts';
 import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -32,6 +37,10 @@ export type Payments = {
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
   changeCardEmail: (change: EmailChange) => Promise<EmailChangeAnswer>;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
+  listTerminals: ReadPage<Terminal>;
+  listAccounts: ReadPage<Account>;
+  findAccount: (key: AccountKey) => Promise<AccountAnswer>;
+  createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
   /** The last call's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
 };
@@ -39,6 +48,7 @@ export type Payments = {
 /** The payments service as the rest of the bot sees it: functions in domain words. */
 export function createPayments({ config, log, now }: Outside, kept: Kept): Payments {
   const accountId = config.paymentsAccountId ?? '';
+  const { parentAccountId } = tokenSettings(config);
   const client: PaymentsClient = createPaymentsClient(clientSettings(config), {
     accessToken: createToken({ config, log, now }, kept, () => client),
     fetch: (request) => fetch(request),
@@ -51,6 +61,10 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
     resendOtp: (transactionId, leave) => resendOtp(client, transactionId, leave),
     changeCardEmail: (change) => changeCardEmail(client, accountId, change),
     createCheckoutOrder: (order) => createCheckoutOrder(client, accountId, order),
+    listTerminals: (cursor) => listTerminals(client, accountId, cursor),
+    listAccounts: (cursor) => listAccounts(client, parentAccountId, cursor),
+    findAccount: (key) => findAccount(client, parentAccountId, key),
+    createAccount: (wanted) => createAccount(client, parentAccountId, wanted),
     async findTransaction(reference) {
       try {
         const transaction = await findTransaction(client, accountId, reference);

@@ -1,4 +1,6 @@
 import type { Command, Permission } from '../slack/command.ts';
+import { accountCommand, newAccountPermission, type AccountDeps } from './account.ts';
+import { accountsCommand, type AccountsDeps } from './accounts.ts';
 import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-parts.ts';
 import { alertsCommand, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
@@ -7,8 +9,16 @@ import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
+import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
 
-export type VerbDeps = AlertsDeps & LookupDeps & ChargeDeps & CardEmailDeps & UndeliveredDeps;
+export type VerbDeps = AlertsDeps &
+  LookupDeps &
+  ChargeDeps &
+  CardEmailDeps &
+  UndeliveredDeps &
+  TerminalsDeps &
+  AccountsDeps &
+  AccountDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[] {
@@ -18,6 +28,9 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[]
     otpCommand(deps),
     cardEmailCommand(deps),
     doubtCommand(deps),
+    terminalsCommand(deps),
+    accountsCommand(deps),
+    accountCommand(deps),
     alertsCommand(deps, cards && alertCardParts({ ...deps, ...cards })),
     undeliveredCommand(deps),
   ];
@@ -30,6 +43,9 @@ export const permissions: readonly Permission[] = [
   'otp',
   'card-email',
   'doubt',
+  'terminals',
+  'accounts',
+  newAccountPermission,
   'alerts',
   'undelivered',
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountFieldForm, parseAccountFields, type AccountField } from '../domain/account-field.ts';
 import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
@@ -69,6 +70,16 @@ export function currencyList(): z.ZodType<string[], string> {
   return list()
     .refine((codes) => codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)), { error: words })
     .transform((codes) => [...new Set(codes)]);
+}
+
+/** The fields of the request that creates an account. */
+export function accountFields(): z.ZodType<AccountField[], string> {
+  return list().transform((items, context): AccountField[] => {
+    const fields = parseAccountFields(items);
+    if (fields) return fields;
+    context.addIssue({ code: 'custom', message: `must be ${accountFieldForm}` });
+    return z.NEVER;
+  });
 }
 
 export type JsonObject = { [name: string]: JsonValue };

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { knownAccountFields } from '../domain/account-field.ts';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
 import {
+  accountFields,
   currencyList,
   httpUrl,
   jsonObject,
@@ -140,6 +142,13 @@ export const settings = {
     'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
     wholeNumber(1, 30),
     '8',
+  ),
+
+  accountNewFields: setting(
+    payments,
+    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled, `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. Spec: the request’s fields are not shown, so these are the Account’s.',
+    accountFields(),
+    knownAccountFields,
   ),
 
   paymentsStaticToken: secret(token, 'A ready access token. With it nothing is issued or refreshed.', text()),

@@ -41,6 +41,17 @@ export type NewAccount = Readonly<Record<string, string>>;
 /** What the service answered to a new account; the shape of `data` is not shown, so the account may be nearly empty. */
 export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
 
+/** What became of a new account, as people are told it. */
+export type AccountEnd =
+  /** `by`: whether the service answered that it made it, or it was found by its reference after a lost answer. */
+  | { kind: 'created'; account: Account | undefined; by: 'answer' | 'look_up' }
+  | NotMade
+  /**
+   * It may have been created. What a look-up by its reference found since: nothing, another account, no answer; or
+   * none could be made, because it has no reference.
+   */
+  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
+
 /** Spec: Limits (accountRef). */
 export const accountRefLength = 20;
 
@@ -63,4 +74,13 @@ export function parseAccountKey(text: string): Parsed<AccountKey> {
 
 function counted(length: number): string {
   return length === 1 ? '1 character' : `${length} characters`;
+}
+
+/** Whether each of the words, lower-case, stands in what names the account. */
+export function accountMatches(account: Account, words: readonly string[]): boolean {
+  const { accountId, accountRef, accountName, status, type, email, description, banks = [] } = account;
+  const named = [accountId, accountRef, accountName, status, type, email, description];
+  const numbers = banks.map(({ bankAccountNumber }) => bankAccountNumber);
+  const text = [...named, ...numbers].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
 }

@@ -8,3 +8,9 @@ export function maskEmail(email: string): string {
   const [first = ''] = email;
   return `${first}***@${email.slice(at + 1)}`;
 }
+
+/** A telephone number as a message may show it: its last four digits, "***4567". */
+export function maskPhone(phone: string): string {
+  const digits = phone.replace(/\D/g, '');
+  return digits.length > 4 ? `***${digits.slice(-4)}` : '***';
+}

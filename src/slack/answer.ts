@@ -87,6 +87,9 @@ async function carryOut(
     return { result: 'unreadable', message: usageMessage(read.problem, example) };
   }
   const prepared = read.value;
+  const more =
+    prepared.permission && (await refuse(asked.caller, command, deps.mayRun, [prepared.permission]));
+  if (more) return { result: 'refused', message: more };
   let hasBegun = false;
   try {
     if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
@@ -130,12 +133,28 @@ function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {
         () => true,
         () => true,
       );
-      const stop = new AbortController();
-      const impatient = sleep(deps.patienceMs, false, { signal: stop.signal }).catch(() => true);
-      const isDone = await Promise.race([settled, impatient]);
-      stop.abort();
-      if (!isDone) await asked.reply(message);
+      const [tell, waitsMs] =
+        typeof message === 'function'
+          ? [message, [deps.patienceMs, ...progressMs]]
+          : [() => message, [deps.patienceMs]];
+      for (const waitMs of waitsMs) {
+        // oxlint-disable-next-line no-await-in-loop -- one wait after the other
+        if (await isDoneWithin(settled, waitMs)) break;
+        // oxlint-disable-next-line no-await-in-loop
+        await asked.reply(tell());
+      }
       return work;
     },
   };
+}
+
+/** A response_url is good for five answers, the last of which is the answer itself. */
+const progressMs = [4_000, 12_000];
+
+async function isDoneWithin(settled: Promise<boolean>, waitMs: number): Promise<boolean> {
+  const stop = new AbortController();
+  const impatient = sleep(waitMs, false, { signal: stop.signal }).catch(() => true);
+  const isDone = await Promise.race([settled, impatient]);
+  stop.abort();
+  return isDone;
 }

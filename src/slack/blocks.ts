@@ -229,11 +229,17 @@ export function table(
     if (room < 0) break;
     fitting.push(cells);
   }
-  return {
-    block: { type: 'table', rows: fitting.map((row) => row.map((text) => ({ type: 'raw_text', text }))) },
-    fallback: codeLines(aligned(fitting, limits.tableText)),
-    shown: fitting.length - 1,
+  const block: TableBlock = {
+    type: 'table',
+    rows: fitting.map((row) => row.map((text) => ({ type: 'raw_text', text }))),
   };
+  return { block, fallback: tableLines(block), shown: fitting.length - 1 };
+}
+
+/** A table that `table` made, as aligned text. */
+export function tableLines({ rows }: TableBlock): RichTextBlock {
+  const cells = rows.map((row) => row.map((cell) => ('text' in cell ? cell.text : '')));
+  return codeLines(aligned(cells, limits.tableText));
 }
 
 function cellText(text: string): string {

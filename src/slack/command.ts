@@ -27,8 +27,11 @@ export type OpenModal = (modal: Modal) => Promise<string>;
 export type Conversation = {
   caller: Caller;
   openModal: OpenModal;
-  /** Gives what the work gives; when that takes more than a moment, tells the person meanwhile. */
-  whileWaiting: <T>(work: Promise<T>, message: SlackMessage) => Promise<T>;
+  /**
+   * Gives what the work gives; when that takes more than a moment, tells the person meanwhile. A function is asked
+   * again a few times while it goes on, so that progress is seen.
+   */
+  whileWaiting: <T>(work: Promise<T>, message: SlackMessage | (() => SlackMessage)) => Promise<T>;
 };
 
 /** A button of a message that runs the verb again; the value it carries becomes the verb's words. */
@@ -62,6 +65,8 @@ export type ModalDefinition = {
    * no failure is called harmless unless it is known to be.
    */
   effect?: Effect;
+  /** Any one of these is enough; the verb's own when absent. */
+  permissions?: readonly Permission[];
   submit: (submission: Submission) => Promise<ViewAnswer>;
   /** The person closed it, if it was made with `notifyOnClose`. Slack takes no answer. */
   closed?: (closed: Closed) => Promise<void>;
@@ -132,6 +137,8 @@ export type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
   /** The reference the words are about, for the log and for error words. */
   reference?: (input: Input) => OrderReference;
+  /** What these words need besides the verb's own permission. */
+  alsoNeeds?: (input: Input) => Permission | undefined;
   /**
    * The answer, seen by the caller alone; undefined when a modal is the answer. Throws `ServiceFailure` when
    * the outside is broken; any other throw is a bug.
@@ -142,6 +149,8 @@ export type Definition<Input> = Facts & {
 /** One verb with its words read, ready to run. */
 export type Prepared = {
   reference?: OrderReference;
+  /** Needed besides the verb's own. */
+  permission?: Permission;
   run: (conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
@@ -149,14 +158,16 @@ export type Command = Facts & { prepare: (words: readonly string[]) => Parsed<Pr
 
 /** Closes over the input's type, so that verbs of different inputs stand in one list. */
 export function defineCommand<Input>(definition: Definition<Input>): Command {
-  const { parse, reference, run, ...facts } = definition;
+  const { parse, reference, alsoNeeds, run, ...facts } = definition;
   return {
     ...facts,
     prepare(words) {
       const input = parse(words);
       if (!input.ok) return input;
+      const permission = alsoNeeds?.(input.value);
       return parsed({
         ...(reference === undefined ? {} : { reference: reference(input.value) }),
+        ...(permission === undefined ? {} : { permission }),
         run: (conversation) => run(input.value, conversation),
       });
     },

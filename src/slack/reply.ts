@@ -3,6 +3,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import type { SlackMessage } from './message.ts';
+import { hasTable, tablesAsLines, withoutTables } from './table-fallback.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
@@ -46,14 +47,25 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
       : client.chat.postEphemeral({ channel: caller.channelId, user: userId, ...content }));
   }
 
-  return async function reply(message) {
+  /** Without its tables, when it has some and this workspace refuses the message with them. */
+  async function asLines(message: SlackMessage, error: unknown): Promise<void> {
+    if (!hasTable(message) || !refusesBlocks(error)) throw error;
+    const { text, blocks } = tablesAsLines(message);
+    await throughApi({ text, blocks });
+    withoutTables.add(client);
+  }
+
+  return async function reply(given) {
+    const message = withoutTables.has(client) ? tablesAsLines(given) : given;
     if (await throughResponseUrl(message)) return;
     const { text, blocks } = message;
     try {
-      await throughApi({ text, blocks }).catch((error: unknown) => {
-        if (refusesBlocks(error)) return throughApi({ text });
-        throw error;
-      });
+      await throughApi({ text, blocks })
+        .catch((error: unknown) => asLines(message, error))
+        .catch((error: unknown) => {
+          if (refusesBlocks(error)) return throughApi({ text });
+          throw error;
+        });
     } catch (error) {
       const slackError = slackErrorWord(readSlackError(error));
       log('error', 'An answer could not be given', { userId, slackError, fix: fixFor(slackError) });

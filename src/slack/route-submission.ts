@@ -94,7 +94,7 @@ async function decide(submitted: Submitted, deps: SubmissionDeps): Promise<Decid
   let hasBegun = false;
   try {
     // Asked again: it may have been taken away since the modal was opened.
-    const refusal = await refuse(caller, command, deps.mayRun);
+    const refusal = await refuse(caller, command, deps.mayRun, modal.permissions);
     if (refusal) return { result: 'refused', answer: update(wordsModal('Not allowed', refusal)) };
     hasBegun = true;
     const { id: viewId, private_metadata: privateMetadata, state } = body.view;

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { accountMatches, type Account } from '../domain/account.ts';
+import { terminalMatches, type Terminal } from '../domain/terminal.ts';
+import { createAccountDesk, type AccountDesk } from '../operations/create-account.ts';
+import { createServiceList, type ServiceList } from '../operations/service-list.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Payments } from './payments.ts';
+
+export type DeskLists = {
+  terminals: ServiceList<Terminal>;
+  accounts: ServiceList<Account>;
+  accountDesk: AccountDesk;
+};
+
+const text = z.string().exactOptional();
+
+const terminal: z.ZodType<Terminal> = z.object({
+  terminalId: text,
+  serialNumber: text,
+  accountId: text,
+  parentAccountId: text,
+  merchantName: text,
+  terminalLabel: text,
+  createdAt: text,
+  updatedAt: text,
+});
+
+const account: z.ZodType<Account> = z.object({
+  accountId: text,
+  accountRef: text,
+  accountName: text,
+  status: text,
+  type: text,
+  currency: text,
+  email: text,
+  phoneNumber: text,
+  address: text,
+  description: text,
+  createdAt: text,
+  updatedAt: text,
+  banks: z
+    .array(z.object({ bankAccountNumber: text, bankName: text, bankAccountName: text }))
+    .exactOptional(),
+});
+
+/** The service's lists and its sub accounts, put together with the memory of what was read and asked for. */
+export function createDeskLists(
+  { config, log, now }: Outside,
+  { kept, payments }: { kept: Kept; payments: Payments },
+): DeskLists {
+  const { store, sealer } = kept;
+  return {
+    terminals: createServiceList({
+      store,
+      sealer,
+      name: 'terminals',
+      item: terminal,
+      readPage: payments.listTerminals,
+      matches: terminalMatches,
+      now,
+    }),
+    accounts: createServiceList({
+      store,
+      sealer,
+      name: 'accounts',
+      item: account,
+      readPage: payments.listAccounts,
+      matches: accountMatches,
+      now,
+    }),
+    accountDesk: createAccountDesk({
+      store,
+      sealer,
+      createAccount: payments.createAccount,
+      findAccount: payments.findAccount,
+      takesRef: config.accountNewFields.some(({ name }) => name === 'accountRef'),
+      log,
+      wait: sleep,
+    }),
+  };
+}

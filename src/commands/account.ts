@@ -1,0 +1,101 @@
+import { parseAccountKey, type AccountAnswer, type AccountKey } from '../domain/account.ts';
+import type { AccountField } from '../domain/account-field.ts';
+import type { Environment } from '../domain/alert.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { AccountDesk } from '../operations/create-account.ts';
+import { accountActions, accountModalId } from '../slack/account/account-actions.ts';
+import { accountModal } from '../slack/account/account-modal.ts';
+import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';
+import { headline } from '../slack/blocks.ts';
+import { defineCommand, type Command, type Permission, type Pressed } from '../slack/command.ts';
+import { word } from '../slack/evidence.ts';
+import type { SlackMessage } from '../slack/message.ts';
+import type { ShowEnd } from '../slack/show-end.ts';
+import { createIt, correctAgain } from './account/new-account.ts';
+
+export type AccountDeps = {
+  /** Throws `ServiceFailure` when the service gave no usable answer. */
+  findAccount: (key: AccountKey) => Promise<AccountAnswer>;
+  accountDesk: AccountDesk;
+  /** What the form asks for; see the settings. */
+  accountFields: readonly AccountField[];
+  showEnd: ShowEnd;
+  environment: Environment;
+  /** What people call the merchant account. */
+  account: string;
+  now: () => number;
+};
+
+/** To create an account; the look-up alone needs `accounts`. */
+export const newAccountPermission: Permission = 'account-new';
+
+type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
+
+/** `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. */
+export function accountCommand(deps: AccountDeps): Command {
+  return defineCommand<Question>({
+    verb: 'account',
+    usage: '<id or reference> | new',
+    summary: 'Look up a sub account by its id or reference, or create one',
+    examples: ['account PLAYGROUND-SUB-00003', 'account new'],
+    permission: 'accounts',
+    effect: 'none',
+    alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
+    parse: parseQuestion,
+    modals: [
+      {
+        callbackId: accountModalId,
+        effect: 'access',
+        permissions: [newAccountPermission],
+        submit: (submission) => createIt(deps, submission),
+      },
+    ],
+    presses: [
+      { actionId: accountActions.lookUp, press: (pressed) => lookUpPressed(deps, pressed) },
+      {
+        actionId: accountActions.again,
+        permissions: [newAccountPermission],
+        press: (pressed) => correctAgain(deps, pressed),
+      },
+    ],
+
+    async run(question, { openModal, whileWaiting }) {
+      if (question.kind === 'look_up') {
+        return await whileWaiting(lookUp(deps, question.key), stillLooking(question.key));
+      }
+      await openModal(accountModal({ place: deps, fields: deps.accountFields }));
+      return undefined;
+    },
+  });
+}
+
+function parseQuestion(words: readonly string[]): Parsed<Question> {
+  const [first = '', ...rest] = words;
+  if (rest.length > 0) return problem('Give one account id or reference, or the word new.');
+  if (first.toLowerCase() === 'new') return parsed({ kind: 'new' });
+  const key = parseAccountKey(first);
+  return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
+}
+
+async function lookUp(deps: AccountDeps, key: AccountKey): Promise<SlackMessage> {
+  const shown = { place: deps, nowMs: deps.now() };
+  const answer = await deps.findAccount(key);
+  switch (answer.kind) {
+    case 'found':
+      return accountMessage(answer.account, shown);
+    case 'not_found':
+      return noAccountMessage(key, shown);
+    case 'refused':
+      return refusedKeyMessage(key, answer.message, shown);
+  }
+}
+
+function stillLooking({ value }: AccountKey): SlackMessage {
+  const { text, block } = headline('⏳ Looking up the account …', [word(value) ?? '']);
+  return { text, blocks: [block] };
+}
+
+async function lookUpPressed(deps: AccountDeps, { value, reply }: Pressed): Promise<void> {
+  const key = parseAccountKey(value);
+  if (key.ok) await reply(await lookUp(deps, key.value));
+}

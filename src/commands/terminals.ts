@@ -1,0 +1,26 @@
+import type { Environment } from '../domain/alert.ts';
+import type { Terminal } from '../domain/terminal.ts';
+import type { ServiceList } from '../operations/service-list.ts';
+import type { Command } from '../slack/command.ts';
+import { terminalSubject } from '../slack/list/list-subjects.ts';
+import { listCommand } from './list/list-command.ts';
+
+export type TerminalsDeps = {
+  terminals: ServiceList<Terminal>;
+  environment: Environment;
+  /** What people call the merchant account. */
+  account: string;
+};
+
+/** `/pay terminals [filter]`: the merchant's terminals, by the service's own pages. */
+export function terminalsCommand(deps: TerminalsDeps): Command {
+  return listCommand(
+    {
+      subject: terminalSubject,
+      summary: 'List the terminals, or those that a filter finds',
+      examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
+      permission: 'terminals',
+    },
+    { list: deps.terminals, place: deps },
+  );
+}

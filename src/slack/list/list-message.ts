@@ -1,0 +1,223 @@
+// The message of one page of a list, whatever the list is of.
+
+import type { ActionsBlock } from '@slack/types';
+import type { FailureKind } from '../../domain/failure.ts';
+import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
+import { actions, button, code, context, headline, plainText, richText, table, type Run } from '../blocks.ts';
+import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
+import type { SlackMessage } from '../message.ts';
+import { outsideText } from '../text.ts';
+
+/** What a list is of: its words, its columns and its buttons. */
+export type ListSubject<Item> = {
+  /** Of the command, without the slash command itself: `terminals`. */
+  verb: string;
+  one: string;
+  many: string;
+  columns: readonly { head: string; cell: (item: Item) => string | undefined; longest: number }[];
+  /** What can be done with one of them. */
+  next?: readonly Run[];
+};
+
+/** What a list's button asks for; `all`: read on to the end. */
+export type ListPress = { list: string; filter: string; number: number; all?: true };
+
+export type ListButton = 'back' | 'next' | 'all' | 'anew';
+
+export function listActionId(verb: string, which: ListButton): string {
+  return `${verb}.${which}`;
+}
+
+const longestFilter = 60;
+
+/** One page, its table, how far the list is read, and the ways on. */
+export function listMessage<Item>(
+  subject: ListSubject<Item>,
+  { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
+  place: ChargePlace,
+): SlackMessage {
+  const { text, block } = filter === '' ? ownHeadline(subject, page) : filterHeadline(subject, page, filter);
+  const rows = page.items.map((item) =>
+    subject.columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest)),
+  );
+  const { block: cells, shown } = table(
+    subject.columns.map(({ head }) => head),
+    rows,
+  );
+  const lines = [...noteLines(subject, page, filter), ...hiddenLine(subject, rows.length - shown)];
+  return {
+    text,
+    blocks: [
+      block,
+      ...(rows.length === 0 ? [] : [cells]),
+      ...(lines.length === 0 ? [] : [richText(...lines)]),
+      ...listButtons(subject.verb, { list, filter, page }),
+      context(plainText(callsWords(page.reading))),
+      messageFoot(place, 'read', page.reading.readAt),
+    ],
+  };
+}
+
+function ownHeadline<Item>(
+  { many }: ListSubject<Item>,
+  { items, before, number, reading, hasNext }: ListPage<Item>,
+): ReturnType<typeof headline> {
+  const Many = many.charAt(0).toUpperCase() + many.slice(1);
+  if (items.length === 0 && reading.items === 0 && !hasNext) return headline(`No ${many}`, []);
+  const range = items.length === 0 ? 'an empty page' : `${before + 1}–${before + items.length}`;
+  const end = hasNext ? 'more follow' : `the last of ${reading.items}`;
+  return headline(`${Many} ${range}`, [`page ${number + 1}`, end]);
+}
+
+function filterHeadline<Item>(
+  { one, many }: ListSubject<Item>,
+  { items, before, found, reading }: ListPage<Item>,
+  filter: string,
+): ReturnType<typeof headline> {
+  const word = `“${outsideText(filter, longestFilter)}”`;
+  const state =
+    found === 0
+      ? `No ${one} matches ${word}`
+      : `${found} ${found === 1 ? `${one} matches` : `${many} match`} ${word}`;
+  const shown =
+    found > items.length && items.length > 0 ? `shown ${before + 1}–${before + items.length}` : '';
+  const searched =
+    reading.end === 'more'
+      ? `searched ${reading.pages} of the pages`
+      : `searched all ${counted(reading.pages, 'page')}`;
+  return headline(state, [shown, `${searched}, ${counted(reading.items, one, many)}`]);
+}
+
+function noteLines<Item>(
+  { verb, many, next }: ListSubject<Item>,
+  { items, reading, stop }: ListPage<Item>,
+  filter: string,
+): Run[][] {
+  return [
+    ...(reading.end === 'repeated_cursor'
+      ? [
+          labelled(
+            'The list ends here',
+            `the service gave the same cursor twice, so what follows cannot be read. There may be more ${many}.`,
+          ),
+        ]
+      : []),
+    ...(stop === undefined ? [] : stopLines(stop, filter)),
+    ...(items.length === 0 && filter !== '' && reading.end !== 'more'
+      ? [plain('Every word must stand in one of the fields. All of them: ', code(`/pay ${verb}`))]
+      : []),
+    ...(items.length === 0 || next === undefined ? [] : [[...next]]),
+  ];
+}
+
+const failureWords: Record<FailureKind, string> = {
+  timeout: 'the payments service did not answer in time',
+  network: 'the payments service cannot be reached',
+  unauthorized: 'the payments service refused the bot’s access token',
+  forbidden: 'the payments service does not allow this to the bot’s account',
+  rate_limited: 'the payments service’s call limit is reached',
+  server: 'the payments service reports a fault of its own',
+  malformed: 'the payments service gave an answer that cannot be read',
+};
+
+function stopLines(stop: ReadingStop, filter: string): Run[][] {
+  switch (stop.kind) {
+    case 'enough_calls':
+      if (filter === '') return [];
+      return [
+        plain('There are more pages; the service does not tell how many. ', code('Search all'), ' reads on.'),
+      ];
+    case 'cursor_refused':
+      return [
+        labelled(
+          'Stopped',
+          'the service does not take its own cursor any more. Read the list anew to see the rest.',
+        ),
+      ];
+    case 'failure': {
+      const { kind, retryAfterMs } = stop.failure;
+      const wait =
+        retryAfterMs === undefined
+          ? ''
+          : `, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
+      return [
+        labelled('Stopped', `${failureWords[kind]}${wait}. What was read is kept: go on from here later.`),
+      ];
+    }
+  }
+}
+
+function hiddenLine<Item>({ many }: ListSubject<Item>, hidden: number): Run[][] {
+  if (hidden <= 0) return [];
+  return [plain(`${hidden} more ${many} of this page have no room here. Narrow the list by a filter.`)];
+}
+
+/**
+ * At most three, by state. A *CSV* button belongs here as soon as a file can be posted: `listCsv` makes its text of
+ * `everyPage`.
+ */
+function listButtons<Item>(
+  verb: string,
+  { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
+): ActionsBlock[] {
+  const { number, hasNext, reading, stop } = page;
+  const value = (press: Partial<ListPress>): string =>
+    JSON.stringify({ list, filter, number, ...press } satisfies ListPress);
+  const searchAll = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
+  const mayGoOn = filter !== '' && reading.end === 'more' && stop?.kind !== 'cursor_refused';
+  return [
+    actions(
+      ...(number === 0
+        ? []
+        : [
+            button({
+              actionId: listActionId(verb, 'back'),
+              text: 'Back',
+              value: value({ number: number - 1 }),
+            }),
+          ]),
+      ...(hasNext
+        ? [
+            button({
+              actionId: listActionId(verb, 'next'),
+              text: 'Next',
+              value: value({ number: number + 1 }),
+            }),
+          ]
+        : []),
+      mayGoOn
+        ? button({ actionId: listActionId(verb, 'all'), text: searchAll, value: value({ all: true }) })
+        : button({ actionId: listActionId(verb, 'anew'), text: 'Read anew', value: value({ number: 0 }) }),
+    ),
+  ];
+}
+
+function callsWords({ calls }: Reading): string {
+  if (calls === 0) return 'No call of the service for this: it was read before';
+  return `${counted(calls, 'call')} of the service for this`;
+}
+
+/** While the list is read on: how far it is. */
+export function readingMessage<Item>(
+  { one, many }: ListSubject<Item>,
+  { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
+): SlackMessage {
+  const { text, block } = headline(`⏳ ${filter === '' ? `Reading the ${many}` : 'Searching'} …`, [
+    ...(reading === undefined ? [] : [counted(reading.pages, 'page'), counted(reading.items, one, many)]),
+    ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
+  ]);
+  const line = plain('What is read is kept: should this break off, searching goes on from there.');
+  return { text, blocks: [block, richText(line)] };
+}
+
+/** The list is forgotten, or was never this person's. */
+export function goneMessage<Item>({ verb, many }: ListSubject<Item>, filter: string): SlackMessage {
+  const { text, block } = headline(`⌛ This list of ${many} is not kept any more`, []);
+  const words = outsideText(filter, longestFilter);
+  const again = `/pay ${verb}${words === '' ? '' : ` ${words}`}`;
+  return {
+    text,
+    blocks: [block, richText(plain('A list is kept for half an hour. Read it anew: ', code(again)))],
+  };
+}
