@@ -18,7 +18,8 @@ export function csvHead<Row>(columns: readonly CsvColumn<Row>[]): string {
 function lines(cells: readonly (readonly string[])[]): string {
   return stringify(
     cells.map((row) => row.map(safeCell)),
-    { record_delimiter: '\r\n' },
+    // A lone line feed is not the delimiter, so it would stand unquoted; spreadsheets end the line at it.
+    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
   );
 }
 

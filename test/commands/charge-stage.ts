@@ -10,6 +10,7 @@ import { findBlockProblems, findViewProblems } from '../../src/slack/assert-bloc
 import type { Pressed, Submission, ViewAnswer } from '../../src/slack/command.ts';
 import { chargeStateModal } from '../../src/slack/charge/state-modal.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
+import { noDeskLists } from './no-desk-lists.ts';
 
 export const nowMs = 1_700_000_000_000;
 export const agent = 'U0AGENT';
@@ -241,6 +242,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     routes: { rules: [], environment: 'live', failures: 'C0ALERTS01', successes: undefined },
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
+    ...noDeskLists,
   });
   const outputs: unknown[] = [];
   const opened: Modal[] = [];

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createVerbs, permissions } from '../../src/commands/registry.ts';
 import { anyone } from '../../src/slack/command.ts';
 import { createFakeDesk } from './charge-stage.ts';
+import { noDeskLists } from './no-desk-lists.ts';
 
 const verbs = createVerbs({
   findTransaction: () => Promise.resolve(undefined),
@@ -20,11 +21,17 @@ const verbs = createVerbs({
   routes: { rules: [], environment: 'sandbox', failures: 'C0ALERTS01', successes: undefined },
   sendTestAlert: () => Promise.resolve(),
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
+  ...noDeskLists,
 });
 
 it('lists as permissions exactly what its verbs ask for', () => {
   const asked = new Set(
-    verbs.map(({ permission }) => permission).filter((permission) => permission !== anyone),
+    verbs
+      .flatMap(({ permission, modals = [], presses = [] }) => [
+        permission,
+        ...[...modals, ...presses].flatMap(({ permissions: more = [] }) => more),
+      ])
+      .filter((permission) => permission !== anyone),
   );
   expect(new Set(permissions)).toEqual(asked);
 });
@@ -36,6 +43,9 @@ it('lists the verbs in the order of the help', () => {
     'otp',
     'card-email',
     'doubt',
+    'terminals',
+    'accounts',
+    'account',
     'alerts',
     'undelivered',
   ]);

@@ -29,24 +29,32 @@ export function seedAccounts(accounts: Accounts, now: number): void {
   }
 }
 
-/** One hundred and twenty terminals: two in every branch. */
-export function seedTerminals(parentAccountId: string, accounts: Accounts, now: number): Terminal[] {
-  return accounts.newestFirst().flatMap((account, index) =>
-    ['Front desk', 'Counter'].map((place, half) => {
-      const number = index * 2 + half + 1;
-      const createdAt = new Date(now - number * 5 * hourMs).toISOString();
-      return {
-        terminalId: `2070${String(number).padStart(4, '0')}`,
-        serialNumber: `PX${randomUUID().slice(0, 8).toUpperCase()}`,
-        accountId: account.accountId,
-        parentAccountId,
-        merchantName: account.accountName,
-        terminalLabel: `${account.accountName}, ${place}`,
-        createdAt,
-        updatedAt: createdAt,
-      };
-    }),
-  );
+const places = ['Front desk', 'Counter'];
+
+/** Two terminals in every branch, a hundred and twenty; or as many as are wanted, branch by branch anew. */
+export function seedTerminals(
+  parentAccountId: string,
+  accounts: Accounts,
+  now: number,
+  count?: number,
+): Terminal[] {
+  const branchAccounts = accounts.newestFirst();
+  const wanted = count ?? branchAccounts.length * places.length;
+  return Array.from({ length: wanted }, (_, index) => {
+    const account = branchAccounts[Math.floor(index / places.length) % branchAccounts.length];
+    const number = index + 1;
+    const createdAt = new Date(now - number * 5 * hourMs).toISOString();
+    return {
+      terminalId: `2070${String(number).padStart(4, '0')}`,
+      serialNumber: `PX${randomUUID().slice(0, 8).toUpperCase()}`,
+      accountId: account?.accountId ?? '',
+      parentAccountId,
+      merchantName: account?.accountName ?? '',
+      terminalLabel: `${account?.accountName}, ${places[index % places.length]}`,
+      createdAt,
+      updatedAt: createdAt,
+    };
+  });
 }
 
 function names(): { branch: string; kind: string }[] {

@@ -47,6 +47,8 @@ export type PaymentsOptions = {
   /** The waits between the attempts of a webhook. */
   retryDelaysMs?: readonly number[];
   webhookTimeoutMs?: number;
+  /** How many terminals there are; two for every sub account when absent. */
+  terminals?: number;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
 };
@@ -157,6 +159,7 @@ type WorldParts = Required<
   credentials: Credentials;
   changed: () => void;
   record: RecordExchange;
+  terminals?: number;
 };
 
 function createWorld(parts: WorldParts): World {
@@ -169,7 +172,7 @@ function createWorld(parts: WorldParts): World {
     parentAccountId: credentials.accountId,
     tokens: createTokens({ credentials, lifetimeMs: parts.tokenLifetimeMs, now }),
     accounts,
-    terminals: seedTerminals(credentials.accountId, accounts, now()),
+    terminals: seedTerminals(credentials.accountId, accounts, now(), parts.terminals),
     orders: createOrders(now),
     cards: createCards(),
     webhooks: createWebhooksOut({

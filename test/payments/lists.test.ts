@@ -1,0 +1,190 @@
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import { createAccount, findAccount, listAccounts } from '../../src/payments/accounts.ts';
+import { listTerminals } from '../../src/payments/terminals.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+import { accountId, baseUrl, cannedClient, clientOf, envelope } from './charging.ts';
+
+mockTheOutside();
+
+const terminal = { terminalId: '20700001', terminalLabel: 'Till 1', merchantName: 'Ikeja Branch' };
+const account = {
+  accountId: '3f1c9a52-7d64-4e0b-9a35-2b8c51f0d7e1',
+  accountRef: 'SUB00000000000000001',
+  accountName: 'Ikeja Branch',
+};
+
+function terminals(body: unknown, status = 200, cursor?: string) {
+  return listTerminals(cannedClient(body, status), accountId, cursor);
+}
+
+describe('listTerminals', () => {
+  it('asks for fifty, first without a cursor and then with the one it was given', async () => {
+    nock(baseUrl, { reqheaders: { accountid: accountId } })
+      .get('/v1/accounts/terminals')
+      .query({ limit: '50' })
+      .reply(200, envelope('00', { results: [terminal], cursor: 'a b/+?&' }))
+      .get('/v1/accounts/terminals')
+      .query({ limit: '50', cursor: 'a b/+?&' })
+      .reply(200, envelope('00', { results: [], cursor: '' }));
+    const client = clientOf();
+    const first = await listTerminals(client, accountId);
+    expect(first).toEqual({ kind: 'page', items: [terminal], cursor: 'a b/+?&' });
+    expect(await listTerminals(client, accountId, 'a b/+?&')).toEqual({ kind: 'page', items: [] });
+  });
+
+  it.each([
+    ['empty', { cursor: '' }],
+    ['null', { cursor: null }],
+    ['missing', {}],
+    ['blank', { cursor: '  ' }],
+  ])('ends at a cursor that is %s', async (_what, more) => {
+    expect(await terminals(envelope('00', { results: [terminal], ...more }))).toEqual({
+      kind: 'page',
+      items: [terminal],
+    });
+  });
+
+  it.each([
+    [
+      'numbers and booleans as text',
+      [{ terminalId: 7, merchantName: true, terminalLabel: '' }],
+      [{ terminalId: '7', merchantName: 'true' }],
+    ],
+    ['one terminal where a list could come', terminal, [terminal]],
+    ['what is no object among them', [null, 'x', terminal], [terminal]],
+  ])('reads %s', async (_what, results, items) => {
+    expect(await terminals(envelope('00', { results }))).toEqual({ kind: 'page', items });
+  });
+
+  it.each([
+    ['no results', envelope('00', { cursor: '' })],
+    ['null results', envelope('00', { results: null })],
+    ['no data', envelope('00', null)],
+    ['another code', envelope('99', { results: [] })],
+    ['the bare shape', { results: [terminal], cursor: '' }],
+  ])('takes for no page: %s', async (_what, body) => {
+    await expect(terminals(body)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+
+  it.each([
+    [400, { kind: 'cursor_refused' }],
+    [404, { kind: 'cursor_refused' }],
+  ])('tells by HTTP %i that its cursor is refused', async (status, answer) => {
+    expect(await terminals({ description: 'no' }, status, 'old')).toEqual(answer);
+  });
+
+  it('has no terminals by HTTP 404, and no answer by HTTP 400, on the first page', async () => {
+    expect(await terminals({ description: 'no' }, 404)).toEqual({ kind: 'page', items: [] });
+    await expect(terminals({ description: 'no' }, 400)).rejects.toThrow(ServiceFailure);
+  });
+});
+
+describe('listAccounts', () => {
+  it('reads the bare shape, and neither the BVN nor what it does not know', async () => {
+    const wire = {
+      ...account,
+      bvn: '12345678901',
+      secret: 1,
+      banks: [{ bankAccountNumber: 1234567890 }, null],
+    };
+    const answer = await listAccounts(cannedClient({ results: [wire], cursor: 7 }, 200), accountId);
+    expect(answer).toEqual({
+      kind: 'page',
+      items: [{ ...account, banks: [{ bankAccountNumber: '1234567890' }] }],
+      cursor: '7',
+    });
+    await expect(listAccounts(cannedClient(envelope('00', { results: [] }), 200), accountId)).rejects.toThrow(
+      ServiceFailure,
+    );
+  });
+});
+
+describe('findAccount', () => {
+  it.each(['accountId', 'accountRef'] as const)('asks by %s alone', async (by) => {
+    const path = '/v1/accounts/sub-account-details';
+    nock(baseUrl)
+      .get(path)
+      .query({ [by]: account[by] })
+      .reply(200, envelope('00', account));
+    const answer = await findAccount(clientOf(), accountId, { by, value: account[by] });
+    expect(answer).toEqual({ kind: 'found', account });
+  });
+
+  function find(body: unknown, status = 200) {
+    return findAccount(cannedClient(body, status), accountId, {
+      by: 'accountRef',
+      value: account.accountRef,
+    });
+  }
+
+  it.each([
+    ['HTTP 404', { description: 'none' }, 404, { kind: 'not_found' }],
+    ['code "01"', envelope('01', null), 200, { kind: 'not_found' }],
+    ['code "404"', envelope('404', null), 200, { kind: 'not_found' }],
+    ['HTTP 400', { description: 'must be a uuid' }, 400, { kind: 'refused', message: 'must be a uuid' }],
+    ['data without fields', envelope('00', {}), 200, { kind: 'found', account: {} }],
+    [
+      'its own among several',
+      envelope('00', [{ accountRef: 'x' }, account]),
+      200,
+      { kind: 'found', account },
+    ],
+  ])('reads %s', async (_what, body, status, answer) => {
+    expect(await find(body, status)).toEqual(answer);
+  });
+
+  it.each([
+    ['another account', envelope('00', { ...account, accountRef: 'ANOTHER-000000000001' })],
+    ['no data', envelope('00', null)],
+    ['no code', { data: account }],
+  ])('gives no account for %s', async (_what, body) => {
+    await expect(find(body)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+});
+
+describe('createAccount', () => {
+  const wanted = { accountName: 'Ikeja Branch', accountRef: account.accountRef, bvn: '12345678901' };
+
+  it('sends the fields as they are, under the parent’s id', async () => {
+    nock(baseUrl, { reqheaders: { accountid: accountId } })
+      .post('/v1/accounts', wanted)
+      .reply(200, envelope('00', account));
+    expect(await createAccount(clientOf(), accountId, wanted)).toEqual({ kind: 'created', account });
+  });
+
+  function create(body: unknown, status = 200) {
+    return createAccount(cannedClient(body, status), accountId, wanted);
+  }
+
+  it.each([
+    ['created without data', envelope('00', null), 200, { kind: 'created', account: undefined }],
+    [
+      'not made, in words without the BVN',
+      { description: 'bvn 12345678901 is used' },
+      400,
+      { kind: 'not_made', failure: 'invalid_request', message: 'bvn [secret] is used' },
+    ],
+  ])('tells %s', async (_what, body, status, answer) => {
+    expect(await create(body, status)).toEqual(answer);
+  });
+
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [429, 'rate_limited'],
+  ])('is not made by HTTP %i', async (status, failure) => {
+    expect(await create({}, status)).toMatchObject({ kind: 'not_made', failure });
+  });
+
+  it.each([
+    ['another code', envelope('07', account), 200],
+    ['no code', { data: account }, 200],
+    ['HTTP 500', envelope('00', account), 500],
+    ['HTTP 404', { description: 'none' }, 404],
+    ['HTTP 400 and code "00"', envelope('00', account), 400],
+  ])('is in doubt: %s', async (_what, body, status) => {
+    expect(await create(body, status)).toMatchObject({ kind: 'unknown' });
+  });
+});
