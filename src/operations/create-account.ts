@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { AccountAnswer, AccountEnd, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
+import type {
+  AccountAnswer,
+  AccountEnd,
+  AccountKey,
+  NewAccount,
+  NewAccountAnswer,
+} from '../domain/account.ts';
 import { isSecretField, mintAccountRef } from '../domain/account-field.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
