@@ -44,7 +44,8 @@ function parseField(item: string): AccountField | undefined {
   const field = { name, required: must === '!', shortest: 0, longest: longestText };
   if (rule === undefined) return field;
   const [, least, dash, most] = /^(\d{1,4})(-?)(\d{0,4})$/.exec(rule) ?? [];
-  if (least === undefined) return withChoices(field, rule);
+  // Half a range is a slip, not a choice of that name.
+  if (least === undefined) return /^[\d-]+$/.test(rule) ? undefined : withChoices(field, rule);
   const shortest = Number(least);
   const longest = dash === '' ? shortest : Number(most);
   const isRange =

@@ -194,6 +194,7 @@ describe('readConfig', () => {
       'CHARGE_CURRENCIES must be three-letter',
     ],
     ['no currency at all', { CHARGE_CURRENCIES: ',' }, 'CHARGE_CURRENCIES must be three-letter'],
+    ['a field twice', { ACCOUNT_NEW_FIELDS: 'a!,a' }, 'ACCOUNT_NEW_FIELDS must be field names'],
     ['Socket Mode without an app token', { SLACK_MODE: 'socket' }, 'SLACK_APP_TOKEN is missing'],
     [
       'a token body that is no JSON',

@@ -15,6 +15,7 @@ import {
   type ListSubject,
 } from '../../slack/list/list-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
+import { oneLine } from '../../slack/text.ts';
 
 /** What was typed, or which button of a list was pressed. */
 type Question = { kind: 'typed'; filter: string } | { kind: 'pressed'; which: ListButton; press: ListPress };
@@ -69,7 +70,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
       ? parsed({ kind: 'pressed', which: kind, press })
       : problem('This button is of no use any more.');
   }
-  const filter = words.join(' ').trim();
+  const filter = oneLine(words.join(' '));
   return filter.length > longestFilter
     ? problem(`A filter has at most ${longestFilter} characters.`)
     : parsed({ kind: 'typed', filter });

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { parseAccountKey } from '../../src/domain/account.ts';
+import { knownAccountFields, mintAccountRef, parseAccountFields } from '../../src/domain/account-field.ts';
+import { maskPhone } from '../../src/domain/mask.ts';
+
+describe('the fields of a new account', () => {
+  it('are the Account’s by default, with the specification’s constraints', () => {
+    const fields = parseAccountFields(knownAccountFields.split(','));
+    expect(fields).toContainEqual({ name: 'accountName', required: true, shortest: 2, longest: 255 });
+    expect(fields).toContainEqual({ name: 'accountRef', required: false, shortest: 20, longest: 20 });
+    expect(fields).toContainEqual({ name: 'bvn', required: false, shortest: 11, longest: 11 });
+    expect(fields).toContainEqual({
+      name: 'currency',
+      required: false,
+      shortest: 0,
+      longest: 3_000,
+      choices: ['NGN'],
+    });
+  });
+
+  it.each([
+    [],
+    ['a', 'a'],
+    ['1a'],
+    ['a b'],
+    ['a:'],
+    ['a:5-2'],
+    ['a:0'],
+    ['a:1-'],
+    ['a:-5'],
+    ['a:9999'],
+    ['a:x|x'],
+    ['a:x||y'],
+    ['a!!'],
+    Array.from({ length: 31 }, (_, index) => `f${index}`),
+  ])('are refused when they are written wrong: %j', (...items) => {
+    expect(parseAccountFields(items)).toBeUndefined();
+  });
+});
+
+describe('the key of an account', () => {
+  const id = '3F1C9A52-7d64-4e0b-9a35-2b8c51f0d7e1';
+  it.each([
+    [id, 'accountId', id.toLowerCase()],
+    ['SUB00000000000000001', 'accountRef', 'SUB00000000000000001'],
+    [' 12345678901234567890 ', 'accountRef', '12345678901234567890'],
+    ['😀'.repeat(20), 'accountRef', '😀'.repeat(20)],
+  ])('%s is one by its form alone', (text, by, value) => {
+    expect(parseAccountKey(text)).toEqual({ ok: true, value: { by, value } });
+  });
+
+  it.each(['', 'x', 'y'.repeat(19), 'y'.repeat(21), 'y'.repeat(36)])('%j is none', (text) => {
+    expect(parseAccountKey(text)).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('exactly 20'),
+    });
+  });
+});
+
+it('mints references of exactly 20 characters, the same for the same view', () => {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, hash));
+  expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
+  expect(new Set(refs).size).toBe(500);
+  expect(mintAccountRef('V1', hash)).toBe(refs[1]);
+});
+
+it('shows the last four digits of a telephone number, and none of a short one', () => {
+  expect(maskPhone('+234 803 123 4567')).toBe('***4567');
+  expect(maskPhone('1234')).toBe('***');
+});

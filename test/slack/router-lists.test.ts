@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { accountCommand } from '../../src/commands/account.ts';
+import { terminalsCommand } from '../../src/commands/terminals.ts';
+import type { PageAnswer } from '../../src/domain/service-page.ts';
+import { terminalMatches, type Terminal } from '../../src/domain/terminal.ts';
+import { createServiceList } from '../../src/operations/service-list.ts';
+import { accountModalId } from '../../src/slack/account/account-actions.ts';
+import type { MayRun } from '../../src/slack/command.ts';
+import { listActionId } from '../../src/slack/list/list-message.ts';
+import { sealer } from '../operations/house.ts';
+import { memoryStore } from '../operations/memory-store.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+import { runBot, type RunningBot } from '../support/running-bot.ts';
+
+mockTheOutside();
+
+const running: RunningBot[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((bot) => bot.stop()));
+});
+
+const place = { environment: 'live', account: 'Main shop' } as const;
+
+async function start(
+  options: { pages?: number; patienceMs?: number; mayRun?: MayRun; gate?: Promise<void> } = {},
+) {
+  const { pages = 3, gate } = options;
+  const asked: (string | undefined)[] = [];
+  const made: string[] = [];
+  const terminals = createServiceList<Terminal>({
+    store: memoryStore({ nowMs: 1 }),
+    sealer,
+    name: 'terminals',
+    item: z.object({ terminalId: z.string() }),
+    async readPage(cursor): Promise<PageAnswer<Terminal>> {
+      asked.push(cursor);
+      const number = Number(cursor ?? 0);
+      if (number > 4) await gate;
+      const items = Array.from({ length: 50 }, (_, index) => ({ terminalId: `T${number * 50 + index}` }));
+      return { kind: 'page', items, ...(number + 1 < pages ? { cursor: String(number + 1) } : {}) };
+    },
+    matches: terminalMatches,
+    now: () => 1,
+  });
+  const account = accountCommand({
+    ...place,
+    now: () => 1,
+    findAccount: async () => ({ kind: 'not_found' }),
+    accountDesk: {
+      async begin({ viewId }) {
+        made.push(viewId);
+        return { kind: 'begun', wanted: {}, carryOn: async () => ({ kind: 'doubt', lookUp: 'failed' }) };
+      },
+    },
+    accountFields: [],
+    showEnd: async () => undefined,
+  });
+  const bot = await runBot({
+    more: [terminalsCommand({ terminals, ...place }), account],
+    ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+    ...(options.mayRun === undefined ? {} : { mayRun: options.mayRun }),
+  });
+  running.push(bot);
+  const press = (which: 'back' | 'next' | 'all' | 'anew', value: string) =>
+    bot.press({ actionId: listActionId('terminals', which), value, isEphemeral: true });
+  return { bot, asked, made, press };
+}
+
+/** The value of a shown button, as Slack would send it back. */
+function valueOf(bot: RunningBot, which: string): string {
+  const told = JSON.stringify(bot.told.at(-1)?.blocks);
+  const buttons = JSON.parse(told) as { type: string; elements: { action_id: string; value: string }[] }[];
+  const found = buttons.flatMap(({ type, elements }) => (type === 'actions' ? elements : []));
+  return found.find(({ action_id: id }) => id === `terminals.${which}`)?.value ?? '';
+}
+
+describe('a list in Slack', () => {
+  it('is paged in place, by its buttons', async () => {
+    const { bot, asked, press } = await start();
+    await bot.type('terminals');
+    expect(bot.told.at(-1)?.text).toBe('Terminals 1–50 · page 1 · more follow');
+    await press('next', valueOf(bot, 'next'));
+    expect(bot.told.at(-1)).toMatchObject({
+      text: expect.stringContaining('51–100'),
+      replace_original: true,
+    });
+    await press('back', valueOf(bot, 'back'));
+    expect(bot.told.at(-1)?.text).toContain('1–50');
+    expect(asked).toEqual([undefined, '1']);
+    await press('anew', valueOf(bot, 'anew'));
+    expect(asked).toEqual([undefined, '1', undefined]);
+  });
+
+  it('takes no button that is not its own, and a forged one shows nothing', async () => {
+    const { bot, press, asked } = await start();
+    for (const value of [
+      '',
+      '{}',
+      '[1]',
+      'null',
+      '{"list":"a","filter":"","number":-1}',
+      '{"list":"a","filter":"","number":1e99}',
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await press('next', value);
+      expect(bot.told.at(-1)?.text).toContain('of no use any more');
+    }
+    await press('next', JSON.stringify({ list: 'not-mine', filter: '', number: 1 }));
+    expect(bot.told.at(-1)?.text).toContain('not kept any more');
+    expect(asked).toEqual([]);
+  });
+
+  it('shows how far it is while it searches, and then what it found', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { bot, press } = await start({ pages: 9, patienceMs: 200, gate: gate.promise });
+    await bot.type('terminals T44');
+    expect(bot.told.at(-1)?.text).toBe('1 terminal matches “T44” · searched 5 of the pages, 250 terminals');
+    const pressed = press('all', valueOf(bot, 'all'));
+    while (!bot.told.at(-1)?.text.includes('Searching')) {
+      // oxlint-disable-next-line no-await-in-loop
+      await bot.next();
+    }
+    expect(bot.told.at(-1)?.text).toBe('⏳ Searching … · 5 pages · 250 terminals · 1 found for “T44”');
+    gate.resolve();
+    await pressed;
+    expect(bot.told.at(-1)).toMatchObject({
+      text: '11 terminals match “T44” · searched all 9 pages, 450 terminals',
+      replace_original: true,
+    });
+  });
+
+  it('refuses a filter that is a card number, without repeating it', async () => {
+    const { bot, asked } = await start();
+    await bot.type('terminals 4111 1111 1111 1111');
+    expect(bot.toldText()).not.toContain('4111');
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the permission to create an account', () => {
+  const mayRun: MayRun = async (permission) =>
+    permission === 'account-new'
+      ? { kind: 'refused', rule: 'not in a role', whoCan: 'the leads' }
+      : { kind: 'allowed' };
+
+  it('is needed besides the verb’s own for the form', async () => {
+    const { bot } = await start({ mayRun });
+    await bot.type('account new');
+    expect(bot.told.at(-1)?.text).toContain('Not allowed');
+    await bot.type('account SUB00000000000000001');
+    expect(bot.told.at(-1)?.text).toContain('Not found');
+  });
+
+  it('is asked for again when the form is submitted', async () => {
+    const { bot, made } = await start({ mayRun });
+    const answer = await bot.submit({ view: { id: 'V9', callbackId: accountModalId } });
+    expect(JSON.stringify(answer.body)).toContain('Not allowed');
+    expect(made).toEqual([]);
+    const allowed = await start();
+    await allowed.bot.submit({ view: { id: 'V9', callbackId: accountModalId } });
+    expect(allowed.made).toEqual(['V9']);
+  });
+});
