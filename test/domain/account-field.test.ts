@@ -4,6 +4,8 @@ import { parseAccountKey } from '../../src/domain/account.ts';
 import { knownAccountFields, mintAccountRef, parseAccountFields } from '../../src/domain/account-field.ts';
 import { maskPhone } from '../../src/domain/mask.ts';
 
+const hash = (text: string) => createHash('sha256').update(text).digest();
+
 describe('the fields of a new account', () => {
   it('are the Account’s by default, with the specification’s constraints', () => {
     const fields = parseAccountFields(knownAccountFields.split(','));
@@ -59,7 +61,6 @@ describe('the key of an account', () => {
 });
 
 it('mints references of exactly 20 characters, the same for the same view', () => {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
   const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, hash));
   expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
   expect(new Set(refs).size).toBe(500);

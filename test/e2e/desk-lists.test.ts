@@ -59,7 +59,7 @@ describe('the service’s lists', { timeout: 120_000 }, () => {
     const desk = await openDesk(test);
     await asks(desk, '/pay accounts', 'Accounts 1–50 · page 1 · more follow');
     expect(JSON.stringify(lastSeen(desk).blocks)).toContain('PLAYGROUND-SUB-00060');
-    await presses(desk, 'next', 'Accounts 51–60 · page 2 · the last of 60', 'agent', 'accounts');
+    await presses(desk, 'next', 'Accounts 51–60 · page 2 · the last of 60', 'accounts');
     await asks(desk, '/pay account PLAYGROUND-SUB-00003', 'Account · Surulere Branch');
     const shown = JSON.stringify(lastSeen(desk).blocks);
     const [id = ''] = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/.exec(shown) ?? [];
@@ -82,11 +82,12 @@ describe('a new account', { timeout: 60_000 }, () => {
     const { house, bot, dialogue } = await openDesk(test);
     await dialogue.opens('lead', '/pay account new');
     const wrong = { accountName: 'x', accountRef: 'short', email: 'no', bvn: '1' };
+    const ids = Object.keys(wrong).map(accountFieldId);
     const texts = Object.entries(wrong).map(([name, text]) => [accountFieldId(name), text]);
     const errors = (await dialogue.submit('lead', Object.fromEntries(texts)))?.errors ?? {};
-    expect(Object.keys(errors).toSorted()).toEqual(texts.map(([id]) => id).toSorted());
+    expect(new Set(Object.keys(errors))).toEqual(new Set(ids));
     expect(posts(house)).toBe(0);
-    const empty = Object.fromEntries(texts.map(([id]) => [id, '']));
+    const empty = Object.fromEntries(ids.map((id) => [id, '']));
     await dialogue.submit('lead', { ...empty, ...filled });
     const end = await dialogue.modalSays('lead', 'Account created');
     expect(end.text).toContain('Akoka Kiosk');
@@ -172,9 +173,9 @@ async function presses(
   desk: Desk,
   which: 'back' | 'next' | 'all' | 'anew',
   words: string,
-  person: Person = 'agent',
   verb = 'terminals',
 ): Promise<void> {
+  const person = 'agent';
   await desk.dialogue.pressInMessage(person, listActionId(verb, which));
   await desk.house.until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 60_000);
   expectShown(desk, person);

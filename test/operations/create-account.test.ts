@@ -10,6 +10,7 @@ import { onBothStores } from './two-stores.ts';
 const wanted: NewAccount = { accountName: 'Yaba Kiosk', bvn: '12345678901' };
 const lost: NewAccountAnswer = { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
 const by = 'U1';
+const away = () => Promise.reject(new StoreUnavailable('away'));
 
 function stage(answer: NewAccountAnswer, more: Partial<AccountDeskDeps> & { found?: AccountAnswer } = {}) {
   const asked: NewAccount[] = [];
@@ -117,7 +118,6 @@ describe('a new account', () => {
   });
 
   it('sends nothing while the store is away', async () => {
-    const away = () => Promise.reject(new StoreUnavailable('away'));
     const { desk, asked } = stage(lost, { store: { create: away, read: away, write: away } });
     await expect(make(desk)).rejects.toThrow(StoreUnavailable);
     expect(asked).toEqual([]);

@@ -28,12 +28,13 @@ describe('CSV text', () => {
   });
 });
 
+async function* pages() {
+  yield [{ terminalId: '1', merchantName: '=cmd' }];
+  yield [{ terminalId: '2' }];
+}
+
 describe('the CSV of a list', () => {
   it('comes page by page under the specification’s names', async () => {
-    async function* pages() {
-      yield [{ terminalId: '1', merchantName: '=cmd' }];
-      yield [{ terminalId: '2' }];
-    }
     const pieces: string[] = [];
     for await (const piece of listCsv(terminalColumns, pages())) pieces.push(piece);
     expect(pieces.length).toBe(3);

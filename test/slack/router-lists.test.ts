@@ -138,12 +138,12 @@ describe('a list in Slack', () => {
   });
 });
 
-describe('the permission to create an account', () => {
-  const mayRun: MayRun = async (permission) =>
-    permission === 'account-new'
-      ? { kind: 'refused', rule: 'not in a role', whoCan: 'the leads' }
-      : { kind: 'allowed' };
+const mayRun: MayRun = async (permission) =>
+  permission === 'account-new'
+    ? { kind: 'refused', rule: 'not in a role', whoCan: 'the leads' }
+    : { kind: 'allowed' };
 
+describe('the permission to create an account', () => {
   it('is needed besides the verb’s own for the form', async () => {
     const { bot } = await start({ mayRun });
     await bot.type('account new');

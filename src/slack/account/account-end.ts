@@ -172,7 +172,7 @@ function named(wanted: NewAccount): string[] {
 function shownOf(wanted: NewAccount): Account {
   const { accountRef, accountName, type, currency, email, phoneNumber, address, description } = wanted;
   const given = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Account;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 function earlierLine(askedBy: string | undefined): Run[][] {
