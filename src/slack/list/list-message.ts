@@ -79,14 +79,14 @@ function filterHeadline<Item>(
   const state =
     found === 0
       ? `No ${one} matches ${word}`
-      : `${found} ${found === 1 ? `${one} matches` : `${many} match`} ${word}`;
+      : `${numbered(found, `${one} matches`, `${many} match`)} ${word}`;
   const shown =
     found > items.length && items.length > 0 ? `shown ${before + 1}–${before + items.length}` : '';
   const searched =
     reading.end === 'more'
       ? `searched ${reading.pages} of the pages`
       : `searched all ${counted(reading.pages, 'page')}`;
-  return headline(state, [shown, `${searched}, ${counted(reading.items, one, many)}`]);
+  return headline(state, [shown, `${searched}, ${numbered(reading.items, one, many)}`]);
 }
 
 function noteLines<Item>(
@@ -204,7 +204,7 @@ export function readingMessage<Item>(
   { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
 ): SlackMessage {
   const { text, block } = headline(`⏳ ${filter === '' ? `Reading the ${many}` : 'Searching'} …`, [
-    ...(reading === undefined ? [] : [counted(reading.pages, 'page'), counted(reading.items, one, many)]),
+    ...(reading === undefined ? [] : [counted(reading.pages, 'page'), numbered(reading.items, one, many)]),
     ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
   ]);
   const line = plain('What is read is kept: should this break off, searching goes on from there.');
@@ -220,4 +220,9 @@ export function goneMessage<Item>({ verb, many }: ListSubject<Item>, filter: str
     text,
     blocks: [block, richText(plain('A list is kept for half an hour. Read it anew: ', code(again)))],
   };
+}
+
+/** "10,000 terminals". */
+function numbered(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
