@@ -19,6 +19,8 @@ export type PlaygroundOptions = {
   redisUrl?: string;
   /** More of the bot's environment, or other than the playground gives it. */
   botEnv?: Record<string, string>;
+  /** More of the bot's payops.yml, such as its routes. */
+  policy?: string;
 };
 
 export type Playground = {
@@ -125,13 +127,11 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const policy = join(folder, 'payops.yml');
   const dataDir = join(folder, 'data');
   await mkdir(dataDir, { mode: 0o700 });
-  await writeFile(
-    policy,
-    payopsFile({
-      channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
-      users,
-    }),
-  );
+  const written = payopsFile({
+    channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
+    users,
+  });
+  await writeFile(policy, written + (options.policy ?? ''));
   const settings = botSettings({
     port,
     dataDir,

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { startPlayground, type Playground } from '../../src/playground/playground.ts';
+import { channelIds } from '../../src/playground/workspace/cast.ts';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { openChargePage, type ChargePage } from '../support/charge-page.ts';
+import { findProgram } from '../support/programs.ts';
+
+const missing = findProgram('chromium') === undefined;
+if (missing) console.warn('SKIPPED: alerts in a browser, because chromium is not installed.');
+
+const waitMs = 15_000;
+const soon = { timeout: waitMs };
+
+describe.skipIf(missing)('alerts in a browser', () => {
+  let playground: Playground;
+  let browser: TestBrowser;
+  let lindiwe: ChargePage;
+  let omar: ChargePage;
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    const mutedUntil = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+    const policy = `routes:
+  - name: expired-cards
+    when: { reason: expired card }
+    to: ${channelIds.payAlerts}
+    mute_until: ${mutedUntil}
+`;
+    const [opened, started] = await Promise.all([
+      openBrowser({ width: 1440, height: 900 }),
+      startPlayground({ policy }),
+    ]);
+    playground = started;
+    if (!opened) throw new Error('There is no browser.');
+    browser = opened;
+    browser.context.setDefaultTimeout(waitMs);
+    browser.context.on('console', (line) => {
+      if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
+    });
+    browser.context.on('weberror', (failure) => complaints.push(failure.error().message));
+    lindiwe = openChargePage(playground, await browser.context.newPage());
+    omar = openChargePage(playground, await browser.context.newPage());
+    await Promise.all([lindiwe.be('lindiwe'), omar.be('omar')]);
+    await Promise.all([lindiwe, omar].map((person) => person.channel('pay-alerts')));
+    await playground.payments.settled();
+    await lindiwe.tab('Saved cards');
+  }, 30_000);
+  afterAll(async () => {
+    await browser?.close();
+    await playground?.close();
+  });
+  beforeEach(() => {
+    complaints = [];
+  });
+  afterEach(() => {
+    if (complaints.length > 0) throw new Error(`The browser complained:\n${complaints.join('\n')}`);
+  });
+
+  /** A charge of a saved card from outside Slack. */
+  async function chargeOutside(
+    how: 'approved' | 'declined',
+    terms: { of: string; amount: string; reason?: string },
+  ): Promise<void> {
+    const { page } = lindiwe;
+    await page.locator('select[name=customerEmail]').selectOption(terms.of);
+    await page.locator('input[name=amount]').fill(terms.amount);
+    if (terms.reason !== undefined) await page.locator('select[name=reason]').selectOption(terms.reason);
+    await lindiwe.click(page.getByRole('button', { name: `Charge, ${how}` }));
+  }
+
+  async function press(person: ChargePage, card: Locator, button: string): Promise<void> {
+    await person.click(card.getByRole('button', { name: button, exact: true }));
+  }
+
+  async function choose(person: ChargePage, card: Locator, choice: string): Promise<void> {
+    await person.click(card.locator('.block-overflow'));
+    await person.click(person.page.getByRole('menuitem', { name: choice, exact: true }));
+  }
+
+  it('shows a failure, who took it, put it off and handed it on, and that a payment made it good', async () => {
+    await chargeOutside('declined', {
+      of: 'ada.obi@example.com',
+      amount: '12500.00',
+      reason: 'Insufficient funds',
+    });
+    const card = (person: ChargePage): Locator => person.message('NGN 12,500.00');
+    await lindiwe.message('Declined by the bank').waitFor();
+    expect(await card(lindiwe).getByRole('button').allInnerTexts()).toEqual(
+      expect.arrayContaining(['Acknowledge', 'Look up', 'Close…']),
+    );
+    expect(await card(lindiwe).innerText()).not.toContain('ada.obi@example.com');
+
+    await press(lindiwe, card(lindiwe), 'Acknowledge');
+    await expect.poll(() => card(omar).innerText(), soon).toContain('Acknowledged by  @Lindiwe');
+
+    await choose(lindiwe, card(lindiwe), 'Snooze…');
+    await lindiwe.modalSays('It ends by itself');
+    await lindiwe.press('Snooze');
+    await expect.poll(() => card(omar).innerText(), soon).toContain('Snoozed until');
+
+    await choose(omar, card(omar), 'Assign…');
+    await omar.modalSays('They are told by direct message');
+    await omar.modal.locator('select').selectOption({ label: 'Omar' });
+    await omar.press('Assign');
+    await expect.poll(() => card(lindiwe).innerText(), soon).toContain('Assigned to  @Omar');
+
+    await chargeOutside('approved', { of: 'ada.obi@example.com', amount: '12500.00' });
+    await expect.poll(() => card(omar).innerText(), { timeout: 2 * waitMs }).toContain('Recovered');
+    expect(await card(omar).innerText()).toContain('Time to recovery');
+    expect(await card(omar).locator('.block-button').count()).toBe(0);
+    await omar.click(card(omar).getByRole('button', { name: /repl(y|ies)/ }));
+    const thread = omar.page.getByRole('complementary', { name: 'Thread' });
+    await expect.poll(() => thread.innerText(), soon).toContain('Recovered');
+    expect(await thread.innerText()).toContain('Snoozed');
+  }, 90_000);
+
+  it('closes a failure with a reason, for which the form asks', async () => {
+    await chargeOutside('declined', {
+      of: 'ada.obi@example.com',
+      amount: '7700.00',
+      reason: 'Insufficient funds',
+    });
+    const card = omar.message('NGN 7,700.00');
+    await card.waitFor();
+    await press(omar, card, 'Close…');
+    await omar.modalSays('The card loses its buttons');
+    await omar.press('Close the alert');
+    await omar.modal.locator('textarea, input').first().fill('The customer paid in cash');
+    await omar.press('Close the alert');
+    await expect.poll(() => card.innerText(), soon).toContain('Closed');
+    expect(await card.innerText()).toContain('The customer paid in cash');
+    expect(await card.locator('.block-button').count()).toBe(0);
+  }, 60_000);
+
+  it('tells nothing of what is muted, and says in the channel and at home until when', async () => {
+    const before = playground.payments.state().deliveries.length;
+    await chargeOutside('declined', { of: 'ada.obi@example.com', amount: '3300.00', reason: 'Expired card' });
+    await expect.poll(() => playground.payments.state().deliveries.length, soon).toBeGreaterThan(before);
+    await playground.payments.settled();
+    // What comes after it is told, so that what was muted had its time.
+    await chargeOutside('declined', {
+      of: 'ada.obi@example.com',
+      amount: '3400.00',
+      reason: 'Insufficient funds',
+    });
+    await omar.message('NGN 3,400.00').waitFor();
+    expect(await omar.page.locator('.channel article', { hasText: 'NGN 3,300.00' }).count()).toBe(0);
+    await omar.type('/pay alerts');
+    await omar.message('expired-cards').waitFor();
+    expect(await omar.message('expired-cards').innerText()).toContain('muted until');
+    await omar.channel('Pay');
+    await omar.click(omar.page.getByRole('tab', { name: 'Home' }));
+    await expect.poll(() => omar.page.locator('main').innerText(), soon).toContain('expired-cards');
+  }, 60_000);
+});
