@@ -119,7 +119,7 @@ async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): P
   if (kept) return kept;
   const lookup = await deps.lookUp(event);
   if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
-    await again(deps, work, {}, { delayMs: lookUpAgainMs });
+    await again(deps, work, {}, { holdMs: lookUpAgainMs });
     return undefined;
   }
   return { lookup, atMs: deps.now() };

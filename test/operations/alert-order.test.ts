@@ -66,3 +66,18 @@ onBothStores('alerts that wait in a channel', (open) => {
     await close();
   });
 });
+
+it('an alert that waits for its look-up is told before those that came after it, and holds them up for 10 s at most', async () => {
+  const away = { kind: 'unchecked', failure: 'server' } as const;
+  const { receive, drain, posts } = house({ lookups: [away, { kind: 'not_found' }] });
+  for (const number of [1, 2]) await receiveEvent(receive, numbered(number), 'f');
+  await drain(60_000);
+  expect(posts.map(({ post }) => post.kind === 'alert' && post.alert.event.orderReference)).toEqual([
+    'ORDER-1',
+    'ORDER-2',
+  ]);
+  const stuck = house({ lookups: Array<typeof away>(10).fill(away) });
+  for (const number of [1, 2]) await receiveEvent(stuck.receive, numbered(number), 'f');
+  await stuck.drain(12_000);
+  expect(stuck.posts).toHaveLength(2);
+});
