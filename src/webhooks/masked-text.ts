@@ -3,12 +3,12 @@ import { maskEmail } from '../domain/mask.ts';
 
 /** Names, without case, underscores and dashes, under which nothing is ever shown. */
 const hiddenNames =
-  /^(?:.*(?:tokenkey|secret|password|accesstoken|refreshtoken|authtoken|apikey|cardnumber)|token|authorization|otp|pin|pan|cvv2?|cvc2?|transactionid|txnid)$/;
+  /^(?:.*(?:token|tokenkey|secret|password|apikey|cardnumber)|authorization|otp|pin|pan|cvv2?|cvc2?|transactionid|txnid)$/;
 
 const hidden = '[hidden]';
 
-/** One text of JSON, with the colon that makes it a key, or one number. */
-const textOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
+/** One text of JSON, with the colon that makes it a key, one number, or one bracket. */
+const piece = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g;
 /** `key=value` and `"key":value` where the text is no JSON, or only the beginning of it. */
 const loosePair = /([\w-]+)(["']?\s*[:=]\s*["']?)([^\s"'&,;{}[\]]+)/g;
 const email = /[^\s"'<>,;:=&@\\/()[\]{}|]+(?:@|%40)[\p{L}\p{N}.-]+\.[\p{L}\p{N}-]+/giu;
@@ -47,29 +47,46 @@ export function createMask(secrets: readonly string[], found: readonly string[])
 
   function maskValue(name: string, value: string): string {
     if (isHiddenName(name) || known.has(value)) return hidden;
+    // A sender may put JSON into a text of JSON.
+    if (/^\s*[{[]/.test(value)) return mask(value);
     return holdsCardNumber(value) ? '[card number hidden]' : maskEmails(strikeOut(value));
   }
 
-  return function mask(text) {
+  function mask(text: string): string {
     let name = '';
-    const masked = strikeOut(text).replaceAll(
-      textOrNumber,
-      (token: string, quoted?: string, colon?: string) => {
-        if (quoted === undefined) {
-          return isHiddenName(name) || known.has(token) || holdsCardNumber(token) ? hidden : token;
-        }
-        const value = unquote(quoted);
-        const shown = maskValue(colon === undefined ? name : '', value);
-        if (colon !== undefined) name = value;
-        return shown === value ? token : `${JSON.stringify(shown)}${colon ?? ''}`;
-      },
-    );
+    /** How many brackets are open under a hidden name. */
+    let depth = 0;
+    const masked = strikeOut(text).replaceAll(piece, (token: string, quoted?: string, colon?: string) => {
+      if (opening.has(token)) {
+        if (depth > 0 || isHiddenName(name)) depth += 1;
+        return token;
+      }
+      if (closing.has(token)) {
+        if (depth === 1) name = '';
+        depth = Math.max(0, depth - 1);
+        return token;
+      }
+      if (quoted === undefined) {
+        const isHidden = depth > 0 || isHiddenName(name) || known.has(token) || holdsCardNumber(token);
+        return isHidden ? hidden : token;
+      }
+      const value = unquote(quoted);
+      const isUnderHidden = depth > 0 && colon === undefined;
+      const shown = isUnderHidden ? hidden : maskValue(colon === undefined ? name : '', value);
+      if (colon !== undefined) name = value;
+      return shown === value ? token : `${JSON.stringify(shown)}${colon ?? ''}`;
+    });
     const paired = masked.replaceAll(loosePair, (pair: string, key: string, joint: string, value: string) =>
       isHiddenName(key) && value !== hidden ? `${key}${joint}${hidden}` : pair,
     );
     return maskEmails(paired).replaceAll(digitRun, (run) => (holdsCardNumber(run) ? hidden : run));
-  };
+  }
+
+  return mask;
 }
+
+const opening = new Set(['{', '[']);
+const closing = new Set(['}', ']']);
 
 function isHiddenName(name: string): boolean {
   return hiddenNames.test(name.toLowerCase().replaceAll(/[_\s-]/g, ''));
