@@ -45,36 +45,30 @@ export function createMask(secrets: readonly string[], found: readonly string[])
     );
   }
 
-  function maskValue(name: string, value: string): string {
-    if (isHiddenName(name) || known.has(value)) return hidden;
+  function maskValue(value: string): string {
+    if (known.has(value)) return hidden;
     // A sender may put JSON into a text of JSON.
     if (/^\s*[{[]/.test(value)) return mask(value);
     return holdsCardNumber(value) ? '[card number hidden]' : maskEmails(strikeOut(value));
   }
 
+  function maskQuoted(quoted: string, colon = ''): string {
+    const value = unquote(quoted);
+    const shown = maskValue(value);
+    return shown === value ? `${quoted}${colon}` : `${JSON.stringify(shown)}${colon}`;
+  }
+
   function mask(text: string): string {
-    let name = '';
-    /** How many brackets are open under a hidden name. */
-    let depth = 0;
+    const within = createWhere();
     const masked = strikeOut(text).replaceAll(piece, (token: string, quoted?: string, colon?: string) => {
-      if (opening.has(token)) {
-        if (depth > 0 || isHiddenName(name)) depth += 1;
-        return token;
+      if (within.bracket(token)) return token;
+      if (quoted !== undefined && colon !== undefined) {
+        within.name(unquote(quoted));
+        return maskQuoted(quoted, colon);
       }
-      if (closing.has(token)) {
-        if (depth === 1) name = '';
-        depth = Math.max(0, depth - 1);
-        return token;
-      }
-      if (quoted === undefined) {
-        const isHidden = depth > 0 || isHiddenName(name) || known.has(token) || holdsCardNumber(token);
-        return isHidden ? hidden : token;
-      }
-      const value = unquote(quoted);
-      const isUnderHidden = depth > 0 && colon === undefined;
-      const shown = isUnderHidden ? hidden : maskValue(colon === undefined ? name : '', value);
-      if (colon !== undefined) name = value;
-      return shown === value ? token : `${JSON.stringify(shown)}${colon ?? ''}`;
+      if (within.isHidden()) return quoted === undefined ? hidden : JSON.stringify(hidden);
+      if (quoted !== undefined) return maskQuoted(quoted);
+      return known.has(token) || holdsCardNumber(token) ? hidden : token;
     });
     const paired = masked.replaceAll(loosePair, (pair: string, key: string, joint: string, value: string) =>
       isHiddenName(key) && value !== hidden ? `${key}${joint}${hidden}` : pair,
@@ -85,8 +79,29 @@ export function createMask(secrets: readonly string[], found: readonly string[])
   return mask;
 }
 
-const opening = new Set(['{', '[']);
-const closing = new Set(['}', ']']);
+/** Where in a text of JSON, read from its beginning: below which name. */
+function createWhere() {
+  let isHiddenHere = false;
+  /** How many brackets are open below a hidden name. */
+  let depth = 0;
+  return {
+    isHidden: () => isHiddenHere || depth > 0,
+    name(name: string): void {
+      isHiddenHere = isHiddenName(name);
+    },
+    /** False for what is none. */
+    bracket(token: string): boolean {
+      if (token === '{' || token === '[') {
+        if (isHiddenHere || depth > 0) depth += 1;
+        return true;
+      }
+      if (token !== '}' && token !== ']') return false;
+      if (depth === 1) isHiddenHere = false;
+      depth = Math.max(0, depth - 1);
+      return true;
+    },
+  };
+}
 
 function isHiddenName(name: string): boolean {
   return hiddenNames.test(name.toLowerCase().replaceAll(/[_\s-]/g, ''));

@@ -76,7 +76,7 @@ it('an alert that waits for its look-up is told before those that came after it,
     'ORDER-1',
     'ORDER-2',
   ]);
-  const stuck = house({ lookups: Array<typeof away>(10).fill(away) });
+  const stuck = house({ lookups: Array.from({ length: 10 }, () => away) });
   for (const number of [1, 2]) await receiveEvent(stuck.receive, numbered(number), 'f');
   await stuck.drain(12_000);
   expect(stuck.posts).toHaveLength(2);
