@@ -50,6 +50,8 @@ const state = z.object({
   approvals: z.array(approval),
   /** Of a silence that was told. */
   silentSinceMs: z.number().optional(),
+  /** Since when this is judged once a minute; absent when that was never interrupted. */
+  watchedSinceMs: z.number().optional(),
   /** Of the last ten minutes, since the last accepted delivery. */
   refusals: z.array(refusal),
   cause: cause.optional(),
@@ -134,6 +136,11 @@ export function dropTold(before: WebhookState, names: ReadonlySet<string>): Webh
   return { ...before, toTell: before.toTell.filter(({ name }) => !names.has(name)) };
 }
 
+/** Nobody judged for a while, so that probably nobody could receive either: webhooks get their time anew. */
+export function watchAnew(before: WebhookState, nowMs: number): WebhookState {
+  return { ...before, watchedSinceMs: nowMs };
+}
+
 /**
  * What must be told by now, put down in `toTell`, each incident once: its name includes when it began. Silence
  * ends with the next accepted delivery; so does a run of refusals, or when there was none for an hour. Refusals are
@@ -149,7 +156,7 @@ export function judgeWebhooks(before: WebhookState, rules: AlarmRules, nowMs: nu
 function judgeSilence(before: WebhookState, { silenceMs }: AlarmRules, nowMs: number): WebhookState {
   const [first] = before.approvals;
   if (silenceMs === 0 || before.silentSinceMs !== undefined || !first) return before;
-  if (nowMs - first.atMs < silenceMs) return before;
+  if (nowMs - Math.max(first.atMs, before.watchedSinceMs ?? 0) < silenceMs) return before;
   const notice: AlarmNotice = {
     kind: 'webhooks_silent',
     minutes: Math.round(silenceMs / 60_000),
