@@ -127,7 +127,9 @@ async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): P
   const kept = isFixed ? openEvidence(deps.sealer, entry.key, record) : undefined;
   if (kept) return kept;
   const lookup = await deps.lookUp(event);
-  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
+  const waitedMs = deps.now() - record.receivedAtMs;
+  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  if (lookup.kind === 'unchecked' && waitedMs >= 0 && waitedMs < lookUpPatienceMs) {
     await again(deps, work, {}, { holdMs: lookUpAgainMs });
     return undefined;
   }

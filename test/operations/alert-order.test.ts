@@ -81,3 +81,12 @@ it('an alert that waits for its look-up is told before those that came after it,
   await stuck.drain(12_000);
   expect(stuck.posts).toHaveLength(2);
 });
+
+it('an alert waits for its look-up no longer where the clock is behind the one that it came by', async () => {
+  const lookups = Array.from({ length: 100 }, () => ({ kind: 'unchecked', failure: 'server' }) as const);
+  const { receive, deliver, drain, posts, clock } = house({ lookups });
+  await receiveEvent(receive, numbered(1), 'f');
+  deliver.now = () => clock.nowMs - 600_000;
+  await drain(12_000);
+  expect(posts).toHaveLength(1);
+});
