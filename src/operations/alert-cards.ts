@@ -100,15 +100,20 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     return openCard(sealer, key, (await store.read(key))?.value);
   }
 
+  /** A further channel may be told before the event's own record is there, and hold its alert for longer. */
+  async function isKnown(id: string): Promise<boolean> {
+    const entry = (await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id));
+    return entry !== undefined;
+  }
+
   async function find(id: string): Promise<FoundAlert | undefined> {
-    const alert = await readAlert(deps, alertKey(id));
-    if (!alert) return undefined;
     const { card, others, ...asked } = await read(id);
-    const [other] = others;
+    const records = await Promise.all([alertKey(id), ...others].map((key) => readAlert(deps, key)));
+    const alerts = records.filter((one) => one !== undefined);
+    const [alert] = alerts;
+    if (!alert) return undefined;
     // Where the first record is memory alone, another one was posted.
-    const told =
-      alert.evidence ?? (other === undefined ? undefined : (await readAlert(deps, other))?.evidence);
-    const evidence = asked.evidence ?? told;
+    const evidence = asked.evidence ?? alerts.find((one) => one.evidence)?.evidence;
     const { event, receivedAtMs } = alert;
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence }) };
   }
@@ -135,7 +140,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     find,
 
     async move(id, move) {
-      if (!(await store.read(alertKey(id)))) return { kind: 'unknown_alert' };
+      if (!(await isKnown(id))) return { kind: 'unknown_alert' };
       const result = await change<CardMoveResult>(id, (record) => {
         const moved = moveCard(record.card, move, deps.now());
         if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };

@@ -81,7 +81,8 @@ async function postCard(
 
 /**
  * An event that is routed by what the look-up says: from here on the records of its channels tell it, and its own
- * is its dedupe memory alone. A crash in between is made good by the next round.
+ * is its dedupe memory alone. What the look-up said is on record before anything follows from it: a crash in between
+ * is made good by the next round, which must not send it elsewhere.
  */
 async function routeLater(
   deps: PrepareDeps,
@@ -89,11 +90,15 @@ async function routeLater(
   event: PaymentEvent,
   found: Evidence,
 ): Promise<Prepared> {
-  const { fingerprint, receivedAtMs } = work.record;
+  const { fingerprint, receivedAtMs, evidence } = work.record;
+  if (evidence === undefined) {
+    const kept = { evidence: sealEvidence(deps.sealer, work.entry.key, found) };
+    await again(deps, work, kept, { holdMs: 0 });
+    return { kind: 'settled' };
+  }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
   await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
-  const evidence = sealEvidence(deps.sealer, work.entry.key, found);
-  await finish(deps, work, { evidence, misses: 0 }, 0);
+  await finish(deps, work, { misses: 0 }, 0);
   return { kind: 'settled' };
 }
 
@@ -112,14 +117,20 @@ function isCard(event: PaymentEvent, record: OutboxRecord): boolean {
   return event.kind === 'payment_failed' && record.progress !== undefined;
 }
 
-/** Looked up anew for every post; an edit shows what the post showed. Undefined: the alert waits for the service. */
+/**
+ * Looked up anew for every post; an edit shows what the post showed, and a routing ends as it began. Undefined: the
+ * alert waits for the service.
+ */
 async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
   const { entry, record } = work;
-  const kept = record.posted && openEvidence(deps.sealer, entry.key, record);
+  const isFixed = record.posted !== undefined || record.channel === '';
+  const kept = isFixed ? openEvidence(deps.sealer, entry.key, record) : undefined;
   if (kept) return kept;
   const lookup = await deps.lookUp(event);
-  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
-    await again(deps, work, {}, { delayMs: lookUpAgainMs });
+  const waitedMs = deps.now() - record.receivedAtMs;
+  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  if (lookup.kind === 'unchecked' && waitedMs >= 0 && waitedMs < lookUpPatienceMs) {
+    await again(deps, work, {}, { holdMs: lookUpAgainMs });
     return undefined;
   }
   return { lookup, atMs: deps.now() };

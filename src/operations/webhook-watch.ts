@@ -16,6 +16,7 @@ import {
   readState,
   takeIn,
   unexplained,
+  watchAnew,
   type AlarmNotice,
   type AlarmRules,
   type WebhookBatch,
@@ -58,6 +59,8 @@ const stateKey = 'webhook-watch';
 /** One lane for all that changes what is known, so that replicas take turns. */
 export const alarmLane = 'alarm';
 const minuteMs = 60_000;
+/** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
+const awayMs = 5 * minuteMs;
 const dayMs = 86_400_000;
 
 /**
@@ -190,7 +193,12 @@ async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): 
 
 /** Told first and crossed out afterwards: a crash in between tells again under the same name, which is once. */
 async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  const judged = await change(deps, changeRecord, (state) => judgeWebhooks(state, deps.rules, deps.now()));
+  const { rules, now } = deps;
+  // The value says when it was judged last.
+  const wasAway = entry.value !== '' && now() - Number(entry.value) > awayMs;
+  const judged = await change(deps, changeRecord, (state) =>
+    judgeWebhooks(wasAway ? watchAnew(state, now()) : state, rules, now()),
+  );
   for (const { name, notice } of judged.toTell) {
     deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
     // oxlint-disable-next-line no-await-in-loop -- few, and in their order
@@ -198,7 +206,7 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   }
   const names = new Set(judged.toTell.map(({ name }) => name));
   if (names.size > 0) await change(deps, changeRecord, (state) => dropTold(state, names));
-  await deps.store.write(entry, '', { delayMs: minuteMs });
+  await deps.store.write(entry, String(now()), { delayMs: minuteMs });
 }
 
 function logWords(notice: AlarmNotice): string {
@@ -225,8 +233,13 @@ export function successKey(reference: string): string {
 
 async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
   const reference = entry.key.slice(eventPrefix.length);
-  const hasCome = deps.rules.missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
+  const { missingMs } = deps.rules;
+  const hasCome = missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
   const atMs = Number(entry.value);
+  if (!hasCome && entry.attempts === 1 && deps.now() - atMs > missingMs + awayMs) {
+    await deps.store.write(entry, entry.value, { delayMs: missingMs });
+    return;
+  }
   if (!hasCome) await change(deps, changeRecord, (state) => addMissing(state, { reference, atMs }));
   await deps.store.write(entry, entry.value, { ttlMs: dayMs });
 }

@@ -135,6 +135,33 @@ describe('a payment after a failure', () => {
   });
 });
 
+describe('a failure of which one channel is told already, and whose event is to be sent again after a crash', () => {
+  const channels = ['C0ALERTS01', 'C0BIG00001'];
+
+  it('is resolved by a payment that comes in between, in every channel', async () => {
+    const house = cardsHouse(undefined, channels);
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(house.parents()).toHaveLength(1);
+    await payment(house, 'ORDER-2');
+    await house.receive(failed);
+    await house.drain(10_000);
+    expect(house.parents()).toHaveLength(2);
+    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('is acted on all the same', async () => {
+    const house = cardsHouse(undefined, channels);
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(await house.cards.find(id)).toMatchObject({ event: { key: id }, card: { kind: 'open' } });
+    expect(await house.cards.move(id, { kind: 'acknowledge', by: ada })).toMatchObject({ kind: 'moved' });
+    await house.drain();
+    expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
+  });
+});
+
 describe('a payment before the failure', () => {
   it('of the same reference: the first post says both, and has no buttons', async () => {
     const house = cardsHouse();

@@ -11,6 +11,7 @@ import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-ca
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
 import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
 import { lookUpEvent } from '../../src/operations/look-up-event.ts';
+import { alertKey } from '../../src/operations/outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
@@ -22,7 +23,7 @@ import type { SlackMessage } from '../../src/slack/message.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
-import { house, sealer } from './house.ts';
+import { house, killed, sealer } from './house.ts';
 
 export const failed: PaymentEvent = {
   kind: 'payment_failed',
@@ -180,6 +181,19 @@ export function cardsHouse(
     recovery,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
+    /** Killed when all but the event's own record is stored: the sender is to come again. */
+    receiveAndDie: (event: PaymentEvent) =>
+      receiveEvent(
+        {
+          ...receiving,
+          store: {
+            read: (key) => store.read(key),
+            create: (key, ...given) => (key === alertKey(event.key) ? killed() : store.create(key, ...given)),
+          },
+        },
+        event,
+        'f',
+      ),
     /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
     parents: () =>
       messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),

@@ -273,6 +273,41 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ channel: other }, { channel, messages: 3 }]);
   });
 
+  it('that are given up once more before all of them are work again stay listed', async () => {
+    const { put, pass, store, clock, letters } = refusals();
+    for (const key of ['a', 'b']) await put(key);
+    await pass(dayMs + 300_000, 10_000);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+    const slow = createDeadLetters({
+      now: () => clock.nowMs,
+      store: {
+        ...store,
+        async write(entry, value, options) {
+          // Slack still refuses the first while the second is not work yet.
+          if (entry.key === 'outbox:alert:b') await pass(5_000);
+          return await store.write(entry, value, options);
+        },
+      },
+    });
+    await slow.redrive(channel);
+    await pass(10_000);
+    const givenUp = ['a', 'b'].map(async (key) => {
+      const entry = await store.read(`outbox:alert:${key}`);
+      return readOutboxRecord(entry?.value ?? '').refused?.givenUp;
+    });
+    expect(await Promise.all(givenUp)).toContain(true);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+  });
+
+  it('that are given up once more stay listed for as long as they are kept', async () => {
+    const { letters, clock } = refusals();
+    const one = { key: 'k', channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y' };
+    await letters.add({ ...one, untilMs: clock.nowMs + dayMs });
+    await letters.add({ ...one, untilMs: clock.nowMs + 3 * dayMs });
+    clock.nowMs += 2 * dayMs;
+    expect(await letters.all()).toMatchObject([{ messages: 1 }]);
+  });
+
   it('are forgotten like any other message, and leave the list then', async () => {
     const { letters, pass, store } = await twoChannels();
     await pass(31 * dayMs, hourMs);

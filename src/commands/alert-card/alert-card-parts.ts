@@ -118,10 +118,17 @@ async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal
   await openModal(modal);
 }
 
-/** The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. */
-async function chargeAgain(deps: AlertCardDeps, { value, reply, openModal }: Pressed): Promise<void> {
+/**
+ * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
+ * until it is edited, so the card is asked: one that has recovered was paid.
+ */
+async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModal }: Pressed): Promise<void> {
   const alert = await deps.alertCards.find(value);
   if (!alert) return await reply(unknownAlertMessage());
+  const { card: stands } = alert;
+  if (stands.kind === 'recovered' || stands.kind === 'closed') {
+    return await reply(refusedMessage('ended', stands, caller.userId));
+  }
   const verdict = await deps.chargeAgain(alert);
   if (verdict.kind !== 'allowed') return await reply(notAgainMessage(verdict));
   const { card, money, customerId } = verdict;

@@ -12,8 +12,8 @@ const ada = 'U0ADA';
 const bola = 'U0BOLA';
 const id = 'payment_failed/order/ORDER-1';
 
-function stage(options: { chargeAgain?: ChargeAgain } = {}) {
-  const state: { card: AlertCard } = { card: { kind: 'open' } };
+function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard } = {}) {
+  const state: { card: AlertCard } = { card: options.card ?? { kind: 'open' } };
   const moves: CardMove[] = [];
   const opened: Modal[] = [];
   const replies: SlackMessage[] = [];
@@ -139,6 +139,26 @@ describe('the buttons of a card', () => {
     expect(opened).toEqual([]);
     expect(JSON.stringify(replies)).toContain(words);
     expect(JSON.stringify(replies)).toContain('none was moved by this');
+  });
+});
+
+// Slack still shows the button until the message is edited.
+describe('charging again for a card that has ended', () => {
+  const payment = {
+    reference: 'ORDER-2',
+    isSameReference: false,
+    money: { minor: 700, currency: 'USD' },
+    afterMs: 60_000,
+  };
+
+  it.each<[AlertCard, string]>([
+    [{ kind: 'recovered', at: nowMs, payment }, '✅ Recovered already'],
+    [{ kind: 'closed', at: nowMs, by: bola, reason: 'paid in cash' }, '☑️ Closed already'],
+  ])('opens no form, and says so (%o)', async (card, words) => {
+    const { press, opened, replies } = stage({ card, chargeAgain: { kind: 'allowed' } });
+    await press(alertActions.chargeAgain);
+    expect(opened).toEqual([]);
+    expect(replies.map(({ text }) => text)).toEqual([words]);
   });
 });
 
