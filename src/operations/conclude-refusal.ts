@@ -64,8 +64,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
   const refusedForMs = deps.now() - sinceMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
-    const since = outcome.about === 'channel' ? String(listed?.sinceMs ?? sinceMs) : outcome.slackError;
-    await tellRefused(deps, refusal, since);
+    await tellRefused(deps, refusal, listed?.sinceMs ?? sinceMs);
   }
   const changed = { ...missed, refused: { channel, sinceMs } };
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
@@ -76,9 +75,9 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
     return;
   }
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
-  if (isKnown && leftMs <= 0 && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
-  const longestMs = isKnown && leftMs <= 0 ? longestRefusedMs : Math.min(longestRefusedMs, leftMs);
-  const holdMs = Math.max(paceMs, Math.min(waitMs, longestMs));
+  const isDue = isKnown && leftMs <= 0;
+  if (isDue && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
+  const holdMs = Math.min(waitMs, longestRefusedMs, isDue ? Infinity : Math.max(paceMs, leftMs));
   await again(deps, work, changed, outcome.about === 'channel' ? { holdMs } : inFront(refusedForMs, holdMs));
 }
 
@@ -125,8 +124,9 @@ async function giveUp(
 }
 
 /** Once per channel. A notice in the channel that it is about would not arrive either. */
-async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, since: string): Promise<void> {
+async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<void> {
   if (channel === deps.opsChannel) return;
+  const since = outcome.about === 'channel' ? String(sinceMs) : outcome.slackError;
   const { slackError, fix } = outcome;
   const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
   const notice = { kind: 'refused', channel, slackError, fix, giveUpHours } as const;
