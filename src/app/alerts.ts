@@ -50,6 +50,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),
     cards,
+    chargedCard: charges.chargedCard,
     lookUp: createEventLookUp({ findTransaction, now }),
     rememberMs,
     now,

@@ -118,6 +118,15 @@ type BotParts = {
   changed: () => void;
 };
 
+/** The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. */
+function savedCardsTo(channel: string): string {
+  return `routes:
+  - name: saved-cards
+    when: { event: card_saved }
+    to: ${channel}
+`;
+}
+
 async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const { folder, workspace, payments, options } = parts;
   const port = await freePort();
@@ -130,7 +139,7 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
     payopsFile({
       channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
       users,
-    }),
+    }) + savedCardsTo(channels.payOps),
   );
   const settings = botSettings({
     port,

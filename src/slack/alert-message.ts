@@ -1,4 +1,5 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
+import { endsCard } from '../domain/alert-card.ts';
 import { isDeclined, type Alert, type Lookup } from '../domain/alert.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -27,10 +28,9 @@ export const alertEventType = 'payops_alert';
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const isEnded = card?.card.kind === 'recovered' || card?.card.kind === 'closed';
   const blocks: MessageBlock[] = [
     block,
-    ...(isEnded ? fields(cardFields(card)) : body(alert)),
+    ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
     ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
     placeOf(alert),
     ...(card ? cardFoot(card) : []),

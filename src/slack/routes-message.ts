@@ -75,7 +75,8 @@ export function noAlertsMessage(): SlackMessage {
 function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
   const lines: Run[][] = [];
-  if (failures === channel) lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
+  if (failures === channel)
+    lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
   if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
   return lines;
 }

@@ -81,6 +81,7 @@ export function cardsHouse(
   const { clock, deliver: plain, receive: plainReceive } = house();
   const store: Store = openSqliteStore({ path, now: () => clock.nowMs });
   const records = new Map<string, Transaction>();
+  const chargedCards = new Map<string, string>();
   const service = { isAway: false, asked: 0 };
   const messages: Message[] = [];
   const answers: PostOutcome[] = [];
@@ -105,6 +106,7 @@ export function cardsHouse(
   const recovery = createAlertRecovery({
     ...shared,
     cards,
+    chargedCard: (reference) => Promise.resolve(chargedCards.get(reference)),
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
 
@@ -173,6 +175,7 @@ export function cardsHouse(
     clock,
     store,
     records,
+    chargedCards,
     service,
     messages,
     answers,

@@ -30,7 +30,11 @@ const notKept =
 /** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods); sandbox behaviour 1. */
 const noTokenLines = {
   live: [
-    [words('By the event this is a first, card-saving payment, and it carries no card token that can be used.')],
+    [
+      words(
+        'By the event this is a first, card-saving payment, and it carries no card token that can be used.',
+      ),
+    ],
     [
       bold('Next: '),
       words(
@@ -50,6 +54,9 @@ const noTokenLines = {
         'The sandbox saves no real cards, and its events carry no token: any text can be used as one there.',
       ),
     ],
-    [bold('Next: '), words('nothing. In the live environment the event of a first payment carries the token.')],
+    [
+      bold('Next: '),
+      words('nothing. In the live environment the event of a first payment carries the token.'),
+    ],
   ],
 } as const;
