@@ -11,6 +11,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import {
   alertKey,
+  historyKey,
   openAlertNote,
   openEvent,
   openEvidence,
@@ -171,7 +172,7 @@ function alertOf(
   event: PaymentEvent,
   lookup: Lookup,
 ): Alert {
-  const told = { ...provenReference(lookup), ...event, key: entry.key };
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
   const { receivedAtMs } = record;
   return { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
 }
