@@ -72,6 +72,8 @@ describe('an alert’s card in the workspace', () => {
       press(house, 'onCall', alertActions.acknowledge),
     ]);
     await house.until('the card is acknowledged', () => card().includes('👀 Acknowledged'));
+    const reactions = () => cardSeenBy(house, 'lead').reactions.map(({ name }) => name);
+    await house.until('the card has its second sign', () => reactions().join() === 'eyes');
     const told = (person: Person) => seen(house, person).filter(({ ephemeral }) => ephemeral);
     await house.until('the second is told', () => told('lead').length + told('onCall').length === 1);
     expect(JSON.stringify([told('lead'), told('onCall')])).toContain('Acknowledged by somebody else first');
@@ -95,6 +97,7 @@ describe('an alert’s card in the workspace', () => {
     await house.payments.act({ kind: 'approve_saved_card_charge', ...same });
     await house.until('the card is resolved', () => card().includes('✅ Recovered'));
     expect(elementsOf(cardSeenBy(house, 'lead'))).toEqual([]);
+    await house.until('the sign has changed', () => reactions().join() === 'white_check_mark');
     const directs = (person: 'agent' | 'lead' | 'onCall') =>
       JSON.stringify(
         house.workspace.state(users[person]).messages[house.workspace.ids.channels[`${person}Dm`]] ?? [],

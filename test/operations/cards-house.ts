@@ -8,6 +8,7 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
+import { alertMarkPrefix, createAlertMarks, type MarkOutcome } from '../../src/operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
 import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
 import { lookUpEvent } from '../../src/operations/look-up-event.ts';
@@ -67,6 +68,7 @@ type Message = {
   isGone?: boolean;
   /** It stands, and Slack says this word to every edit of it. */
   closed?: string;
+  reactions?: string[];
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-cards-'));
@@ -143,6 +145,23 @@ export function cardsHouse(
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
 
+  const reacting: { answers: MarkOutcome[]; calls: number } = { answers: [], calls: 0 };
+  function react(change: (reactions: string[]) => string[]) {
+    return ({ ts }: { ts: string }): Promise<MarkOutcome> => {
+      reacting.calls += 1;
+      const given = reacting.answers.shift();
+      const found = messages.find((one) => one.ts === ts && !one.isGone);
+      if (found && !given) found.reactions = change(found.reactions ?? []);
+      return Promise.resolve(given ?? { kind: 'done' });
+    };
+  }
+  const marks = createAlertMarks({
+    ...shared,
+    readCard: async (id) => (await cards.read(id)).card,
+    add: (message, mark) => react((before) => [...new Set([...before, mark])])(message),
+    remove: (message, mark) => react((before) => before.filter((one) => one !== mark))(message),
+  });
+
   function compose(post: Post): Composed {
     const shown = messageOf(post);
     assertBlocks('message', shown.blocks);
@@ -195,6 +214,7 @@ export function cardsHouse(
     findByKey,
     cards: {
       ...cards,
+      mark: (...args: Parameters<typeof marks.ask>) => marks.ask(...args),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },
@@ -202,6 +222,7 @@ export function cardsHouse(
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
   ];
 
@@ -228,6 +249,7 @@ export function cardsHouse(
     records,
     chargedCards,
     service,
+    reacting,
     messages,
     answers,
     cards,
