@@ -5,12 +5,15 @@ import {
   type AlertCards,
   type FoundAlert,
 } from '../operations/alert-cards.ts';
+import { alertMarkPrefix, createAlertMarks } from '../operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
 import type { WorkOnceDeps } from '../operations/work-once.ts';
+import { createReactions } from '../slack/reactions.ts';
+import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -26,11 +29,17 @@ export type Alerts = {
   kinds: WorkOnceDeps['kinds'];
 };
 
-type AlertParts = { kept: Kept; payments: Payments; charges: Charges; wake: () => void };
+type AlertParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  charges: Charges;
+  wake: () => void;
+};
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, charges, wake } = parts;
+  const { kept, payments, clients, charges, wake } = parts;
   const { store, sealer } = kept;
   const { ledger } = charges;
   const { findTransaction } = payments;
@@ -50,10 +59,19 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),
     cards,
+    chargedCard: charges.chargedCard,
     lookUp: createEventLookUp({ findTransaction, now }),
     rememberMs,
     now,
     log,
+  });
+  // The client that waits least: a sign must not keep a worker from what is to be told.
+  const reactions = createReactions(clients.interactive);
+  const marks = createAlertMarks({
+    store,
+    readCard: async (id) => (await cards.read(id)).card,
+    ...reactions,
+    rememberMs,
   });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
@@ -62,12 +80,14 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     forPosts: {
       read: (id) => cards.read(id),
       join: (id, message) => cards.join(id, message),
+      mark: (...message) => marks.ask(...message),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
     expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
+      { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
     ],
   };

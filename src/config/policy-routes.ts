@@ -31,9 +31,14 @@ const customer = z
 const match = z
   .strictObject({
     event: z
-      .enum(['payment_failed', 'payment_success', 'any'], 'must be payment_failed, payment_success or any')
+      .enum(
+        ['payment_failed', 'payment_success', 'card_saved', 'any'],
+        'must be payment_failed, payment_success, card_saved or any',
+      )
       .default('payment_failed')
-      .describe('Failed charges unless it says otherwise.'),
+      .describe(
+        'Failed charges unless it says otherwise. card_saved: successes that save a card, which are payment_success too.',
+      ),
     environment: z
       .enum(['live', 'sandbox'], 'must be live or sandbox')
       .optional()

@@ -32,7 +32,7 @@ const role = z
 
 const channels = z
   .strictObject({
-    alerts: channelId.describe('Failed charges are told here.'),
+    alerts: channelId.describe('Failed charges are told here, and cards that were saved.'),
     successes: channelId
       .optional()
       .describe('Successful payments are told here; absent: they are remembered, not told.'),

@@ -2,6 +2,9 @@ import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
+/** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
+export type RoutedKind = PaymentEventKind | 'card_saved';
+
 /** Both ends belong to it; an end that is absent is open. */
 export type AmountRange = { fromMinor?: number; toMinor?: number };
 
@@ -12,7 +15,7 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
  * nothing about does not hold. E-mail domain and reason are in lower case.
  */
 export type RouteMatch = {
-  event?: PaymentEventKind;
+  event?: RoutedKind;
   environment?: Environment;
   /** True: the charge of a saved card. False: the first payment, which saves it. */
   isSavedCardCharge?: boolean;
@@ -43,6 +46,7 @@ export type AlertRule = {
 export type RoutePlan = {
   rules: readonly AlertRule[];
   environment: Environment;
+  /** Also told of every card that was saved, and of every one that was to be and has no token. */
   failures: string;
   /** Undefined: successes that no rule takes are remembered and not told. */
   successes: string | undefined;
@@ -60,11 +64,16 @@ export function destinationsOf(plan: RoutePlan, event: PaymentEvent, receivedAtM
   const told: Destination[] = rules
     .filter((rule) => !isMuted(rule, receivedAtMs))
     .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
-  const rest = event.kind === 'payment_failed' ? plan.failures : plan.successes;
-  if (leavesIt && rest !== undefined) told.push({ channel: rest });
+  if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
   return told.filter(
     ({ channel }, index) => told.findIndex((earlier) => earlier.channel === channel) === index,
   );
+}
+
+/** Where `channels` sends what no rule takes. */
+function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
+  if (event.kind === 'payment_failed') return [failures];
+  return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
 }
 
 /** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
@@ -84,7 +93,7 @@ function takersOf(
 /** Whether an event is what a rule asks for. */
 export function fits(match: RouteMatch, event: PaymentEvent, environment: Environment): boolean {
   return (
-    isSame(match.event, event.kind) &&
+    isOfKind(match.event, event) &&
     isSame(match.environment, environment) &&
     isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
     isSame(match.currency, event.currency) &&
@@ -93,6 +102,11 @@ export function fits(match: RouteMatch, event: PaymentEvent, environment: Enviro
     isSame(match.emailDomain, domainOf(event.customerEmail)) &&
     holdsPart(match.reasonPart, event.reason)
   );
+}
+
+function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {
+  if (wanted !== 'card_saved') return isSame(wanted, event.kind);
+  return event.kind === 'payment_success' && event.cardSaved !== undefined;
 }
 
 function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
@@ -205,7 +219,7 @@ export type Example = { event: PaymentEvent; environment: Environment };
  *
  * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
  * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
- * does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
+ * does; a success that saves no card escapes more of them than one that does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
  */
 export function reachingExample(rules: readonly AlertRule[], index: number): Example | undefined {
   const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
@@ -233,11 +247,15 @@ function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
   return kinds.flatMap((kind) =>
     environments.flatMap((environment) =>
       amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
-        event: { ...least, ...amount, kind },
+        event: { ...least, ...amount, ...ofKind(kind) },
         environment,
       })),
     ),
   );
+}
+
+function ofKind(kind: RoutedKind): Pick<PaymentEvent, 'kind' | 'cardSaved'> {
+  return kind === 'card_saved' ? { kind: 'payment_success', cardSaved: { kind: 'no_token' } } : { kind };
 }
 
 /** Says nothing but what the rule asks for. */

@@ -1,11 +1,13 @@
 import type { Lookup } from '../domain/alert.ts';
 import {
+  endsCard,
   handlersOf,
   moveCard,
   type AlertCard,
   type CardMove,
   type CardStep,
   type MovedCard,
+  type OtherPayment,
 } from '../domain/alert-card.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
@@ -66,6 +68,8 @@ export type AlertCards = {
   find(id: string): Promise<FoundAlert | undefined>;
   /** One decision on all replicas: of any number of moves at once from one state, one is made. */
   move(id: string, move: CardMove): Promise<CardMoveResult>;
+  /** Tells a payment that does not resolve the card in its threads, once for its reference, and not without end. */
+  tellOther(id: string, payment: OtherPayment): Promise<void>;
   /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
   /** A further message of the card, in another channel; the first one's key follows from the id. */
@@ -85,9 +89,13 @@ type CardRecord = {
   /** Keys in the outbox of messages besides the first. */
   others: string[];
   evidence?: Evidence;
+  /** References of payments told that did not resolve it. */
+  otherPayments?: string[];
 };
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
+/** A customer who pays every day would fill the thread of a card that nobody closes. */
+const mostOtherPayments = 5;
 const shortestPutAsideMs = 60_000;
 const longestPutAsideMs = 3_600_000;
 
@@ -149,6 +157,19 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       });
       if (result.kind === 'moved') deps.wake();
       return result;
+    },
+
+    async tellOther(id, payment) {
+      const { reference } = payment;
+      const isTold = await change(id, (record) => {
+        const { otherPayments = [] } = record;
+        const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
+        if (isKnown || endsCard(record.card)) return { result: false };
+        const step: CardStep = { kind: 'other_payment', payment, at: deps.now() };
+        const told = { otherPayments: [...otherPayments, reference], untold: [...record.untold, step] };
+        return { record: { ...record, ...told }, result: true };
+      });
+      if (isTold) deps.wake();
     },
 
     async lookUpNow(id) {

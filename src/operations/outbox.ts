@@ -105,6 +105,14 @@ export function alertKey(eventKey: string, furtherChannel?: string): string {
   return outboxKey('alert', furtherChannel === undefined ? eventKey : `copy/${furtherChannel}/${eventKey}`);
 }
 
+/**
+ * By what a message is known in its channel's history. One that took another's place has a key of its own: the other
+ * may stand there still, closed to edits, and must not be taken for it.
+ */
+export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replaced'>): string {
+  return replaced ? `${key}#after:${replaced.ts}` : key;
+}
+
 export function writeOutboxRecord(record: OutboxRecord): string {
   return JSON.stringify(record);
 }

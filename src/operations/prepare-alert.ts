@@ -11,6 +11,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import {
   alertKey,
+  historyKey,
   openAlertNote,
   openEvent,
   openEvidence,
@@ -28,6 +29,8 @@ import { storeCopies } from './route-event.ts';
 export type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
   join(id: string, message: string): Promise<void>;
+  /** The message is about to show the card: its reaction follows; `ts`: where it stands, if it does. */
+  mark(id: string, message: string, ts: string | undefined): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** Whether a saved card of this customer is remembered. */
@@ -148,6 +151,7 @@ async function cardOf(
     await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   }
   const { card, evidence: asked } = await deps.cards.read(event.key);
+  if (card.kind !== 'open') await deps.cards.mark(event.key, entry.key, record.posted?.ts);
   const isNewer = asked !== undefined && asked.atMs > posted.atMs;
   const evidence = isNewer ? asked : posted;
   const shown: AlertCardShown = {
@@ -182,7 +186,7 @@ function alertOf(
   event: PaymentEvent,
   lookup: Lookup,
 ): Alert {
-  const told = { ...provenReference(lookup), ...event, key: entry.key };
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
   const { receivedAtMs } = record;
   return { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
 }

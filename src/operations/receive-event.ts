@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../domain/alert-route.ts';
+import { faceOf } from '../domain/card-face.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Store } from '../store/store.ts';
 import { alertKey, readOutboxRecord } from './outbox.ts';
 import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
@@ -42,8 +44,8 @@ export async function receiveEvent(
   fingerprint: string,
 ): Promise<ReceiveResult> {
   const key = alertKey(event.key);
-  // The token of a saved card goes to the ledger or nowhere: no other record may hold it.
-  const { savedCard, ...kept } = event;
+  const { savedCard } = event;
+  const kept = withoutToken(event, deps.rememberCard !== undefined);
   if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
   await deps.triggerCharge(kept);
   const receivedAtMs = deps.now();
@@ -61,6 +63,14 @@ export async function receiveEvent(
   const notice = { kind: 'event_differs', eventKind, orderReference } as const;
   if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
   return 'differs';
+}
+
+/** The token of a saved card goes to the ledger or nowhere: no other record may hold it. */
+function withoutToken({ savedCard, ...event }: PaymentEvent, isKept: boolean): PaymentEvent {
+  if (!savedCard || event.kind !== 'payment_success') return event;
+  const cardSaved = { kind: isKept ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
+  const customerEmail = event.customerEmail ?? savedCard.customerEmail;
+  return { ...event, cardSaved, ...withoutUndefined({ customerEmail }) };
 }
 
 /**

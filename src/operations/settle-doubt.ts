@@ -1,4 +1,4 @@
-import type { OutboxRecord } from './outbox.ts';
+import { historyKey, type OutboxRecord } from './outbox.ts';
 import type { HistoryAnswer } from '../domain/delivery.ts';
 import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
 
@@ -23,7 +23,8 @@ export type DoubtDeps = WorkDeps & {
 export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
   const { doubt } = work.record;
   if (!doubt) return 'none';
-  const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs, doubt.threadTs);
+  const key = historyKey(work.entry.key, work.record);
+  const answer = await deps.findByKey(doubt.channel, key, doubt.sinceMs, doubt.threadTs);
   switch (answer.kind) {
     case 'found':
       await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.sent);

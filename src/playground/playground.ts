@@ -19,8 +19,8 @@ export type PlaygroundOptions = {
   redisUrl?: string;
   /** More of the bot's environment, or other than the playground gives it. */
   botEnv?: Record<string, string>;
-  /** More of the bot's payops.yml, such as its routes. */
-  policy?: string;
+  /** More rules of the bot's payops.yml. */
+  rules?: string;
 };
 
 export type Playground = {
@@ -120,6 +120,15 @@ type BotParts = {
   changed: () => void;
 };
 
+/** The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. */
+function savedCardsTo(channel: string): string {
+  return `routes:
+  - name: saved-cards
+    when: { event: card_saved }
+    to: ${channel}
+`;
+}
+
 async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const { folder, workspace, payments, options } = parts;
   const port = await freePort();
@@ -131,7 +140,7 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
     channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
     users,
   });
-  await writeFile(policy, written + (options.policy ?? ''));
+  await writeFile(policy, written + savedCardsTo(channels.payOps) + (options.rules ?? ''));
   const settings = botSettings({
     port,
     dataDir,

@@ -75,7 +75,8 @@ export function noAlertsMessage(): SlackMessage {
 function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
   const lines: Run[][] = [];
-  if (failures === channel) lines.push(restLine(`Every failed charge${left}`, 'channels.alerts'));
+  if (failures === channel)
+    lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
   if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
   return lines;
 }
@@ -130,11 +131,16 @@ function environmentPart(wanted: Environment, environment: Environment): string 
 function subject({ event, isSavedCardCharge }: RouteMatch): string {
   const charges =
     isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
+  if (event === 'card_saved') return `${capital(charges ?? 'payments')} that save a card`;
   if (event === 'payment_failed') return `Failed ${charges ?? 'charges'}`;
   if (event === 'payment_success') return `Successful ${charges ?? 'payments'}`;
   return charges === undefined
     ? 'Failed charges and successful payments'
     : `Failed and successful ${charges}`;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 function moneyWords({ currency, amount }: RouteMatch): string {

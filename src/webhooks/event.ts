@@ -90,7 +90,7 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
     const key = idKey ?? signedBodyKey ?? `fields/${hash(read.signedTexts())}`;
     return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
   }
-  const fields = readFields(read);
+  const fields = readFields(kind, read);
   const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey;
   if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey };
   const fingerprint = fingerprintOf(kind, fields, read);
@@ -148,10 +148,14 @@ function textOf(value: unknown): string | undefined {
 
 type EventFields = Loose<Omit<PaymentEvent, 'kind' | 'key'>>;
 
-function readFields(read: Reader): EventFields {
+function readFields(kind: PaymentEventKind, read: Reader): EventFields {
   const currency = read.text('currency');
   const reason = read.text('reason');
-  const isSavedCardCharge = read.text('isSavedCardCharge')?.toLowerCase();
+  const isSavedCardCharge = savedCardCharge(read.text('isSavedCardCharge')?.toLowerCase());
+  const told = read.value('savedCard');
+  const savedCard = readSavedCard(told);
+  const isSaving = isSavedCardCharge === false || (told !== undefined && isSavedCardCharge === undefined);
+  const lacksToken = kind === 'payment_success' && isSaving && !savedCard;
   return {
     orderReference: read.text('orderReference'),
     referenceHint: read.text('orderReference') === undefined ? read.hint('orderReference') : undefined,
@@ -162,10 +166,14 @@ function readFields(read: Reader): EventFields {
     amountMinor: minorFromWire(read.text('amount')),
     currency: currency && /^[A-Za-z]{3}$/.test(currency) ? currency.toUpperCase() : undefined,
     reason: reason && holdsCardNumber(reason) ? undefined : reason,
-    isSavedCardCharge:
-      isSavedCardCharge === 'true' ? true : isSavedCardCharge === 'false' ? false : undefined,
-    savedCard: readSavedCard(read.value('savedCard')),
+    isSavedCardCharge,
+    savedCard,
+    cardSaved: lacksToken ? { kind: 'no_token' } : undefined,
   };
+}
+
+function savedCardCharge(text: string | undefined): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
 function readSavedCard(value: unknown): SavedCard | undefined {

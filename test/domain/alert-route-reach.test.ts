@@ -75,6 +75,16 @@ describe('reachingExample', () => {
       ['f', 's'],
     ],
     [
+      'successes before saved cards, which are some of them',
+      [ruleOf('s', { event: 'payment_success' }), ruleOf('cards', { event: 'card_saved' })],
+      ['s'],
+    ],
+    [
+      'saved cards before successes, which leave the others',
+      [ruleOf('cards', { event: 'card_saved' }), ruleOf('s', { event: 'payment_success' })],
+      undefined,
+    ],
+    [
       'ranges that meet',
       [
         ruleOf('low', { currency: 'NGN', amount: { toMinor: 100 } }),

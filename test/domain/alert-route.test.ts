@@ -56,6 +56,17 @@ describe('destinationsOf', () => {
     expect(channelsOf({ ...plan(), successes: 'CPAID' }, success)).toEqual(['CPAID']);
   });
 
+  it('tells a saved card where failures are told, besides where successes are, unless a rule takes it', () => {
+    const saved: PaymentEvent = { ...success, cardSaved: { kind: 'no_token' } };
+    expect(channelsOf(plan(), saved)).toEqual(['CALERTS']);
+    expect(channelsOf({ ...plan(), successes: 'CPAID' }, saved)).toEqual(['CALERTS', 'CPAID']);
+    expect(channelsOf(plan(), { ...saved, kind: 'payment_failed' })).toEqual(['CALERTS']);
+    const taking = plan(rule({ match: { event: 'card_saved' } }));
+    expect(channelsOf(taking, saved)).toEqual(['CRULE']);
+    expect(channelsOf(taking, success)).toEqual([]);
+    expect(channelsOf(plan(rule({ match: { event: 'payment_success' } })), saved)).toEqual(['CRULE']);
+  });
+
   it('loses no failure that no rule takes: it goes where channels says', () => {
     expect(channelsOf(plan(rule({ match: { currency: 'USD' } })), failure)).toEqual(['CALERTS']);
   });

@@ -20,7 +20,7 @@ const minor = fc.integer({ min: 0, max: 6 });
 
 const matches: fc.Arbitrary<RouteMatch> = fc
   .record({
-    event: maybe(kinds),
+    event: maybe([...kinds, 'card_saved'] as const),
     environment: maybe(environments),
     isSavedCardCharge: maybe([true, false]),
     currency: maybe(['NGN', 'USD']),
@@ -67,6 +67,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
     amountMinor: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
     customerId: maybe([...ids, 'abcd', 'ac', 'VIP-12']),
     customerEmail: maybe(['ada@example.com', 'Ada@EXAMPLE.com', 'a@b@x.test', 'odd', 'a@sub.example.com']),
+    cardSaved: maybe([{ kind: 'no_token' } as const]),
     reason: maybe(['Insufficient Funds', 'funds', 'FRAUD suspected', 'd', 'other']),
   })
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
@@ -74,14 +75,15 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
 /** The rule read aloud, with none of the code under test. */
 export function naiveFit(match: RouteMatch, event: PaymentEvent, environment: string): boolean {
   const said: [unknown, unknown][] = [
-    [match.event, event.kind],
     [match.environment, environment],
     [match.isSavedCardCharge, event.isSavedCardCharge],
     [match.currency, event.currency],
     [match.emailDomain, domainSaid(event)],
   ];
   const { amount, customer, reasonPart } = match;
+  const isSaving = event.kind === 'payment_success' && event.cardSaved !== undefined;
   return (
+    (match.event === 'card_saved' ? isSaving : (match.event ?? event.kind) === event.kind) &&
     said.every(([wanted, given]) => wanted === undefined || wanted === given) &&
     (!amount || amountsOf(amount).some((one) => one === event.amountMinor)) &&
     (!customer || (event.customerId !== undefined && patternOf(customer).test(event.customerId))) &&
@@ -114,6 +116,7 @@ export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number
     isTaken = !rule.goesOn;
   }
   if (!isTaken && event.kind === 'payment_failed') channels.push(plan.failures);
+  if (!isTaken && event.kind === 'payment_success' && event.cardSaved) channels.push(plan.failures);
   if (!isTaken && event.kind === 'payment_success' && plan.successes) channels.push(plan.successes);
   return [...new Set(channels)];
 }

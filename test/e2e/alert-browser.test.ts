@@ -21,15 +21,14 @@ describe.skipIf(missing)('alerts in a browser', () => {
 
   beforeAll(async () => {
     const mutedUntil = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
-    const policy = `routes:
-  - name: expired-cards
+    const rules = `  - name: expired-cards
     when: { reason: expired card }
     to: ${channelIds.payAlerts}
     mute_until: ${mutedUntil}
 `;
     const [opened, started] = await Promise.all([
       openBrowser({ width: 1440, height: 900 }),
-      startPlayground({ policy }),
+      startPlayground({ rules }),
     ]);
     playground = started;
     if (!opened) throw new Error('There is no browser.');

@@ -72,6 +72,8 @@ describe('an alert’s card in the workspace', () => {
       press(house, 'onCall', alertActions.acknowledge),
     ]);
     await house.until('the card is acknowledged', () => card().includes('👀 Acknowledged'));
+    const reactions = () => cardSeenBy(house, 'lead').reactions.map(({ name }) => name);
+    await house.until('the card has its second sign', () => reactions().join() === 'eyes');
     const told = (person: Person) => seen(house, person).filter(({ ephemeral }) => ephemeral);
     await house.until('the second is told', () => told('lead').length + told('onCall').length === 1);
     expect(JSON.stringify([told('lead'), told('onCall')])).toContain('Acknowledged by somebody else first');
@@ -85,9 +87,17 @@ describe('an alert’s card in the workspace', () => {
     });
     await house.until('the card names the assignee', () => card().includes('Assigned to'));
 
-    await house.approve();
+    // Of another amount it need not be for what failed.
+    const other = await house.approve();
+    await house.until('the other payment is told in the thread', () =>
+      seen(house, 'lead').some(({ threadTs, text }) => threadTs && text.includes('Another payment')),
+    );
+    expect(card()).not.toContain(other);
+    const same = { amount: '5000.00', customerEmail: 'chidi.eze@example.com' };
+    await house.payments.act({ kind: 'approve_saved_card_charge', ...same });
     await house.until('the card is resolved', () => card().includes('✅ Recovered'));
     expect(elementsOf(cardSeenBy(house, 'lead'))).toEqual([]);
+    await house.until('the sign has changed', () => reactions().join() === 'white_check_mark');
     const directs = (person: 'agent' | 'lead' | 'onCall') =>
       JSON.stringify(
         house.workspace.state(users[person]).messages[house.workspace.ids.channels[`${person}Dm`]] ?? [],
@@ -98,7 +108,7 @@ describe('an alert’s card in the workspace', () => {
     expect(directs(first === 'lead' ? 'onCall' : 'lead')).not.toContain('Recovered');
     await house.until('nothing is left to tell', async () => {
       const notes = seen(house, 'lead').filter(({ threadTs }) => threadTs);
-      return notes.length === 3 && JSON.stringify(notes).includes(users.agent);
+      return notes.length === 4 && JSON.stringify(notes).includes(users.agent);
     });
   }, 60_000);
 

@@ -47,6 +47,7 @@ export function deliverNext(deps: Delivering): Promise<boolean> {
 export const untouchedCards: DeliverDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
+  mark: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
 };

@@ -61,6 +61,8 @@ const scopesOf: Record<string, string[]> = {
   'chat.update': ['chat:write'],
   'conversations.history': ['channels:history', 'groups:history'],
   'conversations.replies': ['channels:history', 'groups:history'],
+  'reactions.add': ['reactions:write'],
+  'reactions.remove': ['reactions:write'],
   'views.open': [],
   'views.push': [],
   'views.update': [],

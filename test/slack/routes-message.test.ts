@@ -119,13 +119,13 @@ describe('/pay alerts in words', () => {
     const alone = plan([], { failures: channel, successes: channel });
     expect(shown(alone)).toEqual([
       '🔔 This channel gets alerts · by channels alone',
-      'Every failed charge, because channels.alerts names this channel.',
+      'Every failed charge and every saved card, because channels.alerts names this channel.',
       'Every successful payment, because channels.successes names this channel.',
       'payops.yml has no routes: where events go is said by its channels alone.',
       '[Send a test alert]',
     ]);
     expect(shown(plan([muted], { failures: channel }))).toContain(
-      'Every failed charge that no rule takes, because channels.alerts names this channel.',
+      'Every failed charge and every saved card that no rule takes, because channels.alerts names this channel.',
     );
   });
 

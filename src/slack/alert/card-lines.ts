@@ -64,9 +64,15 @@ function acknowledgedBy({ by, at }: Acknowledged, isFirst: boolean): Record<stri
 }
 
 /** "NGN 12,500.00, reference ORDER-7 (another payment of the same customer)". */
-export function paidBy({ money, reference, isSameReference }: Recovery): string {
-  const which = isSameReference ? 'the same reference' : 'another payment of the same customer';
+export function paidBy(payment: Recovery): string {
+  const { money, reference } = payment;
+  const which = whichPayment(payment);
   return `${word(formatMoney(money)) ?? ''}, reference ${referenceWord(reference)} (${which})`;
+}
+
+function whichPayment({ isSameReference, isSameCard }: Recovery): string {
+  if (isSameReference) return 'the same reference';
+  return isSameCard ? 'another charge of the same card' : 'another payment of the same customer';
 }
 
 /** "2 h 5 min after the failure". */
