@@ -17,10 +17,10 @@ const kinds = Object.values(paths).flatMap((path) =>
   })),
 );
 
-/** As much as it takes, to both doors, with and without a length; then all of them at once. */
+/** As much as it takes, with and without a length: to the door of events alone, then to both doors at once. */
 export async function streamEndless(scene: Scene, megabytes: number): Promise<Endless[]> {
   const all: Endless[] = [];
-  for (const kind of kinds) {
+  for (const kind of kinds.filter(({ path }) => path === paths.webhook)) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other first
     all.push(await stream(scene, kind, megabytes));
   }

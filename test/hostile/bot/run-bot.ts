@@ -13,7 +13,7 @@ export type BodiesResult = {
 };
 
 export const mostGrowthMb = 32;
-const rounds = 3;
+const rounds = 2;
 const atOnce = 8;
 /** Before that many a process still grows by itself. */
 const ordinaryEvents = 200;

@@ -55,7 +55,7 @@ const kinds: readonly Slow[] = [
 ];
 
 /** Opens so many slow connections to both doors while events go on coming, and measures both. */
-export async function runSlowSockets(scene: Scene, sockets: number, seconds = 10): Promise<SlowResult> {
+export async function runSlowSockets(scene: Scene, sockets: number, seconds = 5): Promise<SlowResult> {
   const before = await deliver(scene, 'before', seconds * 1_000);
   const slow = Promise.all(
     Array.from({ length: sockets }, (_, index) => {
