@@ -94,7 +94,7 @@ export function ruleLine(rule: AlertRule, environment: Environment, nowMs: numbe
     ...(mention ? [words(', with '), mentioned(mention)] : []),
     ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
     words(', by rule '),
-    bold(name),
+    bold(word(name) ?? ''),
     ...(goesOn ? [words(', which goes on to the rules after it')] : []),
     ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
     ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),

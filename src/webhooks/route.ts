@@ -50,8 +50,9 @@ export const webhookLimits = {
   bodyTimeoutMs: 5_000,
   /** For `receive` and `keepUnknown`. */
   keepTimeoutMs: 2_000,
-  /** How long an unread body is still drained after a refusal. */
+  /** How long, and how far, an unread body is still drained after a refusal. */
   lingerMs: 1_000,
+  lingerBytes: 4 * 1024 * 1024,
 };
 
 const retryAfterSeconds = '5';
@@ -88,7 +89,7 @@ export function createWebhookHandler(
       { ...fields, result: answer.result, httpStatus: answer.status, durationMs },
       error,
     );
-    send(request, response, { ...answer, lingerMs: limits.lingerMs });
+    send(request, response, answer, limits);
   };
 }
 
@@ -188,12 +189,14 @@ function refusal(status: number, result: WebhookResult, words: string): Answer {
 
 /**
  * Where body is left unread the connection is not used again, and is closed only after some of the rest
- * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way.
+ * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way. Whoever
+ * sends without end is not read for as long: each piece costs memory until it is collected.
  */
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer & { lingerMs: number },
+  answer: Answer,
+  { lingerMs, lingerBytes }: typeof webhookLimits,
 ): void {
   if (response.destroyed) return;
   const body = JSON.stringify(answer.body);
@@ -210,10 +213,15 @@ function send(
     return;
   }
   response.write(body);
-  const timer = setTimeout(() => response.end(), answer.lingerMs);
+  const timer = setTimeout(() => response.end(), lingerMs);
   request.once('close', () => {
     clearTimeout(timer);
     response.end();
+  });
+  let drained = 0;
+  request.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > lingerBytes) request.pause();
   });
   request.resume();
 }
