@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 
 /** node:http and nothing else: the raw body goes to `judge`, which says whether it is new, or undefined for no. */
 export function serveBare(
@@ -13,11 +13,13 @@ export function serveBare(
         response.writeHead(401).end();
         return;
       }
-      void judged.then((isNew) => {
-        const answer = JSON.stringify({ result: isNew ? 'new' : 'duplicate' });
-        response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
-        response.end(answer);
-      });
+      void judged.then((isNew) => answer(response, isNew));
     });
   }).listen(Number(process.env['PORT']), '127.0.0.1');
+}
+
+function answer(response: ServerResponse, isNew: boolean): void {
+  const body = JSON.stringify({ result: isNew ? 'new' : 'duplicate' });
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
 }

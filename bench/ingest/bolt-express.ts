@@ -17,10 +17,12 @@ receiver.router.post('/webhooks/payments', express.raw({ type: '*/*' }), (reques
     response.status(401).end();
     return;
   }
-  void remember(peerKey(prefix, body)).then((isNew) => response.json({ result: isNew ? 'new' : 'duplicate' }));
+  void remember(peerKey(prefix, body)).then((isNew) =>
+    response.json({ result: isNew ? 'new' : 'duplicate' }),
+  );
 });
-new bolt.App({ receiver, token: 'xoxb-unused', tokenVerificationEnabled: false });
-await receiver.start(Number(process.env['PORT']));
+const app = new bolt.App({ receiver, token: 'xoxb-unused', tokenVerificationEnabled: false });
+await app.start(Number(process.env['PORT']));
 
 async function remember(key: string): Promise<boolean> {
   if ((await keyv.get(key)) !== undefined) return false;

@@ -24,5 +24,5 @@ const receiver = new bolt.HTTPReceiver({
     },
   ],
 });
-new bolt.App({ receiver, token: 'xoxb-unused', tokenVerificationEnabled: false });
-await receiver.start(Number(process.env['PORT']));
+const app = new bolt.App({ receiver, token: 'xoxb-unused', tokenVerificationEnabled: false });
+await app.start(Number(process.env['PORT']));

@@ -1,3 +1,4 @@
+import type { Request } from 'autocannon';
 import type { SignatureScheme } from '../../src/webhooks/signature.ts';
 import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
 
@@ -15,7 +16,7 @@ export type EventKind = 'payment_failed' | 'payment_success';
 const bodyBytes = 1_500;
 
 /** An event of about 1.5 KB that no other `id` shares anything decisive with. */
-export function eventBody(kind: EventKind, id: string): Buffer {
+function eventBody(kind: EventKind, id: string): Buffer {
   const event = {
     event_type: kind,
     requestId: `req-${id}`,
@@ -25,7 +26,7 @@ export function eventBody(kind: EventKind, id: string): Buffer {
         orderId: `9f1c-${id}`,
         customerId: `customer-${id}`,
         customerEmail: `customer.${id}@example.com`,
-        amount: '5000.00',
+        amount: 5_000,
         currency: 'NGN',
         isTokenizedCardPayment: 'true',
         callbackUrl: 'https://shop.example.com/orders/callback',
@@ -43,10 +44,12 @@ export function eventBody(kind: EventKind, id: string): Buffer {
   return Buffer.from(JSON.stringify(event));
 }
 
-export function signedHeaders(signing: Signing, body: Buffer): Record<string, string> {
+export type EventOrder = { kind: EventKind; signing: Signing };
+
+export function eventRequest({ kind, signing }: EventOrder, id: string): Request {
+  const body = eventBody(kind, id);
   const scheme: SignatureScheme = signaturePresets[signing];
-  return {
-    'content-type': 'application/json',
-    ...signDelivery(scheme, secrets[signing], body, Date.now()),
-  };
+  const signed = signDelivery(scheme, secrets[signing], body, Date.now());
+  const headers = { 'content-type': 'application/json', ...signed };
+  return { method: 'POST', path: '/webhooks/payments', headers, body };
 }

@@ -11,6 +11,9 @@ export function isSigned(body: Buffer, signature: unknown): boolean {
 
 /** What the peers' events are remembered under. */
 export function peerKey(prefix: string, body: Buffer): string {
-  const event = JSON.parse(body.toString()) as { event_type: string; data: { order: { orderReference: string } } };
+  const event = JSON.parse(body.toString()) as {
+    event_type: string;
+    data: { order: { orderReference: string } };
+  };
   return `${prefix}${event.event_type}/${event.data.order.orderReference}`;
 }

@@ -6,9 +6,7 @@ import { startFakePayments } from '../../test/chaos/fake-payments.ts';
 import { startFakeSlack } from '../../test/chaos/fake-slack.ts';
 import { secrets } from '../ingest/event.ts';
 import { programPath, type Program } from './contestant.ts';
-
-export const slackSigningSecret = 'bench-signing-secret-0123456789';
-export const agent = 'U0AGENT001';
+import { agent, slackSigningSecret } from './names.ts';
 
 export type House = {
   folder: string;
@@ -38,7 +36,10 @@ export async function openHouse(): Promise<House> {
   ]);
   const payopsPath = join(folder, 'payops.yml');
   const channels = { alerts: 'C0ALERTS01', ops: 'C0OPS00001', desk: 'C0DESK0001' };
-  writeFileSync(payopsPath, payopsFile({ channels, users: { agent, lead: 'U0LEAD0001', onCall: 'U0ONCALL01' } }));
+  writeFileSync(
+    payopsPath,
+    payopsFile({ channels, users: { agent, lead: 'U0LEAD0001', onCall: 'U0ONCALL01' } }),
+  );
 
   return {
     folder,
