@@ -43,8 +43,9 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     seal(context, plain) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', firstKey, nonce).setAAD(Buffer.from(context));
-      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return `${first.id}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+      const text = cipher.update(plain, 'utf8');
+      const end = cipher.final();
+      return `${first.id}.${Buffer.concat([nonce, cipher.getAuthTag(), text, end]).toString('base64url')}`;
     },
     open(context, sealed) {
       const dot = sealed.indexOf('.');
