@@ -21,8 +21,8 @@ export type ReceiveDeps = TellDeps & {
   /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /**
-   * Called before the event is stored, however often it comes, so that a charge it may be about is looked up now
-   * and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
+   * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+   * up now and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
   triggerCharge: (event: PaymentEvent) => Promise<void>;
 };
@@ -47,12 +47,12 @@ export async function receiveEvent(
   const { savedCard } = event;
   const kept = withoutToken(event, deps.rememberCard !== undefined);
   if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
-  await deps.triggerCharge(kept);
-  const receivedAtMs = deps.now();
-  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs };
-  const isNew = deps.needsLookUp(kept)
-    ? await storeOwn(deps, alert, { kind: 'to_route' })
-    : await storeRouted(deps, alert);
+  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
+  // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
+  const [, isNew] = await Promise.all([
+    deps.triggerCharge(kept),
+    deps.needsLookUp(kept) ? storeOwn(deps, alert, { kind: 'to_route' }) : storeRouted(deps, alert),
+  ]);
   if (isNew) {
     deps.wake();
     return 'new';

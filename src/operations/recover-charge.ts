@@ -1,4 +1,5 @@
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import type { ChargeEvent } from '../domain/charge-state.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -84,7 +85,8 @@ async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<vo
  */
 export async function triggerCharge(deps: RunDeps, event: PaymentEvent): Promise<void> {
   const { orderReference, reason, kind } = event;
-  if (orderReference === undefined) return;
+  // Whatever else is paid there is no charge of ours, and most events are of that.
+  if (!orderReference?.startsWith(chargeReferencePrefix)) return;
   const said: ChargeEvent =
     kind === 'payment_success'
       ? { kind: 'payment_success' }

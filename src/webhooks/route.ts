@@ -4,7 +4,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { readBody } from './read-body.ts';
-import { verifySignature, type SignatureScheme } from './signature.ts';
+import { createVerifier, type SignatureScheme } from './signature.ts';
 import type { SignedRequest } from './signed-delivery.ts';
 
 /** What became of one delivery; what is counted. */
@@ -77,9 +77,10 @@ export function createWebhookHandler(
   deps: WebhookDeps,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const limits = { ...webhookLimits, ...deps.limits };
+  const door: Door = { ...deps, verify: createVerifier(deps.scheme, deps.secrets) };
   return async function handleWebhook(request, response) {
     const startedAtMs = deps.now();
-    const answer = refuseByForm(request, limits.bodyBytes) ?? (await answerBody(deps, limits, request));
+    const answer = refuseByForm(request, limits.bodyBytes) ?? (await answerBody(door, limits, request));
     deps.count(answer.result);
     const { level, message, fields, error } = answer.log;
     const durationMs = deps.now() - startedAtMs;
@@ -93,6 +94,8 @@ export function createWebhookHandler(
   };
 }
 
+type Door = WebhookDeps & { verify: ReturnType<typeof createVerifier> };
+
 function refuseByForm(request: IncomingMessage, bodyBytes: number): Answer | undefined {
   if (request.method !== 'POST') {
     return { ...refusal(405, 'bad_method', 'only POST is answered here'), headers: { allow: 'POST' } };
@@ -105,7 +108,7 @@ function refuseByForm(request: IncomingMessage, bodyBytes: number): Answer | und
 }
 
 async function answerBody(
-  deps: WebhookDeps,
+  deps: Door,
   limits: typeof webhookLimits,
   request: IncomingMessage,
 ): Promise<Answer> {
@@ -123,12 +126,12 @@ async function answerBody(
 }
 
 async function answerDelivery(
-  deps: WebhookDeps,
+  deps: Door,
   limits: typeof webhookLimits,
   delivery: { headers: NodeJS.Dict<string[]>; body: Buffer },
 ): Promise<Answer> {
   const nowMs = deps.now();
-  const verdict = verifySignature(deps.scheme, deps.secrets, delivery, nowMs);
+  const verdict = deps.verify(delivery, nowMs);
   if (verdict.kind === 'invalid') {
     deps.watch?.refused(delivery, nowMs);
     return {
