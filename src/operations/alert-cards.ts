@@ -240,13 +240,16 @@ function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
  */
 async function tell(deps: AlertCardsDeps, id: string, record: CardRecord): Promise<void> {
   const messages = [alertKey(id), ...record.others];
+  const kept = await Promise.all(messages.map((message) => deps.store.read(message)));
+  const about = kept.find((entry) => entry !== undefined)?.key ?? alertKey(id);
   await Promise.all(messages.map((message) => markStale(deps.store, message)));
   const steps = record.untold.map((step, index) => ({ step, number: record.told + index + 1 }));
   for (const { step, number } of steps) {
     // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
     for (const parent of messages) await storeNote(deps, parent, number, step);
     // oxlint-disable-next-line no-await-in-loop
-    for (const userId of addressees(step, record.card)) await storeDirect(deps, id, number, { userId, step });
+    for (const userId of addressees(step, record.card))
+      await storeDirect(deps, `${id}#${number}:${userId}`, { userId, step, parent: about });
   }
 }
 
@@ -272,14 +275,13 @@ async function storeNote(
   await storeMessage(deps, { key, kind: 'alert_note', channel, lane: entry.lane, body });
 }
 
+/** About any of the card's messages that is still kept. */
 async function storeDirect(
   deps: AlertCardsDeps,
-  id: string,
-  number: number,
-  { userId, step }: { userId: string; step: CardStep },
+  name: string,
+  { userId, step, parent }: { userId: string; step: CardStep; parent: string },
 ): Promise<void> {
-  const parent = alertKey(id);
-  const key = outboxKey('alert_direct', `${id}#${number}:${userId}`);
+  const key = outboxKey('alert_direct', name);
   const body: AlertNoteBody = { parent, step };
   await storeMessage(deps, { key, kind: 'alert_direct', channel: userId, lane: userId, body });
 }

@@ -159,6 +159,8 @@ describe('a failure of which one channel is told already, and whose event is to 
     expect(await house.cards.move(id, { kind: 'acknowledge', by: ada })).toMatchObject({ kind: 'moved' });
     await house.drain();
     expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
+    await payment(house, 'ORDER-2');
+    expect(house.directs()).toMatchObject([{ channel: ada }]);
   });
 });
 
