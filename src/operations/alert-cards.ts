@@ -160,16 +160,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     },
 
     async tellOther(id, payment) {
-      const { reference } = payment;
-      const isTold = await change(id, (record) => {
-        const { otherPayments = [] } = record;
-        const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
-        if (isKnown || endsCard(record.card)) return { result: false };
-        const step: CardStep = { kind: 'other_payment', payment, at: deps.now() };
-        const told = { otherPayments: [...otherPayments, reference], untold: [...record.untold, step] };
-        return { record: { ...record, ...told }, result: true };
-      });
-      if (isTold) deps.wake();
+      if (await change(id, (record) => judgeOther(record, payment, deps.now()))) deps.wake();
     },
 
     async lookUpNow(id) {
@@ -194,6 +185,21 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     work: (entry) => workOn(deps, entry),
   };
+}
+
+/** False: it is told already, or no more are, or the card has ended. */
+function judgeOther(
+  record: CardRecord,
+  payment: OtherPayment,
+  at: number,
+): { record?: CardRecord; result: boolean } {
+  const { reference } = payment;
+  const { otherPayments = [], untold } = record;
+  const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
+  if (isKnown || endsCard(record.card)) return { result: false };
+  const step: CardStep = { kind: 'other_payment', payment, at };
+  const told = { otherPayments: [...otherPayments, reference], untold: [...untold, step] };
+  return { record: { ...record, ...told }, result: true };
 }
 
 async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {

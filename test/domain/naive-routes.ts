@@ -81,14 +81,17 @@ export function naiveFit(match: RouteMatch, event: PaymentEvent, environment: st
     [match.emailDomain, domainSaid(event)],
   ];
   const { amount, customer, reasonPart } = match;
-  const isSaving = event.kind === 'payment_success' && event.cardSaved !== undefined;
   return (
-    (match.event === 'card_saved' ? isSaving : (match.event ?? event.kind) === event.kind) &&
+    kindsSaid(event).includes(match.event) &&
     said.every(([wanted, given]) => wanted === undefined || wanted === given) &&
     (!amount || amountsOf(amount).some((one) => one === event.amountMinor)) &&
     (!customer || (event.customerId !== undefined && patternOf(customer).test(event.customerId))) &&
     (!reasonPart || new RegExp(reasonPart, 'i').test(event.reason ?? ''))
   );
+}
+
+function kindsSaid({ kind, cardSaved }: PaymentEvent): RouteMatch['event'][] {
+  return [undefined, kind, ...(kind === 'payment_success' && cardSaved ? ['card_saved' as const] : [])];
 }
 
 /** One by one, as far as these tests go. */
@@ -115,8 +118,9 @@ export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number
     if (!(atMs < (rule.mutedUntilMs ?? 0))) channels.push(...rule.channels);
     isTaken = !rule.goesOn;
   }
-  if (!isTaken && event.kind === 'payment_failed') channels.push(plan.failures);
-  if (!isTaken && event.kind === 'payment_success' && event.cardSaved) channels.push(plan.failures);
-  if (!isTaken && event.kind === 'payment_success' && plan.successes) channels.push(plan.successes);
+  const kinds = kindsSaid(event);
+  if (isTaken) return [...new Set(channels)];
+  if (kinds.includes('payment_failed') || kinds.includes('card_saved')) channels.push(plan.failures);
+  if (kinds.includes('payment_success') && plan.successes) channels.push(plan.successes);
   return [...new Set(channels)];
 }

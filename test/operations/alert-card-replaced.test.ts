@@ -44,6 +44,7 @@ describe.each(['message_not_found', 'cant_update_message', 'edit_window_closed']
         one.clock.nowMs += 1_000;
       }
       expectOneReplacement(one, firstTs);
+      expect(two.parents()).toEqual(one.parents());
     });
 
     it('is replaced once wherever the process is killed, by whoever goes on', async () => {

@@ -241,4 +241,35 @@ onBothStores('clicks at the same time on two replicas', (open) => {
     expect(winners.size).toBeGreaterThan(0);
     await close();
   }, 30_000);
+
+  it('make one decision of 100 on each replica, and all the others are told who was first', async () => {
+    const { one, two, close } = await open();
+    const replicas = [one, two].map((store) =>
+      createAlertCards({
+        store,
+        sealer,
+        lookUp: () => Promise.reject(new Error('nothing is looked up here')),
+        rememberMs: 86_400_000,
+        now: () => Date.now(),
+        wake: () => undefined,
+        log: () => undefined,
+      }),
+    );
+    await one.create(alertKey(id), 'an alert', {});
+    const clicks = await Promise.all(
+      replicas.flatMap((cards, replica) =>
+        Array.from({ length: 100 }, async (_, nth) => {
+          const by = `U${replica}${String(nth).padStart(3, '0')}`;
+          return { by, result: await cards.move(id, { kind: 'acknowledge', by }) };
+        }),
+      ),
+    );
+    const winners = clicks.filter(({ result }) => result.kind === 'moved');
+    expect(winners).toHaveLength(1);
+    const [first] = winners;
+    for (const { result } of clicks.filter(({ by }) => by !== first?.by)) {
+      expect(result).toMatchObject({ kind: 'refused', why: 'taken', card: { by: first?.by } });
+    }
+    await close();
+  }, 60_000);
 });

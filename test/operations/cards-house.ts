@@ -94,10 +94,10 @@ function watchedStore(store: Store, pass: () => void): Store {
     };
   return {
     ...store,
-    create: watch(store.create),
-    read: watch(store.read),
-    write: watch(store.write),
-    take: watch(store.take),
+    create: watch((...args) => store.create(...args)),
+    read: watch((...args) => store.read(...args)),
+    write: watch((...args) => store.write(...args)),
+    take: watch((...args) => store.take(...args)),
   };
 }
 
@@ -111,7 +111,12 @@ export function cardsHouse(
   const { clock: own, deliver: plain, receive: plainReceive } = house();
   const clock = beside?.clock ?? own;
   if (beside) {
-    Object.defineProperty(own, 'nowMs', { get: () => clock.nowMs, set: (ms: number) => (clock.nowMs = ms) });
+    Object.defineProperty(own, 'nowMs', {
+      get: () => clock.nowMs,
+      set(ms: number) {
+        clock.nowMs = ms;
+      },
+    });
   }
   // Every call of the store and of Slack passes here, before it and after it.
   const watched = { pass: (): void => undefined };

@@ -1,4 +1,3 @@
-import type { WebClient } from '@slack/web-api';
 import { describe, expect, it } from 'vitest';
 import { openWorkspace, clientOf } from '../playground/workspace/support.ts';
 import { createReactions } from '../../src/slack/reactions.ts';
@@ -6,7 +5,7 @@ import { createReactions } from '../../src/slack/reactions.ts';
 describe('createReactions', () => {
   it('puts and takes a reaction, twice as well as once, and is quiet about what is not there', async () => {
     const workspace = await openWorkspace();
-    const client = clientOf(workspace) as unknown as WebClient;
+    const client = clientOf(workspace);
     const channel = workspace.ids.channels.payAlerts;
     const { ts = '' } = await client.chat.postMessage({ channel, text: 'x' });
     const reactions = createReactions(client);
@@ -25,7 +24,7 @@ describe('createReactions', () => {
 
   it('tries again later when Slack asks to wait or cannot be reached', async () => {
     const workspace = await openWorkspace();
-    const client = clientOf(workspace) as unknown as WebClient;
+    const client = clientOf(workspace);
     const channel = workspace.ids.channels.payAlerts;
     const { ts = '' } = await client.chat.postMessage({ channel, text: 'x' });
     const reactions = createReactions(client);
