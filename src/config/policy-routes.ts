@@ -38,6 +38,11 @@ const match = z
       .enum(['live', 'sandbox'], 'must be live or sandbox')
       .optional()
       .describe('For one file that several bots read: only in the bot of this PAYMENTS_ENVIRONMENT.'),
+    account: z
+      .string('must be text')
+      .min(1, 'must not be empty')
+      .optional()
+      .describe('For one file that several bots read: only in the bot of this PAYMENTS_ACCOUNT_NAME.'),
     saved_card: z
       .boolean('must be true or false')
       .optional()

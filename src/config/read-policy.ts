@@ -51,6 +51,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   when: [
     'event',
     'environment',
+    'account',
     'saved_card',
     'currency',
     'amount_from',

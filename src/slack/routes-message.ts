@@ -1,9 +1,9 @@
-import type { Environment } from '../domain/alert.ts';
 import {
   isMuted,
   type AlertRule,
   type QuietHours,
   type RouteMatch,
+  type RoutePlace,
   type RoutePlan,
 } from '../domain/alert-route.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -53,7 +53,7 @@ export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessag
     text,
     blocks: [
       block,
-      ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+      ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
       context(plainText(plan.rules.length === 0 ? withoutRules : order)),
@@ -85,11 +85,11 @@ function restLine(what: string, setting: string): Run[] {
 }
 
 /** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
-export function ruleLine(rule: AlertRule, environment: Environment, nowMs: number): Run[] {
+export function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
   const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
-    words(whatItTakes(match, environment)),
+    words(whatItTakes(match, place)),
     ...(mention ? [words(', with '), mentioned(mention)] : []),
     ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
     words(', by rule '),
@@ -109,7 +109,7 @@ function clock(minute: number): string {
   return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-function whatItTakes(match: RouteMatch, environment: Environment): string {
+function whatItTakes(match: RouteMatch, place: RoutePlace): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,
@@ -117,14 +117,16 @@ function whatItTakes(match: RouteMatch, environment: Environment): string {
     customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
     emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
     reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
-    match.environment === undefined ? '' : environmentPart(match.environment, environment),
+    match.environment === undefined
+      ? ''
+      : placePart(environmentWords[match.environment], match.environment === place.environment),
+    match.account === undefined ? '' : placePart(`“${word(match.account)}”`, match.account === place.account),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }
 
-function environmentPart(wanted: Environment, environment: Environment): string {
-  const only = `in ${environmentWords[wanted]} only`;
-  return wanted === environment ? only : `${only}, which this bot is not`;
+function placePart(wanted: string, isHere: boolean): string {
+  return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot is not`;
 }
 
 function subject({ event, isSavedCardCharge }: RouteMatch): string {
@@ -156,7 +158,7 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   const left = muted.length - shown.length;
   return [
     header('Muted alerts'),
-    ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+    ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
     ...(left === 0 ? [] : [context(plainText(`… and ${counted(left, 'more rule')}.`))]),
   ];
 }

@@ -26,6 +26,7 @@ const muted: AlertRule = {
 const plan: RoutePlan = {
   rules: [muted],
   environment: 'live',
+  account: 'main account',
   failures: 'C0ALERTS01',
   successes: undefined,
 };

@@ -26,8 +26,10 @@ const muted: AlertRule = {
   goesOn: false,
 };
 
+const place = { environment: 'live', account: 'main account' } as const;
+
 function plan(rules: AlertRule[], more: Partial<RoutePlan> = {}): RoutePlan {
-  return { rules, environment: 'live', failures: 'C0ALERTS01', successes: undefined, ...more };
+  return { rules, ...place, failures: 'C0ALERTS01', successes: undefined, ...more };
 }
 
 function shown(plan: RoutePlan, at = channel): string[] {
@@ -51,16 +53,16 @@ function read(line: Run[]): string {
 
 describe('/pay alerts in words', () => {
   it('says for each rule in one plain sentence what this channel gets and why', () => {
-    expect(read(ruleLine(bigOnes, 'live', nowMs))).toBe(
+    expect(read(ruleLine(bigOnes, place, nowMs))).toBe(
       'Failed charges of NGN 100,000.00 or more, with @S0ONCALL01, by rule big-ones; quiet 22:00–06:00 Africa/Lagos.',
     );
-    expect(read(ruleLine(muted, 'live', nowMs))).toBe(
+    expect(read(ruleLine(muted, place, nowMs))).toBe(
       'Failed charges, when the reason says “insufficient funds”, by rule no-funds; muted until 2026-12-01 00:00 UTC.',
     );
   });
 
   it('no longer calls a rule muted whose mute is over', () => {
-    expect(read(ruleLine(muted, 'live', Date.UTC(2026, 11, 1)))).not.toContain('muted');
+    expect(read(ruleLine(muted, place, Date.UTC(2026, 11, 1)))).not.toContain('muted');
   });
 
   it.each<[AlertRule['match'], string]>([
@@ -87,18 +89,23 @@ describe('/pay alerts in words', () => {
       'Failed charges, of customer C-1, of customers with an e-mail address at example.com',
     ],
     [{ event: 'payment_failed', environment: 'live' }, 'Failed charges, in LIVE only'],
+    [{ event: 'payment_failed', account: 'main account' }, 'Failed charges, in “main account” only'],
+    [
+      { event: 'payment_failed', account: '<!channel>' },
+      'Failed charges, in “<!channel>” only, where this bot is not',
+    ],
     [
       { event: 'payment_failed', environment: 'sandbox' },
-      'Failed charges, in SANDBOX only, which this bot is not',
+      'Failed charges, in SANDBOX only, where this bot is not',
     ],
   ])('says of %j: %s', (match, sentence) => {
-    expect(read(ruleLine({ name: 'r', match, channels: [channel], goesOn: false }, 'live', nowMs))).toBe(
+    expect(read(ruleLine({ name: 'r', match, channels: [channel], goesOn: false }, place, nowMs))).toBe(
       `${sentence}, by rule r.`,
     );
   });
 
   it('says a rule’s severity, and that the rules after it are asked too', () => {
-    const line = ruleLine({ ...bigOnes, severity: 'high', goesOn: true }, 'live', nowMs);
+    const line = ruleLine({ ...bigOnes, severity: 'high', goesOn: true }, place, nowMs);
     expect(read(line)).toContain(
       ', as high severity, by rule big-ones, which goes on to the rules after it;',
     );
