@@ -112,7 +112,8 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
   return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
 }
 
-function domainOf(email: string | undefined): string | undefined {
+/** What stands behind the last @, in lower case. */
+export function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
   return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
 }

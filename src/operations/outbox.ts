@@ -83,6 +83,10 @@ const outboxRecord = z.object({
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
   evidence: z.string().optional(),
+  /** Of an event’s own record: it stands in the log of its hour. */
+  logged: z.boolean().optional(),
+  /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
+  untold: z.boolean().optional(),
   /** Of an alert: digest of the one post that may have arrived; absent when there may be others. */
   sent: z.string().optional(),
   /** The message in whose place it was posted anew. */

@@ -29,6 +29,8 @@ export type PagedLog<Item, Summary> = {
   head(name: string): Promise<LogHead<Summary> | undefined>;
   /** The items of one page, oldest first; pages are numbered from 0. Empty beyond the last. */
   page(name: string, number: number): Promise<readonly Item[]>;
+  /** Every item, oldest first, each id once: also one that was added again when `add` could not know it any more. */
+  all(name: string): Promise<readonly Item[]>;
 };
 
 /** As it is stored, sealed: the page that is being filled, and the ids of the one before it. */
@@ -50,6 +52,13 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     const key = headKey(name);
     const entry = await store.read(key);
     return entry && openHead(key, entry.value);
+  }
+
+  /** Of a page that is full, and so never changes again. */
+  async function readPage(name: string, number: number): Promise<Item[]> {
+    const key = pageKey(name, number);
+    const entry = await store.read(key);
+    return entry ? (JSON.parse(sealer.open(key, entry.value)) as Item[]) : [];
   }
 
   /** The full page goes first: a crash in between stores the very same page again. */
@@ -88,9 +97,17 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     async page(name, number) {
       const head = await readHead(name);
       if (!head || number >= head.full) return number === head?.full ? head.items : [];
-      const key = pageKey(name, number);
-      const entry = await store.read(key);
-      return entry ? (JSON.parse(sealer.open(key, entry.value)) as Item[]) : [];
+      return await readPage(name, number);
+    },
+
+    async all(name) {
+      const head = await readHead(name);
+      if (!head) return [];
+      const full = Array.from({ length: head.full }, (_, number) => readPage(name, number));
+      const items = [...(await Promise.all(full)).flat(), ...head.items];
+      const byId = new Map<string, Item>();
+      for (const item of items) if (!byId.has(idOf(item))) byId.set(idOf(item), item);
+      return [...byId.values()];
     },
   };
 }

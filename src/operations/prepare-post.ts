@@ -62,6 +62,8 @@ export type PrepareDeps = WorkDeps & {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** Puts an event into the log of its hour; see `EventLog.add`. */
+  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
@@ -84,7 +86,7 @@ export type Prepared =
       channel: string;
       threadTs?: string;
       message: Composed;
-      keep?: Pick<OutboxRecord, 'evidence' | 'sent'>;
+      keep?: Pick<OutboxRecord, 'evidence' | 'sent' | 'logged'>;
     }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */
