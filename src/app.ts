@@ -15,8 +15,8 @@ import { destinationsOf, needsLookUp, type RoutePlan } from './domain/alert-rout
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { createEventLog } from './operations/event-log.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
+import { rehearse } from './operations/rehearse.ts';
 import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
@@ -45,7 +45,6 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
   const alerts = createAlerts(outside, { kept, payments, charges, wake });
   const routes = readRoutes(config);
-  const eventLog = createEventLog({ store: kept.store, sealer: kept.sealer, log });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -67,7 +66,6 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     charges,
     alerts,
     alarms: alarms.watch,
-    eventLog,
   });
   const server = createHttpServer({
     log,
@@ -175,6 +173,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };

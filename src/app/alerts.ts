@@ -7,6 +7,7 @@ import {
 } from '../operations/alert-cards.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
+import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
@@ -23,6 +24,8 @@ export type Alerts = {
   forPosts: CardsForPosts;
   /** Called with every event before it is stored; see `AlertRecovery`. */
   expect: (event: PaymentEvent) => Promise<void>;
+  /** What came within the last week. */
+  eventLog: EventLog;
   kinds: WorkOnceDeps['kinds'];
 };
 
@@ -65,6 +68,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
+    eventLog: createEventLog({ store, sealer, log }),
     expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },

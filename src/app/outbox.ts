@@ -2,7 +2,6 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter, type Metric } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
-import type { EventLog } from '../operations/event-log.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
 import type { Post } from '../operations/prepare-post.ts';
@@ -35,9 +34,8 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
-  alerts: Pick<Alerts, 'forPosts' | 'kinds'>;
+  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog'>;
   alarms: Pick<WebhookWatch, 'work'>;
-  eventLog: Pick<EventLog, 'add'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
 };
 
@@ -72,7 +70,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
-    logEvent: (...logged) => parts.eventLog.add(...logged),
+    logEvent: (...logged) => alerts.eventLog.add(...logged),
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     cards: alerts.forPosts,

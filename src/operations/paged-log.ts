@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Sealer } from './outbox.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
 
@@ -37,6 +38,7 @@ export type PagedLog<Item, Summary> = {
 type Head<Item, Summary> = { summary: Summary; full: number; items: Item[]; before: string[] };
 
 export const itemsPerPage = 50;
+const pagesAtOnce = 16;
 
 export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>): PagedLog<Item, Summary> {
   const { store, sealer, prefix, ttlMs, idOf } = deps;
@@ -52,6 +54,11 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     const key = headKey(name);
     const entry = await store.read(key);
     return entry && openHead(key, entry.value);
+  }
+
+  function keepFirst(byId: Map<string, Item>, item: Item): void {
+    const id = idOf(item);
+    if (!byId.has(id)) byId.set(id, item);
   }
 
   /** Of a page that is full, and so never changes again. */
@@ -103,10 +110,16 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     async all(name) {
       const head = await readHead(name);
       if (!head) return [];
-      const full = Array.from({ length: head.full }, (_, number) => readPage(name, number));
-      const items = [...(await Promise.all(full)).flat(), ...head.items];
       const byId = new Map<string, Item>();
-      for (const item of items) if (!byId.has(idOf(item))) byId.set(idOf(item), item);
+      for (let number = 0; number < head.full; number += pagesAtOnce) {
+        const some = Math.min(pagesAtOnce, head.full - number);
+        const pages = Array.from({ length: some }, (_, index) => readPage(name, number + index));
+        // oxlint-disable-next-line no-await-in-loop -- a long log must not keep everything else waiting
+        for (const item of (await Promise.all(pages)).flat()) keepFirst(byId, item);
+        // oxlint-disable-next-line no-await-in-loop
+        await breathe();
+      }
+      for (const item of head.items) keepFirst(byId, item);
       return [...byId.values()];
     },
   };

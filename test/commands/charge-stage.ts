@@ -245,6 +245,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
       failures: 'C0ALERTS01',
       successes: undefined,
     },
+    rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
   });

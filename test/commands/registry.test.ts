@@ -24,6 +24,7 @@ const verbs = createVerbs({
     failures: 'C0ALERTS01',
     successes: undefined,
   },
+  rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
   sendTestAlert: () => Promise.resolve(),
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
 });

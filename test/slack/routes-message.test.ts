@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
+import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { routeBlocks } from '../../src/slack/alert-route-blocks.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import type { Run } from '../../src/slack/blocks.ts';
-import { homeMutes, routesMessage, ruleLine, testAlertActionId } from '../../src/slack/routes-message.ts';
+import {
+  homeMutes,
+  routesMessage,
+  ruleLine,
+  testAlertActionId,
+  type RoutesView,
+} from '../../src/slack/routes-message.ts';
 import { testAlertMessage } from '../../src/slack/test-alert-message.ts';
 import { firstLine, shownLines, unescaped } from './shown-text.ts';
 
@@ -32,8 +39,12 @@ function plan(rules: AlertRule[], more: Partial<RoutePlan> = {}): RoutePlan {
   return { rules, ...place, failures: 'C0ALERTS01', successes: undefined, ...more };
 }
 
-function shown(plan: RoutePlan, at = channel): string[] {
-  const message = routesMessage({ plan, channel: at, nowMs });
+function shown(
+  plan: RoutePlan,
+  at = channel,
+  rehearsal: RoutesView['rehearsal'] = nothingRehearsed,
+): string[] {
+  const message = routesMessage({ plan, channel: at, nowMs, rehearsal });
   assertBlocks('message', message.blocks);
   expect(unescaped(message.text)).toBe(firstLine(message));
   return shownLines(message);
@@ -128,12 +139,38 @@ describe('/pay alerts in words', () => {
       '🔔 This channel gets alerts · by channels alone',
       'Every failed charge, because channels.alerts names this channel.',
       'Every successful payment, because channels.successes names this channel.',
+      'No event of the last 7 days is on record, so nothing was rehearsed.',
       'payops.yml has no routes: where events go is said by its channels alone.',
       '[Send a test alert]',
     ]);
     expect(shown(plan([muted], { failures: channel }))).toContain(
       'Every failed charge that no rule takes, because channels.alerts names this channel.',
     );
+  });
+
+  it('says of each rule, and of channels, what they would have posted here lately, and what that stands on', () => {
+    const rehearsal: Rehearsal = {
+      events: 1_234,
+      sinceMs: nowMs - 86_400_000,
+      lines: [
+        { channel, rule: 'big-ones', posts: 41, worstHour: 9 },
+        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7 },
+        { channel, posts: 3, worstHour: 2 },
+      ],
+      unsure: 2,
+    };
+    const lines = shown(plan([bigOnes, muted], { failures: channel }), channel, rehearsal).join('\n');
+    expect(lines).toMatch(/by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9\./);
+    expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
+    expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
+    expect(lines).toContain(
+      'Rehearsed with 1234 events, the first of 2026-11-20 12:00 UTC, as if no rule were muted. 2 of them nobody looked up',
+    );
+  });
+
+  it('says what it does not know of that', () => {
+    expect(shown(plan([bigOnes]), channel, 'pending').join()).toContain('⏳ Working out');
+    expect(shown(plan([bigOnes]), channel, 'impossible').join()).toContain('store does not answer');
   });
 
   it('says when a channel gets nothing, and offers no test there', () => {
