@@ -43,8 +43,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
-  const alerts = createAlerts(outside, { kept, payments, charges, wake });
   const routes = readRoutes(config);
+  const alerts = createAlerts(outside, { kept, payments, charges, routes, wake });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -95,10 +95,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       slack.start();
       worker = outbox.start();
       alarms.watch.start();
+      alerts.summaries.start();
       log('info', 'Payops listens', { port, mode: config.slackMode });
       return port;
     },
     async stop() {
+      alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), worker?.stop()]);
       await charges.drained();

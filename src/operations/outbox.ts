@@ -50,6 +50,7 @@ const outboxRecord = z.object({
     'test_alert',
     'alert_note',
     'alert_direct',
+    'daily_summary',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -168,6 +169,13 @@ export type TestAlertBody = { askedBy: string };
 
 export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord): TestAlertBody {
   return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
+}
+
+/** The time that a summary tells of, UTC ms: from the one until just before the other. */
+export type DailySummaryBody = { fromMs: number; untilMs: number };
+
+export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;
 }
 
 export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {
