@@ -86,10 +86,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await kept.checked();
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
-      if (webhooks.problem !== undefined) {
-        const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
-        log('warn', `Every webhook delivery is refused: ${webhooks.problem}.`, { fix });
-      }
+      tellRefusal(webhooks, log);
       tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
@@ -108,6 +105,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await kept.close();
     },
   };
+}
+
+function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
+  if (problem === undefined) return;
+  const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
+  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix });
 }
 
 function openClients({ config, log }: Outside): SlackClients {
