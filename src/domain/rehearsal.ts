@@ -19,13 +19,12 @@ export const nothingRehearsed: Rehearsal = { events: 0, lines: [], unsure: 0 };
 
 /** The rehearsal with the events of one more hour. */
 export function rehearseHour(plan: RoutePlan, before: Rehearsal, events: readonly LoggedEvent[]): Rehearsal {
-  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _, ...rule }) => rule) };
+  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const lines = new Map<string, RehearsedLine>();
   let unsure = 0;
   for (const logged of events) {
     const event = eventAsLogged(logged);
-    const isLookedUp = logged.lookup !== undefined && logged.lookup !== 'unchecked';
-    if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
+    if (!isLookedUp(logged) && needsLookUp(unmuted, event)) unsure += 1;
     for (const { channel, rule } of destinationsOf(unmuted, event, logged.receivedAtMs)) {
       const key = keyOf(channel, rule?.name);
       const posts = (lines.get(key)?.posts ?? 0) + 1;
@@ -39,6 +38,10 @@ export function rehearseHour(plan: RoutePlan, before: Rehearsal, events: readonl
     lines: addHour(before.lines, lines),
     unsure: before.unsure + unsure,
   };
+}
+
+function isLookedUp({ lookup }: LoggedEvent): boolean {
+  return lookup !== undefined && lookup !== 'unchecked';
 }
 
 function addHour(

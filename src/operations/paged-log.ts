@@ -56,11 +56,6 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     return entry && openHead(key, entry.value);
   }
 
-  function keepFirst(byId: Map<string, Item>, item: Item): void {
-    const id = idOf(item);
-    if (!byId.has(id)) byId.set(id, item);
-  }
-
   /** Of a page that is full, and so never changes again. */
   async function readPage(name: string, number: number): Promise<Item[]> {
     const key = pageKey(name, number);
@@ -115,11 +110,11 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
         const some = Math.min(pagesAtOnce, head.full - number);
         const pages = Array.from({ length: some }, (_, index) => readPage(name, number + index));
         // oxlint-disable-next-line no-await-in-loop -- a long log must not keep everything else waiting
-        for (const item of (await Promise.all(pages)).flat()) keepFirst(byId, item);
+        for (const item of (await Promise.all(pages)).flat()) keepFirst(byId, idOf(item), item);
         // oxlint-disable-next-line no-await-in-loop
         await breathe();
       }
-      for (const item of head.items) keepFirst(byId, item);
+      for (const item of head.items) keepFirst(byId, idOf(item), item);
       return [...byId.values()];
     },
   };
@@ -127,4 +122,8 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
 
 function asSeen<Item, Summary>({ summary, full, items }: Head<Item, Summary>): LogHead<Summary> {
   return { summary, count: full * itemsPerPage + items.length, pages: full + (items.length > 0 ? 1 : 0) };
+}
+
+function keepFirst<Item>(byId: Map<string, Item>, id: string, item: Item): void {
+  if (!byId.has(id)) byId.set(id, item);
 }

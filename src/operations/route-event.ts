@@ -23,7 +23,7 @@ export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise
     case 'to_route':
       return store.create(key, recordOf(deps, key, alert, ''), { delayMs: 0 });
     case 'nowhere':
-      return store.create(key, recordOf(deps, key, alert, '', { untold: true }), {
+      return store.create(key, recordOf(deps, key, { ...alert, untold: true }, ''), {
         delayMs: 0,
         lane: untoldLane,
       });
@@ -48,9 +48,8 @@ export async function storeCopies(
 function recordOf(
   { sealer }: RouteDeps,
   key: string,
-  { event, fingerprint, receivedAtMs }: StoredAlert,
+  { event, fingerprint, receivedAtMs, ...more }: StoredAlert & Pick<OutboxRecord, 'untold'>,
   channel: string,
-  more: Pick<OutboxRecord, 'untold'> = {},
 ): string {
   return writeOutboxRecord({
     kind: 'alert',

@@ -94,7 +94,7 @@ function muteBlocks({ muted, nowMs }: DailySummary, place: RoutePlace): RichText
   if (muted.length === 0) return [];
   const shown = muted.slice(0, mostMuted);
   const left = muted.length - shown.length;
-  const lines = shown.map(({ mention: _, ...rule }) => ruleLine(rule, place, nowMs));
+  const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, nowMs));
   return [
     richText(
       [bold('Muted now')],
