@@ -16,6 +16,7 @@ import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
+import { rehearse } from './operations/rehearse.ts';
 import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
@@ -42,8 +43,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
-  const alerts = createAlerts(outside, { kept, payments, clients, charges, wake });
   const routes = readRoutes(config);
+  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -85,19 +86,18 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await kept.checked();
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
-      if (webhooks.problem !== undefined) {
-        const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
-        log('warn', `Every webhook delivery is refused: ${webhooks.problem}.`, { fix });
-      }
+      tellRefusal(webhooks, log);
       tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
       worker = outbox.start();
       alarms.watch.start();
+      alerts.summaries.start();
       log('info', 'Payops listens', { port, mode: config.slackMode });
       return port;
     },
     async stop() {
+      alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), worker?.stop()]);
       await charges.drained();
@@ -105,6 +105,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await kept.close();
     },
   };
+}
+
+function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
+  if (problem === undefined) return;
+  const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
+  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix });
 }
 
 function openClients({ config, log }: Outside): SlackClients {
@@ -172,6 +178,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };

@@ -1,3 +1,4 @@
+import type { RoutePlan } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import {
   createAlertCards,
@@ -8,13 +9,22 @@ import {
 import { alertMarkPrefix, createAlertMarks } from '../operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
+import {
+  createDailySummaries,
+  dailySummaryPrefix,
+  type DailySummaries,
+} from '../operations/daily-summaries.ts';
+import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
+import type { PrepareDeps } from '../operations/prepare-post.ts';
+import { summariseDay } from '../operations/summarise-day.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
 import type { WorkOnceDeps } from '../operations/work-once.ts';
 import { createReactions } from '../slack/reactions.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
+import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -26,6 +36,11 @@ export type Alerts = {
   forPosts: CardsForPosts;
   /** Called with every event before it is stored; see `AlertRecovery`. */
   expect: (event: PaymentEvent) => Promise<void>;
+  /** What came within the last week. */
+  eventLog: EventLog;
+  /** What a channel is told of a day. */
+  summarise: PrepareDeps['summarise'];
+  summaries: DailySummaries;
   kinds: WorkOnceDeps['kinds'];
 };
 
@@ -34,12 +49,13 @@ type AlertParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  routes: RoutePlan;
   wake: () => void;
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, clients, charges, wake } = parts;
+  const { kept, payments, clients, charges, routes, wake } = parts;
   const { store, sealer } = kept;
   const { ledger } = charges;
   const { findTransaction } = payments;
@@ -73,6 +89,9 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     ...reactions,
     rememberMs,
   });
+  const eventLog = createEventLog({ store, sealer, log });
+  const times = summaryTimes(config);
+  const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
@@ -84,11 +103,16 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
+    eventLog,
+    summaries,
+    summarise: (channel, time) =>
+      summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
     expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
+      { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
     ],
   };
 }

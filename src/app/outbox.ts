@@ -15,6 +15,7 @@ import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
+import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest } from '../slack/delivery.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
@@ -34,7 +35,7 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
-  alerts: Pick<Alerts, 'forPosts' | 'kinds'>;
+  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
 };
@@ -70,6 +71,8 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
+    logEvent: (...logged) => alerts.eventLog.add(...logged),
+    summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     cards: alerts.forPosts,
@@ -135,5 +138,7 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
       return alertDirectMessage(post.step, post.alert, post);
     case 'test_alert':
       return testAlertMessage(post, place);
+    case 'daily_summary':
+      return dailySummaryMessage(post, place);
   }
 }

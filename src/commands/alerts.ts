@@ -1,12 +1,16 @@
 import type { RoutePlan } from '../domain/alert-route.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Rehearsal } from '../domain/rehearsal.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import {
   defineCommand,
   type Command,
+  type Conversation,
   type ModalDefinition,
   type Press,
   type Pressed,
 } from '../slack/command.ts';
+import type { SlackMessage } from '../slack/message.ts';
 import {
   homeMutes,
   noAlertsMessage,
@@ -18,6 +22,8 @@ import {
 export type AlertsDeps = {
   routes: RoutePlan;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
+  /** What the plan would have told in the last 7 days; throws StoreUnavailable. */
+  rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
   now: () => number;
 };
@@ -44,18 +50,30 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     ],
     modals: cards?.modals ?? [],
     home: () => Promise.resolve(homeMutes(deps.routes, deps.now())),
-    run: (_, { caller }) =>
-      Promise.resolve(
-        routesMessage({ plan: deps.routes, channel: caller.channelId ?? '', nowMs: deps.now() }),
-      ),
+    run: (_, conversation) => tellRoutes(deps, conversation),
   });
+}
+
+/** What is known at once is not kept waiting by the rehearsal, nor lost with it. */
+async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
+  const { routes: plan, now, rehearse } = deps;
+  const view = { plan, channel: caller.channelId ?? '', nowMs: now() };
+  if (!tellsAnything(plan, view.channel)) return noAlertsMessage();
+  const rehearsal = rehearse(plan).catch((error: unknown): undefined => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  });
+  const pending = routesMessage({ ...view, rehearsal: 'pending' });
+  return routesMessage({ ...view, rehearsal: (await whileWaiting(rehearsal, pending)) ?? 'impossible' });
 }
 
 /** Only where alerts go anyway: the rules may have changed since the button was shown. */
 async function sendTest({ routes, sendTestAlert }: AlertsDeps, pressed: Pressed): Promise<void> {
   const { value: channel, caller, reply } = pressed;
-  const channels = [routes.failures, routes.successes, ...routes.rules.flatMap((rule) => rule.channels)];
-  if (!channels.includes(channel)) return await reply(noAlertsMessage());
+  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
   await sendTestAlert(channel, caller.userId);
   await reply(testOnItsWayMessage());
+}
+
+function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {
+  return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }

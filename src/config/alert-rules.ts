@@ -28,6 +28,7 @@ function matchOf(when: Route['when']): RouteMatch {
   return withoutUndefined({
     event: when.event === 'any' ? undefined : when.event,
     environment: when.environment,
+    account: when.account,
     isSavedCardCharge: when.saved_card,
     currency: when.currency,
     amount: isRange ? withoutUndefined({ fromMinor, toMinor }) : undefined,

@@ -43,6 +43,11 @@ const match = z
       .enum(['live', 'sandbox'], 'must be live or sandbox')
       .optional()
       .describe('For one file that several bots read: only in the bot of this PAYMENTS_ENVIRONMENT.'),
+    account: z
+      .string('must be text')
+      .min(1, 'must not be empty')
+      .optional()
+      .describe('For one file that several bots read: only in the bot of this PAYMENTS_ACCOUNT_NAME.'),
     saved_card: z
       .boolean('must be true or false')
       .optional()
@@ -77,19 +82,22 @@ const match = z
     error: 'is above amount_to, so that no amount fits',
   });
 
-const clock = z
+/** A time of day, as minutes since midnight. */
+export const clock = z
   .string('must be text')
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like "22:00", in quotes')
   .transform((written) => Number(written.slice(0, 2)) * 60 + Number(written.slice(3)));
+
+export const timeZone = z
+  .string('must be text')
+  .refine(isTimeZone, 'must be a time zone’s name like Africa/Lagos')
+  .describe('A name like Africa/Lagos.');
 
 const quietHours = z
   .strictObject({
     from: clock.describe('Like "22:00".'),
     to: clock.describe('Like "06:00"; before `from` it is the next day’s.'),
-    tz: z
-      .string('must be text')
-      .refine(isTimeZone, 'must be a time zone’s name like Africa/Lagos')
-      .describe('A name like Africa/Lagos.'),
+    tz: timeZone,
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
   .describe('When the rule’s alerts are posted without mentioning anybody.');

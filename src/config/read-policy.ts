@@ -43,7 +43,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'routes', 'roles'];
+const topKeys = ['channels', 'routes', 'daily_summary', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
   roles: ['users', 'groups', 'may'],
@@ -51,6 +51,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   when: [
     'event',
     'environment',
+    'account',
     'saved_card',
     'currency',
     'amount_from',
@@ -59,6 +60,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
     'email_domain',
     'reason',
   ],
+  daily_summary: ['channel', 'at', 'tz'],
   quiet_hours: ['from', 'to', 'tz'],
 };
 

@@ -17,6 +17,8 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 export type RouteMatch = {
   event?: RoutedKind;
   environment?: Environment;
+  /** The merchant account's name in the settings of the bot. */
+  account?: string;
   /** True: the charge of a saved card. False: the first payment, which saves it. */
   isSavedCardCharge?: boolean;
   currency?: string;
@@ -42,10 +44,12 @@ export type AlertRule = {
   goesOn: boolean;
 };
 
+/** Where the bot works, which is the same for all its events. */
+export type RoutePlace = { environment: Environment; account: string };
+
 /** The rules in their order, and where what they leave is told: behind them, as `channels` says. */
-export type RoutePlan = {
+export type RoutePlan = RoutePlace & {
   rules: readonly AlertRule[];
-  environment: Environment;
   /** Also told of every card that was saved, and of every one that was to be and has no token. */
   failures: string;
   /** Undefined: successes that no rule takes are remembered and not told. */
@@ -77,13 +81,10 @@ function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string
 }
 
 /** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
-function takersOf(
-  { rules, environment }: Pick<RoutePlan, 'rules' | 'environment'>,
-  event: PaymentEvent,
-): { rules: AlertRule[]; leavesIt: boolean } {
+function takersOf(plan: RoutePlan, event: PaymentEvent): { rules: AlertRule[]; leavesIt: boolean } {
   const takers: AlertRule[] = [];
-  for (const rule of rules) {
-    if (!fits(rule.match, event, environment)) continue;
+  for (const rule of plan.rules) {
+    if (!fits(rule.match, event, plan)) continue;
     takers.push(rule);
     if (!rule.goesOn) return { rules: takers, leavesIt: false };
   }
@@ -91,10 +92,11 @@ function takersOf(
 }
 
 /** Whether an event is what a rule asks for. */
-export function fits(match: RouteMatch, event: PaymentEvent, environment: Environment): boolean {
+export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   return (
     isOfKind(match.event, event) &&
-    isSame(match.environment, environment) &&
+    isSame(match.environment, place.environment) &&
+    isSame(match.account, place.account) &&
     isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
     isSame(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&
@@ -124,7 +126,8 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
   return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
 }
 
-function domainOf(email: string | undefined): string | undefined {
+/** What stands behind the last @, in lower case. */
+export function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
   return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
 }
@@ -139,11 +142,11 @@ function holdsPart(part: string | undefined, reason: string | undefined): boolea
  *
  * Spec: Events (payload fields beyond those listed: not shown).
  */
-export function needsLookUp({ rules, environment }: RoutePlan, event: PaymentEvent): boolean {
-  for (const { match, goesOn } of rules) {
-    if (fits(match, event, environment)) {
+export function needsLookUp(plan: RoutePlan, event: PaymentEvent): boolean {
+  for (const { match, goesOn } of plan.rules) {
+    if (fits(match, event, plan)) {
       if (!goesOn) return false;
-    } else if (fits(partsItSays(match, event), event, environment)) return true;
+    } else if (fits(partsItSays(match, event), event, plan)) return true;
   }
   return false;
 }
@@ -211,7 +214,7 @@ export function routeAt(rule: AlertRule, postedAtMs: number, isReplacement: bool
 }
 
 /** An event as a rule sees it. */
-export type Example = { event: PaymentEvent; environment: Environment };
+export type Example = RoutePlace & { event: PaymentEvent };
 
 /**
  * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
@@ -235,20 +238,22 @@ export function rulesInTheWay(rules: readonly AlertRule[], index: number): strin
   return (whole ? [whole] : some).map(({ name }) => name);
 }
 
-function takes({ match }: AlertRule, { event, environment }: Example): boolean {
-  return fits(match, event, environment);
+function takes({ match }: AlertRule, { event, ...place }: Example): boolean {
+  return fits(match, event, place);
 }
 
 function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
   const match = rules[index]?.match ?? {};
   const kinds = match.event ? [match.event] : (['payment_failed', 'payment_success'] as const);
   const environments = match.environment ? [match.environment] : (['live', 'sandbox'] as const);
+  const account = match.account ?? otherThan(rules.map((rule) => rule.match.account ?? ''));
   const least = leastEvent(match, rules);
   return kinds.flatMap((kind) =>
     environments.flatMap((environment) =>
       amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
         event: { ...least, ...amount, ...ofKind(kind) },
         environment,
+        account,
       })),
     ),
   );
@@ -275,11 +280,16 @@ function leastEvent(match: RouteMatch, rules: readonly AlertRule[]): PaymentEven
 /** Of a prefix: one that fits no longer prefix and no whole id, because it goes on with what no rule names. */
 function customerOf({ kind, text }: CustomerPattern, rules: readonly AlertRule[]): string {
   if (kind === 'exact') return text;
-  const named = new Set(rules.flatMap(({ match }) => Array.from(match.customer?.text ?? '')));
+  return `${text}${otherThan(rules.flatMap(({ match }) => Array.from(match.customer?.text ?? '')))}`;
+}
+
+/** A character that is none of these texts. */
+function otherThan(texts: readonly string[]): string {
+  const named = new Set(texts);
   const firstPrintable = 0x21;
   let code = firstPrintable;
   while (named.has(String.fromCodePoint(code))) code += 1;
-  return `${text}${String.fromCodePoint(code)}`;
+  return String.fromCodePoint(code);
 }
 
 /** The least amount of the range that the rules before leave, if they leave any, is its own or one above an end of theirs. */

@@ -50,6 +50,7 @@ const outboxRecord = z.object({
     'test_alert',
     'alert_note',
     'alert_direct',
+    'daily_summary',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -83,6 +84,10 @@ const outboxRecord = z.object({
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
   evidence: z.string().optional(),
+  /** Of an event’s own record: it stands in the log of its hour. */
+  logged: z.boolean().optional(),
+  /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
+  untold: z.boolean().optional(),
   /** Of an alert: digest of the one post that may have arrived; absent when there may be others. */
   sent: z.string().optional(),
   /** The message in whose place it was posted anew. */
@@ -172,6 +177,13 @@ export type TestAlertBody = { askedBy: string };
 
 export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord): TestAlertBody {
   return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
+}
+
+/** The time that a summary tells of, UTC ms: from the one until just before the other. */
+export type DailySummaryBody = { fromMs: number; untilMs: number };
+
+export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;
 }
 
 export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {

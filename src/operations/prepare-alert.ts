@@ -45,8 +45,10 @@ const lookUpAgainMs = 2_000;
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
+  if (record.untold) return await logAlone(deps, work, event);
   const posted = await evidenceOf(deps, work, event);
   if (!posted) return { kind: 'settled' };
+  await logOnce(deps, work, event, posted.lookup);
   if (record.channel === '') return await routeLater(deps, work, event, posted);
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
@@ -62,7 +64,7 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   const message = deps.compose({ kind: 'alert', alert });
   return shown
     ? await postCard(deps, work, { channel, message, card: shown.card, posted })
-    : { kind: 'post', channel, message };
+    : { kind: 'post', channel, message, keep: { logged: true } };
 }
 
 async function postCard(
@@ -78,6 +80,7 @@ async function postCard(
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
     sent: isIncomplete ? undefined : message.digest,
+    logged: true,
   };
   return prepared.kind === 'post' ? { ...prepared, keep } : prepared;
 }
@@ -101,7 +104,25 @@ async function routeLater(
   }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
   await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
-  await finish(deps, work, { misses: 0 }, 0);
+  await finish(deps, work, { logged: true, misses: 0 }, 0);
+  return { kind: 'settled' };
+}
+
+/** A copy for a further channel is no further event. */
+async function logOnce(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Promise<void> {
+  if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
+  await deps.logEvent(event, record.receivedAtMs, lookup);
+}
+
+/** Nobody is told, so nobody asks the service about it either. */
+async function logAlone(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  await deps.logEvent(event, work.record.receivedAtMs);
+  await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }
 

@@ -4,6 +4,7 @@ import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
+import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +17,7 @@ import {
   openTestAlert,
   outboxKey,
   readOutboxRecord,
+  type DailySummaryBody,
   type Notice,
   type OutboxRecord,
   type Sealer,
@@ -29,6 +31,7 @@ import {
   settle,
   waitForParent,
 } from './post-or-edit.ts';
+import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
 
 /** What is posted: the words are made where Slack is known. */
@@ -39,6 +42,7 @@ export type Post =
   | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean; isFirst: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
+  | { kind: 'daily_summary'; summary: DailySummary; key: string; mayBeRepeat: boolean }
   | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
   /** A step of a card, for the thread below it (`alert_note`) or for one person. */
   | {
@@ -62,6 +66,10 @@ export type PrepareDeps = WorkDeps & {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** Puts an event into the log of its hour; see `EventLog.add`. */
+  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
+  /** What a channel is told of a day; see `summariseDay`. */
+  summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
@@ -84,7 +92,7 @@ export type Prepared =
       channel: string;
       threadTs?: string;
       message: Composed;
-      keep?: Pick<OutboxRecord, 'evidence' | 'sent'>;
+      keep?: Pick<OutboxRecord, 'evidence' | 'sent' | 'logged'>;
     }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */
@@ -109,6 +117,8 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
       return prepareAlertNote(deps, work, mayBeRepeat);
     case 'alert_direct':
       return prepareAlertDirect(deps, work, mayBeRepeat);
+    case 'daily_summary':
+      return prepareDailySummary(deps, work, mayBeRepeat);
   }
 }
 

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { alertsCommand, type AlertsDeps } from '../../src/commands/alerts.ts';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
+import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { testAlertActionId } from '../../src/slack/routes-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -26,6 +27,7 @@ const muted: AlertRule = {
 const plan: RoutePlan = {
   rules: [muted],
   environment: 'live',
+  account: 'main account',
   failures: 'C0ALERTS01',
   successes: undefined,
 };
@@ -34,6 +36,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const sent: [string, string][] = [];
   const verb = alertsCommand({
     routes: plan,
+    rehearse: () => Promise.resolve(nothingRehearsed),
     async sendTestAlert(channel, askedBy) {
       sent.push([channel, askedBy]);
     },
@@ -66,6 +69,37 @@ describe('/pay alerts', () => {
     await bot.type('alerts');
     expect(bot.toldText()).toContain('This channel gets no alerts');
     expect(bot.toldText()).not.toContain('Send a test alert');
+  });
+
+  it('says of each rule what it would have posted lately', async () => {
+    const rehearsal: Rehearsal = {
+      events: 900,
+      sinceMs: nowMs - 6 * 86_400_000,
+      lines: [{ channel: here, rule: 'no-funds', posts: 41, worstHour: 9 }],
+      unsure: 0,
+    };
+    const bot = await stage({ rehearse: () => Promise.resolve(rehearsal) }).start();
+    await bot.type('alerts');
+    expect(bot.toldText()).toContain('In the last 7 days this would have posted 41, worst hour 9.');
+  });
+
+  it('says what it knows at once when the rehearsal takes long, and the rest afterwards', async () => {
+    const { promise, resolve } = Promise.withResolvers<Rehearsal>();
+    const bot = await stage({ rehearse: () => promise }).start({ patienceMs: 1 });
+    const typed = bot.type('alerts');
+    await vi.waitFor(() => expect(bot.toldText()).toContain('Working out what this would have posted'));
+    expect(bot.toldText()).toContain('no-funds');
+    resolve({ events: 1, sinceMs: nowMs, lines: [], unsure: 1 });
+    await typed;
+    await vi.waitFor(() => expect(bot.toldText()).toContain('this would have posted nothing'));
+  });
+
+  it('says what the settings say though the store is away', async () => {
+    const rehearse = () => Promise.reject(new StoreUnavailable('away'));
+    const bot = await stage({ rehearse }).start();
+    await bot.type('alerts');
+    expect(bot.toldText()).toContain('no-funds');
+    expect(bot.toldText()).toContain('cannot be said');
   });
 
   it('takes no words', () => {

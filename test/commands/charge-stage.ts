@@ -238,7 +238,14 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
       begin: () => Promise.resolve({ kind: 'stale' }),
     },
     showEnd: () => Promise.resolve(),
-    routes: { rules: [], environment: 'live', failures: 'C0ALERTS01', successes: undefined },
+    routes: {
+      rules: [],
+      environment: 'live',
+      account: 'main account',
+      failures: 'C0ALERTS01',
+      successes: undefined,
+    },
+    rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
   });

@@ -17,7 +17,14 @@ const verbs = createVerbs({
     begin: () => Promise.resolve({ kind: 'stale' }),
   },
   showEnd: () => Promise.resolve(),
-  routes: { rules: [], environment: 'sandbox', failures: 'C0ALERTS01', successes: undefined },
+  routes: {
+    rules: [],
+    environment: 'sandbox',
+    account: 'main account',
+    failures: 'C0ALERTS01',
+    successes: undefined,
+  },
+  rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
   sendTestAlert: () => Promise.resolve(),
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
 });

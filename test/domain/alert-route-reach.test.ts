@@ -7,7 +7,7 @@ import {
   type AlertRule,
   type RouteMatch,
 } from '../../src/domain/alert-route.ts';
-import { environments, events, naiveFit, rules } from './naive-routes.ts';
+import { events, naiveFit, places, rules } from './naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
   return { name, match, channels: ['C'], goesOn };
@@ -20,7 +20,7 @@ describe('reachingExample', () => {
         rules.forEach((rule, index) => {
           const example = reachingExample(rules, index);
           if (!example) return;
-          expect(naiveFit(rule.match, example.event, example.environment)).toBe(true);
+          expect(naiveFit(rule.match, example.event, example)).toBe(true);
           const plan = {
             rules: rules.map((one) => ({ ...one, mutedUntilMs: 0 })),
             failures: 'C',
@@ -28,9 +28,13 @@ describe('reachingExample', () => {
           };
           const taken = rules
             .slice(0, index)
-            .some((before) => !before.goesOn && naiveFit(before.match, example.event, example.environment));
+            .some((before) => !before.goesOn && naiveFit(before.match, example.event, example));
           expect(taken).toBe(false);
-          const told = destinationsOf({ ...plan, environment: example.environment }, example.event, 0);
+          const told = destinationsOf(
+            { ...plan, environment: example.environment, account: example.account },
+            example.event,
+            0,
+          );
           expect(told.map(({ channel }) => channel)).toEqual(expect.arrayContaining([...rule.channels]));
         });
       }),
@@ -49,10 +53,10 @@ describe('reachingExample', () => {
           const named = rulesInTheWay(rules, index);
           expect(named.length).toBeGreaterThan(0);
           const inTheWay = before.filter(({ name }) => named.includes(name));
-          for (const environment of environments) {
-            const fitting = events.filter((event) => naiveFit(rule.match, event, environment));
+          for (const place of places) {
+            const fitting = events.filter((event) => naiveFit(rule.match, event, place));
             for (const event of fitting) {
-              expect(inTheWay.some(({ match }) => naiveFit(match, event, environment))).toBe(true);
+              expect(inTheWay.some(({ match }) => naiveFit(match, event, place))).toBe(true);
             }
           }
         });
@@ -118,6 +122,17 @@ describe('reachingExample', () => {
     [
       'a rule for the other environment',
       [ruleOf('live', { environment: 'live' }), ruleOf('rest', {})],
+      undefined,
+    ],
+    ['a rule for one account', [ruleOf('main', { account: '!' }), ruleOf('rest', {})], undefined],
+    [
+      'a rule for the same account',
+      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'a' })],
+      ['main'],
+    ],
+    [
+      'a rule for another account',
+      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'b' })],
       undefined,
     ],
   ])('with %s', (_, rules, inTheWay) => {

@@ -4,12 +4,18 @@ import type {
   AmountRange,
   CustomerPattern,
   RouteMatch,
+  RoutePlace,
   RoutePlan,
 } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { withoutUndefined } from '../../src/domain/without-undefined.ts';
 
-export const environments = ['live', 'sandbox'] as const;
+const environments = ['live', 'sandbox'] as const;
+export const accounts = ['main', 'second'] as const;
+/** Every place that a bot of these tests works in. */
+export const places: readonly RoutePlace[] = environments.flatMap((environment) =>
+  accounts.map((account) => ({ environment, account })),
+);
 const kinds = ['payment_failed', 'payment_success'] as const;
 // Few values, and near each other, so that rules meet events and one another.
 const ids = ['', 'a', 'ab', 'abc', 'b', 'VIP-1', 'VIP-'];
@@ -22,6 +28,7 @@ const matches: fc.Arbitrary<RouteMatch> = fc
   .record({
     event: maybe([...kinds, 'card_saved'] as const),
     environment: maybe(environments),
+    account: maybe(accounts),
     isSavedCardCharge: maybe([true, false]),
     currency: maybe(['NGN', 'USD']),
     amount: fc.option(
@@ -73,9 +80,10 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
 
 /** The rule read aloud, with none of the code under test. */
-export function naiveFit(match: RouteMatch, event: PaymentEvent, environment: string): boolean {
+export function naiveFit(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   const said: [unknown, unknown][] = [
-    [match.environment, environment],
+    [match.environment, place.environment],
+    [match.account, place.account],
     [match.isSavedCardCharge, event.isSavedCardCharge],
     [match.currency, event.currency],
     [match.emailDomain, domainSaid(event)],
@@ -114,7 +122,7 @@ export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number
   const channels: string[] = [];
   let isTaken = false;
   for (const rule of plan.rules) {
-    if (isTaken || !naiveFit(rule.match, event, plan.environment)) continue;
+    if (isTaken || !naiveFit(rule.match, event, plan)) continue;
     if (!(atMs < (rule.mutedUntilMs ?? 0))) channels.push(...rule.channels);
     isTaken = !rule.goesOn;
   }

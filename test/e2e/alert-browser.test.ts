@@ -12,6 +12,19 @@ if (missing) console.warn('SKIPPED: alerts in a browser, because chromium is not
 const waitMs = 15_000;
 const soon = { timeout: waitMs };
 
+async function press(person: ChargePage, card: Locator, button: string): Promise<void> {
+  await person.click(card.getByRole('button', { name: button, exact: true }));
+}
+
+async function choose(person: ChargePage, card: Locator, choice: string): Promise<void> {
+  await person.click(card.locator('.block-overflow'));
+  await person.click(person.page.getByRole('menuitem', { name: choice, exact: true }));
+}
+
+function firstCard(person: ChargePage): Locator {
+  return person.message('NGN 12,500.00');
+}
+
 describe.skipIf(missing)('alerts in a browser', () => {
   let playground: Playground;
   let browser: TestBrowser;
@@ -68,47 +81,37 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await lindiwe.click(page.getByRole('button', { name: `Charge, ${how}` }));
   }
 
-  async function press(person: ChargePage, card: Locator, button: string): Promise<void> {
-    await person.click(card.getByRole('button', { name: button, exact: true }));
-  }
-
-  async function choose(person: ChargePage, card: Locator, choice: string): Promise<void> {
-    await person.click(card.locator('.block-overflow'));
-    await person.click(person.page.getByRole('menuitem', { name: choice, exact: true }));
-  }
-
   it('shows a failure, who took it, put it off and handed it on, and that a payment made it good', async () => {
     await chargeOutside('declined', {
       of: 'ada.obi@example.com',
       amount: '12500.00',
       reason: 'Insufficient funds',
     });
-    const card = (person: ChargePage): Locator => person.message('NGN 12,500.00');
     await lindiwe.message('Declined by the bank').waitFor();
-    expect(await card(lindiwe).getByRole('button').allInnerTexts()).toEqual(
+    expect(await firstCard(lindiwe).getByRole('button').allInnerTexts()).toEqual(
       expect.arrayContaining(['Acknowledge', 'Look up', 'Close…']),
     );
-    expect(await card(lindiwe).innerText()).not.toContain('ada.obi@example.com');
+    expect(await firstCard(lindiwe).innerText()).not.toContain('ada.obi@example.com');
 
-    await press(lindiwe, card(lindiwe), 'Acknowledge');
-    await expect.poll(() => card(omar).innerText(), soon).toContain('Acknowledged by  @Lindiwe');
+    await press(lindiwe, firstCard(lindiwe), 'Acknowledge');
+    await expect.poll(() => firstCard(omar).innerText(), soon).toContain('Acknowledged by  @Lindiwe');
 
-    await choose(lindiwe, card(lindiwe), 'Snooze…');
+    await choose(lindiwe, firstCard(lindiwe), 'Snooze…');
     await lindiwe.modalSays('It ends by itself');
     await lindiwe.press('Snooze');
-    await expect.poll(() => card(omar).innerText(), soon).toContain('Snoozed until');
+    await expect.poll(() => firstCard(omar).innerText(), soon).toContain('Snoozed until');
 
-    await choose(omar, card(omar), 'Assign…');
+    await choose(omar, firstCard(omar), 'Assign…');
     await omar.modalSays('They are told by direct message');
     await omar.modal.locator('select').selectOption({ label: 'Omar' });
     await omar.press('Assign');
-    await expect.poll(() => card(lindiwe).innerText(), soon).toContain('Assigned to  @Omar');
+    await expect.poll(() => firstCard(lindiwe).innerText(), soon).toContain('Assigned to  @Omar');
 
     await chargeOutside('approved', { of: 'ada.obi@example.com', amount: '12500.00' });
-    await expect.poll(() => card(omar).innerText(), { timeout: 2 * waitMs }).toContain('Recovered');
-    expect(await card(omar).innerText()).toContain('Time to recovery');
-    expect(await card(omar).locator('.block-button').count()).toBe(0);
-    await omar.click(card(omar).getByRole('button', { name: /repl(y|ies)/ }));
+    await expect.poll(() => firstCard(omar).innerText(), { timeout: 2 * waitMs }).toContain('Recovered');
+    expect(await firstCard(omar).innerText()).toContain('Time to recovery');
+    expect(await firstCard(omar).locator('.block-button').count()).toBe(0);
+    await omar.click(firstCard(omar).getByRole('button', { name: /repl(y|ies)/ }));
     const thread = omar.page.getByRole('complementary', { name: 'Thread' });
     await expect.poll(() => thread.innerText(), soon).toContain('Recovered');
     expect(await thread.innerText()).toContain('Snoozed');

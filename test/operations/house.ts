@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import type { ReceiveDeps } from '../../src/operations/receive-event.ts';
+import { createEventLog } from '../../src/operations/event-log.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -57,6 +58,7 @@ type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAns
 export function house(answers: Answers = {}) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
+  const eventLog = createEventLog({ store, sealer, log: () => undefined });
   const posts: { channel: string; post: Post }[] = [];
   const receive: ReceiveDeps = {
     store,
@@ -78,7 +80,9 @@ export function house(answers: Answers = {}) {
     report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,
+    logEvent: (...logged) => eventLog.add(...logged),
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
+    summarise: () => Promise.reject(new Error('no day is summarised here')),
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
     cards: untouchedCards,
@@ -108,5 +112,5 @@ export function house(answers: Answers = {}) {
       clock.nowMs += 1_000;
     }
   }
-  return { clock, store, posts, receive, deliver, drain };
+  return { clock, store, eventLog, posts, receive, deliver, drain };
 }

@@ -16,7 +16,13 @@ function rule(parts: Partial<AlertRule>): AlertRule {
 
 function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
   const opened = house(answers);
-  const plan: RoutePlan = { rules, environment: 'live', failures: alerts, successes: undefined };
+  const plan: RoutePlan = {
+    rules,
+    environment: 'live',
+    account: 'main account',
+    failures: alerts,
+    successes: undefined,
+  };
   const route: ReceiveDeps['route'] = (told, atMs) => destinationsOf(plan, told, atMs);
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });

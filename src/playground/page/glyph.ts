@@ -67,6 +67,7 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '🤝': line(
     svg`<path d="M1.5 6.5 5 5l5 2 5-2 3.5 1.500v7L16 14M1.5 13.5 4 14l5 4 7-4-5-5-3 2.5-2-1.5 4-3" stroke-width="1.7" />`,
   ),
+  '📋': svg`<rect x="3" y="3" width="14" height="15" rx="2" fill="#a66a1f" /><rect x="5" y="5" width="10" height="11" fill="#fff" /><rect x="7" y="1.500" width="6" height="3.500" rx="1" fill="#7a818c" /><path d="M7 8.500h6M7 11h6M7 13.500h4" stroke="#5b6472" stroke-width="1.2" />`,
   '📭': svg`<path d="M2 16V9.500A4.5 4.5 0 0 1 6.5 5H14a4.5 4.5 0 0 1 4 4.500V16z" fill="#5b6472" /><path d="M2 16V9.500a4.5 4.5 0 0 1 9 0V16z" fill="#2b3038" /><path d="M14.5 16v3M14.5 9.500v3h3" fill="none" stroke="#d0364b" stroke-width="1.8" />`,
   '🕓': svg`<circle cx="10" cy="10" r="8" fill="#fff" stroke="#5b6472" stroke-width="2" /><path d="M10 5v5l3.5 2.5" fill="none" stroke="#3b3f46" stroke-width="1.8" stroke-linecap="round" />`,
   '⚡': svg`<path d="M11.5 1 3.5 11.500H9L8 19l8.5-10.500H11z" fill="#e3b21c" />`,

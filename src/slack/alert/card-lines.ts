@@ -84,7 +84,7 @@ export function recoveryTime({ afterMs }: Recovery): string {
 
 const minuteMs = 60_000;
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const minutes = Math.floor(ms / minuteMs);
   if (minutes < 1) return 'less than a minute';
   const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];

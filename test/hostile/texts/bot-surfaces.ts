@@ -38,7 +38,14 @@ export const botSurfaces: readonly Surface[] = [
     ]);
   }),
   messageOf('what is delivered again', ({ random }) => deliveringAgainMessage(channel, random.below(3))),
-  messageOf('what a channel gets', (outside) => routesMessage({ plan: planOf(outside), channel, nowMs: at })),
+  messageOf('what a channel gets', (outside) =>
+    routesMessage({
+      plan: planOf(outside),
+      channel,
+      nowMs: at,
+      rehearsal: outside.random.pick(['pending', 'impossible'] as const),
+    }),
+  ),
   homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
   messageOf('a test alert', (outside) =>
     testAlertMessage(
@@ -78,7 +85,7 @@ function noticeOf({ random, text }: Outside): NoticeView['notice'] {
 
 function planOf(outside: Outside): RoutePlan {
   const rules = [ruleOf(outside), ruleOf(outside)];
-  return { rules, environment: 'live', failures: channel, successes: undefined };
+  return { rules, environment: 'live', account: outside.text(), failures: channel, successes: undefined };
 }
 
 function ruleOf({ random, text }: Outside): AlertRule {
