@@ -37,7 +37,7 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
       reason,
       isSavedCardCharge,
       emailDomain: domainOf(known.customerEmail),
-      savesCard: event.cardSaved ? true : undefined,
+      savesCard: event.cardSaved ? (true as const) : undefined,
       lookup: lookup?.kind,
     }),
   };

@@ -53,6 +53,10 @@ function stage(more: Partial<AlertsDeps> = {}) {
 
 const press = { actionId: testAlertActionId, value: here };
 
+function awayStore(): Promise<never> {
+  return Promise.reject(new StoreUnavailable('away'));
+}
+
 describe('/pay alerts', () => {
   it('answers the caller alone with what this very channel gets, mutes and their end', async () => {
     const bot = await stage().start();
@@ -95,8 +99,7 @@ describe('/pay alerts', () => {
   });
 
   it('says what the settings say though the store is away', async () => {
-    const rehearse = () => Promise.reject(new StoreUnavailable('away'));
-    const bot = await stage({ rehearse }).start();
+    const bot = await stage({ rehearse: awayStore }).start();
     await bot.type('alerts');
     expect(bot.toldText()).toContain('no-funds');
     expect(bot.toldText()).toContain('cannot be said');

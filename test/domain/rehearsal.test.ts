@@ -12,6 +12,10 @@ function planOf(rules: AlertRule[]): RoutePlan {
   return { rules, environment: 'live', account: 'main', failures: 'CALERTS', successes: undefined };
 }
 
+function hour(count: number, atMs: number) {
+  return Array.from({ length: count }, () => loggedEvent(failure, atMs));
+}
+
 describe('a rehearsal', () => {
   it('counts for every channel what a naive reading of the rules posts there, were nothing muted', () => {
     fc.assert(
@@ -30,7 +34,7 @@ describe('a rehearsal', () => {
               ),
             nothingRehearsed,
           );
-          const unmuted = { ...plan, rules: rules.map(({ mutedUntilMs: _, ...rule }) => rule) };
+          const unmuted = { ...plan, rules: rules.map(({ mutedUntilMs: _muted, ...rule }) => rule) };
           for (const channel of ['C0', 'C1', 'C2', 'C3', 'CALERTS', 'CDONE']) {
             const inHours = hours.map(
               (hour) => hour.filter((event) => naiveChannels(unmuted, event, 1_000).includes(channel)).length,
@@ -50,8 +54,6 @@ describe('a rehearsal', () => {
 
   it('tells the worst hour of a rule, and since when there are events', () => {
     const plan = planOf([{ name: 'r', match: { reasonPart: 'funds' }, channels: ['C'], goesOn: false }]);
-    const hour = (count: number, atMs: number) =>
-      Array.from({ length: count }, () => loggedEvent(failure, atMs));
     const rehearsal = [hour(2, 50), hour(9, 100), hour(3, 200)].reduce(
       (before, events) => rehearseHour(plan, before, events),
       nothingRehearsed,

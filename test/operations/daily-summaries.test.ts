@@ -176,17 +176,16 @@ describe('a daily summary', () => {
   });
 
   it('tells counts, sums by currency, reasons, and how this channel’s alerts stand', async () => {
-    const key = (index: number) => `payment_failed:${index}`;
     const acknowledged: AlertCard = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 };
     const { begin, run, told, clock, receive } = stage(Date.UTC(2026, 10, 20, 12), undefined, {
-      [key(0)]: acknowledged,
-      [key(1)]: { ...acknowledged, snoozedUntil: Infinity },
-      [key(2)]: { kind: 'closed', at: 0, by: 'U', reason: '' },
+      'payment_failed:0': acknowledged,
+      'payment_failed:1': { ...acknowledged, snoozedUntil: Infinity },
+      'payment_failed:2': { kind: 'closed', at: 0, by: 'U', reason: '' },
     });
     await begin();
     const failures = [0, 1, 2, 3].map((index): PaymentEvent => ({
       ...event,
-      key: key(index),
+      key: `payment_failed:${index}`,
       orderReference: `SUB-${index}`,
       ...(index === 3 ? { reason: 'Expired card' } : { amountMinor: 100, currency: 'NGN' }),
     }));
@@ -207,7 +206,7 @@ describe('a daily summary', () => {
           { reason: 'Expired card', count: 1 },
         ],
         cards: {
-          open: [{ id: key(3), orderReference: 'SUB-3', receivedAtMs }],
+          open: [{ id: 'payment_failed:3', orderReference: 'SUB-3', receivedAtMs }],
           acknowledged: 1,
           snoozed: 1,
         },
