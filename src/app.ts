@@ -21,6 +21,7 @@ import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
+import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -160,7 +161,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     ttlMs: 86_400_000,
   });
   const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
-  const cardActions = { alertCards: alerts.cards, chargeAgain: alerts.chargeAgain };
+  const { storms, takeStorm } = alerts;
+  const cardActions = {
+    alertCards: alerts.cards,
+    chargeAgain: alerts.chargeAgain,
+    storms,
+    takeStorm,
+    uploadFile: createUploadFile(clients.delivery),
+  };
   const verbDeps = {
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
@@ -172,6 +180,11 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,
+    storms: {
+      channel: (id: string) => storms.channel(id),
+      threshold: config.digestThreshold,
+      windowMs: config.digestWindowMinutes * 60_000,
+    },
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };

@@ -10,6 +10,9 @@ import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charg
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
+import { stormPrefix, stormTakenPrefix } from '../operations/storm-records.ts';
+import { createStorms, type Storms } from '../operations/storms.ts';
+import { createTakeStorm, type TakeStorm } from '../operations/take-storm.ts';
 import type { WorkOnceDeps } from '../operations/work-once.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
@@ -18,6 +21,8 @@ import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
+  storms: Storms;
+  takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
@@ -35,9 +40,21 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
+  const storms = createStorms({
+    store,
+    sealer,
+    threshold: config.digestThreshold,
+    windowMs: config.digestWindowMinutes * 60_000,
+    rememberMs,
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    now,
+    wake,
+  });
   const cards = createAlertCards({
     store,
     sealer,
+    storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     rememberMs,
@@ -55,9 +72,12 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     log,
   });
+  const takeStorm = createTakeStorm({ store, storms, cards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
+    storms,
+    takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
     forPosts: {
       read: (id) => cards.read(id),
@@ -69,6 +89,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry) },
+      { prefix: stormTakenPrefix, work: (entry) => takeStorm.work(entry) },
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { RoutePlan } from '../domain/alert-route.ts';
+import type { Storms } from '../operations/storms.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import {
   defineCommand,
@@ -19,6 +20,8 @@ export type AlertsDeps = {
   routes: RoutePlan;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
+  /** What a channel has seen of late, and what makes a storm where no rule says otherwise. */
+  storms: Pick<Storms, 'channel'> & { threshold: number; windowMs: number };
   now: () => number;
 };
 
@@ -44,10 +47,13 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     ],
     modals: cards?.modals ?? [],
     home: () => Promise.resolve(homeMutes(deps.routes, deps.now())),
-    run: (_, { caller }) =>
-      Promise.resolve(
-        routesMessage({ plan: deps.routes, channel: caller.channelId ?? '', nowMs: deps.now() }),
-      ),
+    async run(_, { caller }) {
+      const { routes: plan, storms, now } = deps;
+      const channel = caller.channelId ?? '';
+      const { threshold, windowMs } = storms;
+      const storm = { state: await storms.channel(channel), threshold, windowMs };
+      return routesMessage({ plan, channel, nowMs: now(), storm });
+    },
   });
 }
 

@@ -44,6 +44,7 @@ const slack = 'Slack';
 const payments = 'Payments service';
 const token = 'Access token of the payments service';
 const webhook = 'Webhook';
+const alerts = 'Alerts';
 const charges = 'Charges';
 const store = 'Store';
 
@@ -269,6 +270,19 @@ export const settings = {
     webhook,
     'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes and none is accepted in between; 0 never tells.',
     wholeNumber(0, 100),
+    '5',
+  ),
+
+  digestThreshold: setting(
+    alerts,
+    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`.',
+    wholeNumber(0, 200),
+    '20',
+  ),
+  digestWindowMinutes: setting(
+    alerts,
+    'The time in which those alerts are counted, and for which no alert must come until a storm is over.',
+    wholeNumber(1, 120),
     '5',
   ),
 

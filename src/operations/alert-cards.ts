@@ -26,11 +26,14 @@ import {
   type Sealer,
 } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
+import type { Storms } from './storms.ts';
 
 export type AlertCardsDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** What tells an alert that has no message of its own. */
+  storms: Pick<Storms, 'recovered'>;
   /** How long a card is remembered after what was last done with it: as long as its alert. */
   rememberMs: number;
   now: () => number;
@@ -210,18 +213,44 @@ function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
 
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
- * may be done again: a note is stored once by its number.
+ * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
+ * thread, and a thousand of one storm that are made good are told to whoever took it on in one direct message.
  */
 async function tell(deps: AlertCardsDeps, id: string, record: CardRecord): Promise<void> {
-  const messages = [alertKey(id), ...record.others];
-  await Promise.all(messages.map((message) => markStale(deps.store, message)));
+  const { messages, digests } = await readMessages(deps, [alertKey(id), ...record.others]);
+  await Promise.all(messages.map(({ key }) => markStale(deps.store, key)));
   const steps = record.untold.map((step, index) => ({ step, number: record.told + index + 1 }));
   for (const { step, number } of steps) {
     // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
-    for (const parent of messages) await storeNote(deps, parent, number, step);
-    // oxlint-disable-next-line no-await-in-loop
-    for (const userId of addressees(step, record.card)) await storeDirect(deps, id, number, { userId, step });
+    for (const message of messages) await storeNote(deps, message, number, step);
+    const people = addressees(step, record.card);
+    if (digests.length > 0 && step.kind === 'recovered') {
+      // oxlint-disable-next-line no-await-in-loop
+      for (const [at, storm] of digests.entries())
+        await deps.storms.recovered(storm, id, at > 0 ? [] : people);
+    } else {
+      // oxlint-disable-next-line no-await-in-loop
+      for (const userId of people) await storeDirect(deps, id, number, { userId, step });
+    }
   }
+}
+
+type CardMessage = { key: string; channel: string; lane: string };
+
+/** The messages that tell a card, and the storms whose digests do in place of one. */
+async function readMessages(
+  { store }: AlertCardsDeps,
+  keys: readonly string[],
+): Promise<{ messages: CardMessage[]; digests: string[] }> {
+  const entries = await Promise.all(keys.map((key) => store.read(key)));
+  const read = entries.flatMap((entry) => (entry ? [{ entry, record: readOutboxRecord(entry.value) }] : []));
+  return {
+    digests: read.flatMap(({ record: { digest } }) => (digest ? [digest.storm] : [])),
+    messages: read.flatMap(({ entry: { key, lane }, record: { channel, digest } }) =>
+      // Without a channel it is no message: the event was routed to others.
+      digest || channel === '' ? [] : [{ key, channel, lane }],
+    ),
+  };
 }
 
 /** Whom a step is told by direct message: whoever has it in hand and did not do it. */
@@ -232,18 +261,13 @@ function addressees(step: CardStep, card: AlertCard): string[] {
 
 async function storeNote(
   deps: AlertCardsDeps,
-  parent: string,
+  { key: parent, channel, lane }: CardMessage,
   number: number,
   step: CardStep,
 ): Promise<void> {
-  const entry = await deps.store.read(parent);
-  if (!entry) return;
-  const { channel } = readOutboxRecord(entry.value);
-  // It is no message: the event was routed to others.
-  if (channel === '') return;
   const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
   const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_note', channel, lane: entry.lane, body });
+  await storeMessage(deps, { key, kind: 'alert_note', channel, lane, body });
 }
 
 async function storeDirect(

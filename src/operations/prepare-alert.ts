@@ -21,6 +21,7 @@ import {
 } from './outbox.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import { saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -42,9 +43,18 @@ const lookUpAgainMs = 2_000;
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
+  const says = saysItAll(event) || record.digest?.isCounted === true;
+  if (says) {
+    const swallowed = await byDigest(deps, work, event, { kind: 'no_reference' });
+    if (swallowed) return swallowed;
+  }
   const posted = await evidenceOf(deps, work, event);
   if (!posted) return { kind: 'settled' };
   if (record.channel === '') return await routeLater(deps, work, event, posted);
+  if (!says) {
+    const swallowed = await byDigest(deps, work, event, posted.lookup);
+    if (swallowed) return swallowed;
+  }
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
@@ -60,6 +70,17 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   return shown
     ? await postCard(deps, work, { channel, message, card: shown.card, posted })
     : { kind: 'post', channel, message };
+}
+
+async function byDigest(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Promise<Prepared | undefined> {
+  if (!isCard(event, work.record)) return undefined;
+  const to = (): Promise<Destination> => destinationOf(deps, work, withLookUp(event, lookup));
+  return await tellByDigest(deps, work, { event, lookup, to });
 }
 
 async function postCard(
@@ -212,7 +233,9 @@ export async function prepareAlertNote(
   const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
-  const { posted } = told.work.record;
+  const { posted, digest } = told.work.record;
+  // A digest tells it, which has no thread for each of its alerts.
+  if (digest) return await settle(deps, work);
   if (!posted && !record.posted) return await waitForParent(deps, work);
   const isFirst = !record.posted;
   const message = deps.compose({

@@ -6,6 +6,7 @@ import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -29,7 +30,9 @@ import {
   settle,
   waitForParent,
 } from './post-or-edit.ts';
+import { prepareDigest } from './prepare-digest.ts';
 import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
+import type { Storms } from './storms.ts';
 
 /** What is posted: the words are made where Slack is known. */
 export type Post =
@@ -40,6 +43,15 @@ export type Post =
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  /** A storm, for its channel, or `isDirect`: for one person who took it on. */
+  | {
+      kind: 'digest';
+      storm: StormSeen;
+      isDirect: boolean;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
+    }
   /** A step of a card, for the thread below it (`alert_note`) or for one person. */
   | {
       kind: 'alert_note' | 'alert_direct';
@@ -66,6 +78,10 @@ export type PrepareDeps = WorkDeps & {
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'add' | 'see' | 'refresh' | 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   opsChannel: string | undefined;
   /** Where charges are told; undefined: where they were to be told when they began. */
   deskChannel: string | undefined;
@@ -109,6 +125,8 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
       return prepareAlertNote(deps, work, mayBeRepeat);
     case 'alert_direct':
       return prepareAlertDirect(deps, work, mayBeRepeat);
+    case 'digest':
+      return prepareDigest(deps, work, mayBeRepeat);
   }
 }
 

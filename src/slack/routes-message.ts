@@ -7,6 +7,7 @@ import {
   type RoutePlan,
 } from '../domain/alert-route.ts';
 import { formatMoney } from '../domain/money.ts';
+import { stormBlocks, type StormState } from './alert/storm-state.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
 import {
   actions,
@@ -28,7 +29,7 @@ import type { HomeBlock, SlackMessage } from './message.ts';
 export const testAlertActionId = 'send_test_alert';
 
 /** The plan as one channel sees it. */
-export type RoutesView = { plan: RoutePlan; channel: string; nowMs: number };
+export type RoutesView = { plan: RoutePlan; channel: string; nowMs: number; storm?: StormState };
 
 /** More lines than these nobody reads; they also fit one message whatever the rules say. */
 const mostRules = 15;
@@ -38,7 +39,7 @@ const mostHomeRules = 10;
  * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
  * `channels` sends it. The button is there when anything is.
  */
-export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessage {
+export function routesMessage({ plan, channel, nowMs, storm }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const rest = restLines(plan, channel);
   if (rules.length + rest.length === 0) return noAlertsMessage();
@@ -56,6 +57,7 @@ export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessag
       ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
+      ...(storm ? stormBlocks(storm, rules) : []),
       context(plainText(plan.rules.length === 0 ? withoutRules : order)),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],

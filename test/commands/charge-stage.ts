@@ -239,6 +239,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     },
     showEnd: () => Promise.resolve(),
     routes: { rules: [], environment: 'live', failures: 'C0ALERTS01', successes: undefined },
+    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
   });

@@ -18,6 +18,7 @@ const verbs = createVerbs({
   },
   showEnd: () => Promise.resolve(),
   routes: { rules: [], environment: 'sandbox', failures: 'C0ALERTS01', successes: undefined },
+  storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
   sendTestAlert: () => Promise.resolve(),
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
 });

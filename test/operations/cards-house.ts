@@ -13,8 +13,12 @@ import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
 import { lookUpEvent } from '../../src/operations/look-up-event.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
+import { createStorms } from '../../src/operations/storms.ts';
+import { createTakeStorm } from '../../src/operations/take-storm.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
+import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
 import { alertMessage } from '../../src/slack/alert-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
@@ -77,6 +81,7 @@ export type CardsHouse = ReturnType<typeof cardsHouse>;
 export function cardsHouse(
   path = join(folder, `${(files += 1)}`, 'payops.sqlite'),
   channels: readonly string[] = ['C0ALERTS01'],
+  threshold = 0,
 ) {
   const { clock, deliver: plain, receive: plainReceive } = house();
   const store: Store = openSqliteStore({ path, now: () => clock.nowMs });
@@ -101,7 +106,15 @@ export function cardsHouse(
     wake: () => undefined,
     log: () => undefined,
   };
-  const cards = createAlertCards(shared);
+  const storms = createStorms({
+    ...shared,
+    threshold,
+    windowMs: 300_000,
+    environment: 'live',
+    account: 'main account',
+  });
+  const cards = createAlertCards({ ...shared, storms });
+  const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const recovery = createAlertRecovery({
     ...shared,
     cards,
@@ -141,6 +154,7 @@ export function cardsHouse(
     store,
     lookUp,
     compose,
+    storms,
     cards: {
       ...cards,
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
@@ -151,6 +165,8 @@ export function cardsHouse(
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {
@@ -178,6 +194,8 @@ export function cardsHouse(
     answers,
     cards,
     recovery,
+    storms,
+    takeStorm,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
     /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
@@ -196,6 +214,8 @@ function messageOf(post: Post): SlackMessage {
       return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
     default:
       return { text: post.kind, blocks: [] };
   }
