@@ -85,8 +85,12 @@ async function count(
   { event, lookup }: Pick<Alert, 'event' | 'lookup'>,
 ): Promise<void> {
   const { receivedAtMs } = record;
-  if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
-  await deps.cards.linkFailure(event, lookup, receivedAtMs);
   const item = itemOf(withLookUp(event, lookup), { receivedAtMs, addedAtMs: deps.now() });
-  await deps.storms.add(storm, item);
+  const isCopy = entry.key !== alertKey(event.key);
+  // Side by side: each may be done again, and together they cost the store one write on the disk.
+  await Promise.all([
+    isCopy ? deps.cards.join(event.key, entry.key) : undefined,
+    deps.cards.linkFailure(event, lookup, receivedAtMs),
+    deps.storms.add(storm, item),
+  ]);
 }

@@ -65,7 +65,11 @@ async function startParts(
   const log = createExchangeLog(keptExchanges, changed);
   const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
-  const workspace = await startWorkspace({ manifestPath, onExchange: log.recorder() });
+  const workspace = await startWorkspace({
+    manifestPath,
+    onExchange: log.recorder(),
+    grantedOptionalScopes: ['files:write'],
+  });
   undo.push(() => workspace.close());
   const payments = await startPaymentsService({ onExchange: log.recorder(), knownCards: true });
   undo.push(() => payments.close());
