@@ -55,6 +55,15 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
     const swallowed = await byDigest(deps, work, event, posted.lookup);
     if (swallowed) return swallowed;
   }
+  return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+async function tellSingly(
+  deps: PrepareDeps,
+  work: Work,
+  { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
+): Promise<Prepared> {
+  const { record } = work;
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
