@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
@@ -15,29 +14,7 @@ import {
   uuid,
   wholeNumber,
 } from './readers.ts';
-
-/** One setting: an environment variable, what it is for, how it is read, and what holds without it. */
-export type Setting<T = unknown> = {
-  group: string;
-  says: string;
-  read: z.ZodType<T, string>;
-  /** The text that holds when the variable is absent; none: the value is undefined. */
-  fallback?: string;
-  /** Never shown in a message; also read from the file that NAME_FILE names. */
-  secret?: true;
-};
-
-type Required<T> = Setting<T> & { fallback: string };
-
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback: string): Required<T>;
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T>;
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
-  return fallback === undefined ? { group, says, read } : { group, says, read, fallback };
-}
-
-function secret<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T> {
-  return { group, says, read, secret: true };
-}
+import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
 const server = 'Server';
 const slack = 'Slack';
@@ -369,7 +346,7 @@ export const settings = {
 type Table = typeof settings;
 
 export type Environment = {
-  readonly [K in keyof Table]: Table[K] extends Required<infer T>
+  readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T
     : Table[K] extends Setting<infer T>
       ? T | undefined

@@ -103,13 +103,16 @@ function reasons({ summary }: StormSeen): RichTextBlock {
   const byCount = summary.reasons.toSorted((a, b) => b.count - a.count);
   const shown = byCount.slice(0, mostReasons);
   const others = byCount.slice(mostReasons).reduce((sum, { count }) => sum + count, otherReasons);
-  const line = (count: number, text: string): Run[] => [bold(`${count}×`), words(`  ${text}`)];
   return richText(
     [bold('Reasons, by the events')],
     ...shown.map(({ reason, count }) => line(count, outsideText(reason, longestReason) || '–')),
     ...(others === 0 ? [] : [line(others, 'other reasons')]),
     ...(noReason === 0 ? [] : [line(noReason, 'no reason given')]),
   );
+}
+
+function line(count: number, text: string): Run[] {
+  return [bold(`${count}×`), words(`  ${text}`)];
 }
 
 function buttons({ id, taken }: StormSeen): MessageBlock {
