@@ -51,7 +51,8 @@ export type Storms = ChannelStorms & {
 
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, rememberMs: ttlMs } = deps;
-  const { tell, place } = createStormDigests(deps);
+  const digests = createStormDigests(deps);
+  const tell = (storm: string, userId?: string): Promise<void> => digests.tell(storm, userId);
   const list = createPagedLog<StormItem, StormSummary>({
     store,
     sealer,
@@ -79,7 +80,7 @@ export function createStorms(deps: StormsDeps): Storms {
 
   return {
     ...channels,
-    place,
+    place: (storm) => digests.place(storm),
 
     async add(storm, item) {
       await list.add(storm, item);

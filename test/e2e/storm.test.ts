@@ -117,8 +117,8 @@ describe('a storm in the workspace', () => {
     await house.payments.act({ kind: 'send_failures', count: 3 });
     await house.until('a digest stands', () => digests(house).length > 0, 40_000);
     await press(house, 'lead', stormActions.csv);
-    await house.until('the fix is told', () =>
-      JSON.stringify(seen(house, 'lead').filter(({ ephemeral }) => ephemeral)).includes('files:write'),
-    );
+    const told = (): string => JSON.stringify(seen(house, 'lead').filter(({ ephemeral }) => ephemeral));
+    await house.until('the answer is told', () => told() !== '[]');
+    expect(told()).toContain('files:write');
   }, 60_000);
 });
