@@ -5,7 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { policySchema } from '../src/config/policy.ts';
-import { settings, variableName, type Setting } from '../src/config/settings.ts';
+import type { Setting } from '../src/config/setting.ts';
+import { settings, variableName } from '../src/config/settings.ts';
 
 const groups = Map.groupBy(Object.entries<Setting>(settings), ([, setting]) => setting.group);
 

@@ -22,6 +22,7 @@ import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
+import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -166,7 +167,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     ttlMs: 86_400_000,
   });
   const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
-  const cardActions = { alertCards: alerts.cards, chargeAgain: alerts.chargeAgain };
+  const { storms, takeStorm } = alerts;
+  const cardActions = {
+    alertCards: alerts.cards,
+    chargeAgain: alerts.chargeAgain,
+    storms,
+    takeStorm,
+    uploadFile: createUploadFile(clients.delivery),
+  };
   const verbDeps = {
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
@@ -179,6 +187,11 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     currencies: config.chargeCurrencies,
     routes,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
+    storms: {
+      channel: (id: string) => storms.channel(id),
+      threshold: config.digestThreshold,
+      windowMs: config.digestWindowMinutes * 60_000,
+    },
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };

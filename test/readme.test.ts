@@ -6,7 +6,8 @@ import { parse } from 'yaml';
 import { createCommandSet } from '../src/commands/command-set.ts';
 import { createVerbs, type VerbDeps } from '../src/commands/registry.ts';
 import { policySchema } from '../src/config/policy.ts';
-import { settings, variableName, type Setting } from '../src/config/settings.ts';
+import type { Setting } from '../src/config/setting.ts';
+import { settings, variableName } from '../src/config/settings.ts';
 import { outcomeWords } from '../src/domain/outcome.ts';
 import { installApp } from '../src/playground/workspace/manifest.ts';
 

@@ -20,6 +20,9 @@ import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
 import type { PrepareDeps } from '../operations/prepare-post.ts';
 import { summariseDay } from '../operations/summarise-day.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
+import { stormPrefix, stormTakenPrefix } from '../operations/storm-records.ts';
+import { createStorms, type Storms } from '../operations/storms.ts';
+import { createTakeStorm, type TakeStorm } from '../operations/take-storm.ts';
 import type { WorkOnceDeps } from '../operations/work-once.ts';
 import { createReactions } from '../slack/reactions.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -31,6 +34,8 @@ import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
+  storms: Storms;
+  takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
@@ -60,9 +65,21 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
+  const storms = createStorms({
+    store,
+    sealer,
+    threshold: config.digestThreshold,
+    windowMs: config.digestWindowMinutes * 60_000,
+    rememberMs,
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    now,
+    wake,
+  });
   const cards = createAlertCards({
     store,
     sealer,
+    storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     rememberMs,
@@ -92,9 +109,12 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
+  const takeStorm = createTakeStorm({ store, storms, cards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
+    storms,
+    takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
     forPosts: {
       read: (id) => cards.read(id),
@@ -113,6 +133,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry) },
+      { prefix: stormTakenPrefix, work: (entry) => takeStorm.work(entry) },
     ],
   };
 }

@@ -11,6 +11,7 @@ import { workOnce } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
 import { alertMessage } from '../slack/alert-message.ts';
+import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
 import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
@@ -35,7 +36,7 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
-  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise'>;
+  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
 };
@@ -76,6 +77,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     cards: alerts.forPosts,
+    storms: alerts.storms,
     compose(post) {
       const message = messageOf(post, place);
       return {
@@ -136,6 +138,8 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
       return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
     case 'test_alert':
       return testAlertMessage(post, place);
     case 'daily_summary':

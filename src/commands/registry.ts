@@ -1,6 +1,7 @@
 import type { Command, Permission } from '../slack/command.ts';
 import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-parts.ts';
-import { alertsCommand, type AlertsDeps } from './alerts.ts';
+import { stormPresses, type StormActions } from './alert-card/storm-parts.ts';
+import { alertsCommand, type AlertCardParts, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
@@ -11,16 +12,22 @@ import { otpCommand } from './otp.ts';
 export type VerbDeps = AlertsDeps & LookupDeps & ChargeDeps & CardEmailDeps & UndeliveredDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
-export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[] {
+export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
   return [
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
     cardEmailCommand(deps),
     doubtCommand(deps),
-    alertsCommand(deps, cards && alertCardParts({ ...deps, ...cards })),
+    alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
   ];
+}
+
+/** What acts on the messages of alerts: on a card of its own, and on a storm’s digest. */
+function messageParts(deps: VerbDeps, actions: AlertCardActions & StormActions): AlertCardParts {
+  const { presses, modals } = alertCardParts({ ...deps, ...actions });
+  return { presses: [...presses, ...stormPresses(actions)], modals };
 }
 
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */

@@ -17,6 +17,7 @@ export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[]
       severity: route.severity,
       quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
       mutedUntilMs: route.mute_until,
+      digestAfter: route.digest_after,
       goesOn: route.continue,
     });
   });

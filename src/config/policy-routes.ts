@@ -119,6 +119,14 @@ const muteUntil = z
   .transform((written) => Date.parse(written))
   .describe('What the rule takes is told nowhere before this; it is remembered all the same.');
 
+const digestAfter = z
+  .int('must be a whole number like 20')
+  .min(0, 'must be 0 or more')
+  .max(200, 'must be 200 or less')
+  .describe(
+    'In place of DIGEST_THRESHOLD: how many of its alerts a channel gets one by one within DIGEST_WINDOW_MINUTES, before one digest tells the rest. 0: all of them.',
+  );
+
 const mention = z
   .string('must be text')
   .regex(/^[UWS][A-Z0-9]{6,}$/, 'must be a user id like U0123ABCD or a user group’s id like S0123ABCD')
@@ -150,6 +158,7 @@ export function routesSchema(channelId: z.ZodType<string, string>) {
         .describe('A word on the alert.'),
       quiet_hours: quietHours.optional(),
       mute_until: muteUntil.optional(),
+      digest_after: digestAfter.optional(),
       continue: z
         .boolean('must be true or false')
         .default(false)

@@ -6,7 +6,8 @@ import type { Config, SettingsCheck } from './config.ts';
 import { contradictions } from './contradictions.ts';
 import { readPolicy } from './read-policy.ts';
 import { fileErrorCode } from './readers.ts';
-import { settings, variableName, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { settings, variableName } from './settings.ts';
 
 /** Warnings refuse nothing by themselves; beside a problem they may be why there is one. */
 export type ConfigResult =

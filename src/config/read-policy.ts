@@ -47,7 +47,17 @@ const topKeys = ['channels', 'routes', 'daily_summary', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
   roles: ['users', 'groups', 'may'],
-  routes: ['name', 'when', 'to', 'mention', 'severity', 'quiet_hours', 'mute_until', 'continue'],
+  routes: [
+    'name',
+    'when',
+    'to',
+    'mention',
+    'severity',
+    'quiet_hours',
+    'mute_until',
+    'digest_after',
+    'continue',
+  ],
   when: [
     'event',
     'environment',

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
@@ -15,35 +14,14 @@ import {
   uuid,
   wholeNumber,
 } from './readers.ts';
-
-/** One setting: an environment variable, what it is for, how it is read, and what holds without it. */
-export type Setting<T = unknown> = {
-  group: string;
-  says: string;
-  read: z.ZodType<T, string>;
-  /** The text that holds when the variable is absent; none: the value is undefined. */
-  fallback?: string;
-  /** Never shown in a message; also read from the file that NAME_FILE names. */
-  secret?: true;
-};
-
-type Required<T> = Setting<T> & { fallback: string };
-
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback: string): Required<T>;
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T>;
-function setting<T>(group: string, says: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
-  return fallback === undefined ? { group, says, read } : { group, says, read, fallback };
-}
-
-function secret<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T> {
-  return { group, says, read, secret: true };
-}
+import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
 const server = 'Server';
 const slack = 'Slack';
 const payments = 'Payments service';
 const token = 'Access token of the payments service';
 const webhook = 'Webhook';
+const alerts = 'Alerts';
 const charges = 'Charges';
 const store = 'Store';
 
@@ -272,6 +250,19 @@ export const settings = {
     '5',
   ),
 
+  digestThreshold: setting(
+    alerts,
+    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`.',
+    wholeNumber(0, 200),
+    '20',
+  ),
+  digestWindowMinutes: setting(
+    alerts,
+    'The time in which those alerts are counted, and for which no alert must come until a storm is over.',
+    wholeNumber(1, 120),
+    '5',
+  ),
+
   chargeRetryWaitHours: setting(
     charges,
     'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
@@ -355,7 +346,7 @@ export const settings = {
 type Table = typeof settings;
 
 export type Environment = {
-  readonly [K in keyof Table]: Table[K] extends Required<infer T>
+  readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T
     : Table[K] extends Setting<infer T>
       ? T | undefined

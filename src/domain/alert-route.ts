@@ -40,6 +40,8 @@ export type AlertRule = {
   severity?: Severity;
   quietHours?: QuietHours;
   mutedUntilMs?: number;
+  /** How many of its alerts a channel gets singly before a digest tells them; 0: all of them. Absent: as everywhere. */
+  digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;
 };

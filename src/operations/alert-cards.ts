@@ -1,7 +1,6 @@
 import type { Lookup } from '../domain/alert.ts';
 import {
   endsCard,
-  handlersOf,
   moveCard,
   type AlertCard,
   type CardMove,
@@ -13,29 +12,15 @@ import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../log.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Entry } from '../store/store.ts';
 import { createChangeRecord } from './change-record.ts';
-import {
-  alertKey,
-  openEvent,
-  openEvidence,
-  outboxKey,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type AlertNoteBody,
-  type Evidence,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
-import { markStale } from './outbox-work.ts';
+import { alertKey, openEvent, openEvidence, readOutboxRecord, type Evidence, type Sealer } from './outbox.ts';
+import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
 
-export type AlertCardsDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  sealer: Sealer;
+export type AlertCardsDeps = TellCardDeps & {
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** How long a card is remembered after what was last done with it: as long as its alert. */
   rememberMs: number;
-  now: () => number;
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
@@ -81,13 +66,7 @@ export type AlertCards = {
 export const alertCardPrefix = 'alert:';
 
 /** As it is stored, sealed. Steps that are told stand in the threads alone. */
-type CardRecord = {
-  card: AlertCard;
-  untold: CardStep[];
-  /** How many were told before those; a step's number never changes. */
-  told: number;
-  /** Keys in the outbox of messages besides the first. */
-  others: string[];
+type CardRecord = UntoldCard & {
   evidence?: Evidence;
   /** References of payments told that did not resolve it. */
   otherPayments?: string[];
@@ -218,7 +197,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
     await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
     return;
   }
-  await tell(deps, id, record);
+  await tellCard(deps, id, record);
   const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
   const { card } = record;
   const snoozedUntil = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
@@ -238,82 +217,6 @@ function openCard(sealer: Sealer, key: string, value: string | undefined): CardR
 
 function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
   return sealer.seal(key, JSON.stringify(record));
-}
-
-/**
- * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
- * may be done again: a note is stored once by its number.
- */
-async function tell(deps: AlertCardsDeps, id: string, record: CardRecord): Promise<void> {
-  const messages = [alertKey(id), ...record.others];
-  const kept = await Promise.all(messages.map((message) => deps.store.read(message)));
-  const about = kept.find((entry) => entry !== undefined)?.key ?? alertKey(id);
-  await Promise.all(messages.map((message) => markStale(deps.store, message)));
-  const steps = record.untold.map((step, index) => ({ step, number: record.told + index + 1 }));
-  for (const { step, number } of steps) {
-    // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
-    for (const parent of messages) await storeNote(deps, parent, number, step);
-    // oxlint-disable-next-line no-await-in-loop
-    for (const userId of addressees(step, record.card))
-      await storeDirect(deps, `${id}#${number}:${userId}`, { userId, step, parent: about });
-  }
-}
-
-/** Whom a step is told by direct message: whoever has it in hand and did not do it. */
-function addressees(step: CardStep, card: AlertCard): string[] {
-  if (step.kind === 'recovered') return handlersOf(card);
-  return step.kind === 'assigned' && step.to !== step.by ? [step.to] : [];
-}
-
-async function storeNote(
-  deps: AlertCardsDeps,
-  parent: string,
-  number: number,
-  step: CardStep,
-): Promise<void> {
-  const entry = await deps.store.read(parent);
-  if (!entry) return;
-  const { channel } = readOutboxRecord(entry.value);
-  // It is no message: the event was routed to others.
-  if (channel === '') return;
-  const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
-  const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_note', channel, lane: entry.lane, body });
-}
-
-/** About any of the card's messages that is still kept. */
-async function storeDirect(
-  deps: AlertCardsDeps,
-  name: string,
-  { userId, step, parent }: { userId: string; step: CardStep; parent: string },
-): Promise<void> {
-  const key = outboxKey('alert_direct', name);
-  const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_direct', channel: userId, lane: userId, body });
-}
-
-async function storeMessage(
-  deps: AlertCardsDeps,
-  message: {
-    key: string;
-    kind: 'alert_note' | 'alert_direct';
-    channel: string;
-    lane: string;
-    body: AlertNoteBody;
-  },
-): Promise<void> {
-  const { key, kind, channel, lane, body } = message;
-  const record: OutboxRecord = {
-    kind,
-    channel,
-    fingerprint: '',
-    receivedAtMs: deps.now(),
-    sealed: deps.sealer.seal(key, JSON.stringify(body)),
-    misses: 0,
-    // A note is edited once: then it names whom a new message would ping.
-    ...(kind === 'alert_note' ? { progress: { kind: 'waiting' } } : {}),
-  };
-  await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
 }
 
 /** The event and what was last looked up of it when it was posted. */

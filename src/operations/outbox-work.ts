@@ -11,6 +11,10 @@ type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
 
+/** An edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
+const shortestDigestPaceMs = 3_000;
+const longestDigestPaceMs = 15_000;
+
 /**
  * Goes on holding the record, with a change, for as long as the lease given. Undefined when somebody else has
  * it by now or marked it stale, and our effect is to be dropped.
@@ -66,7 +70,13 @@ export function finishPosted(
   const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
   return work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
-    : finish(deps, work, change);
+    : finish(deps, work, change, paceOf(work));
+}
+
+/** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
+function paceOf({ entry, record }: Work): number {
+  if (record.kind !== 'digest') return paceMs;
+  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 100);
 }
 
 type Ending = {

@@ -51,6 +51,7 @@ const outboxRecord = z.object({
     'alert_note',
     'alert_direct',
     'daily_summary',
+    'digest',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -94,6 +95,8 @@ const outboxRecord = z.object({
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
+  /** Of an alert: a storm’s digest tells it, and no message of its own does; whether that digest counts it yet. */
+  digest: z.object({ storm: z.string(), isCounted: z.boolean() }).optional(),
   /** How long it is remembered once told; absent: as long as an alert. */
   rememberMs: z.number().optional(),
 });
@@ -184,6 +187,13 @@ export type DailySummaryBody = { fromMs: number; untilMs: number };
 
 export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
   return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;
+}
+
+/** A storm, told to its channel, or `to` one person who took it on. */
+export type DigestBody = { storm: string; to?: string };
+
+export function openDigest(sealer: Sealer, key: string, record: OutboxRecord): DigestBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as DigestBody;
 }
 
 export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {

@@ -9,6 +9,7 @@ import {
 } from '../domain/alert.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
+import { logOnce } from './log-once.ts';
 import {
   alertKey,
   historyKey,
@@ -22,6 +23,7 @@ import {
 } from './outbox.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import { saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -46,10 +48,28 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   if (record.untold) return await logAlone(deps, work, event);
+  const says = saysItAll(event) || record.digest?.isCounted === true;
+  if (says) {
+    const swallowed = await byDigest(deps, work, event, undefined);
+    if (swallowed) return swallowed;
+  }
   const posted = await evidenceOf(deps, work, event);
   if (!posted) return { kind: 'settled' };
   await logOnce(deps, work, event, posted.lookup);
   if (record.channel === '') return await routeLater(deps, work, event, posted);
+  if (!says) {
+    const swallowed = await byDigest(deps, work, event, posted.lookup);
+    if (swallowed) return swallowed;
+  }
+  return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+async function tellSingly(
+  deps: PrepareDeps,
+  work: Work,
+  { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
+): Promise<Prepared> {
+  const { record } = work;
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
@@ -65,6 +85,18 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   return shown
     ? await postCard(deps, work, { channel, message, card: shown.card, posted })
     : { kind: 'post', channel, message, keep: { logged: true } };
+}
+
+async function byDigest(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<Prepared | undefined> {
+  if (!isCard(event, work.record)) return undefined;
+  const to = (): Promise<Destination> =>
+    destinationOf(deps, work, lookup ? withLookUp(event, lookup) : event);
+  return await tellByDigest(deps, work, { event, lookup, to });
 }
 
 async function postCard(
@@ -106,17 +138,6 @@ async function routeLater(
   await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
-}
-
-/** A copy for a further channel is no further event. */
-async function logOnce(
-  deps: PrepareDeps,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  lookup: Lookup,
-): Promise<void> {
-  if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
-  await deps.logEvent(event, record.receivedAtMs, lookup);
 }
 
 /** Nobody is told, so nobody asks the service about it either. */
@@ -248,7 +269,9 @@ export async function prepareAlertNote(
   const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
-  const { posted } = told.work.record;
+  const { posted, digest } = told.work.record;
+  // A digest tells it, which has no thread for each of its alerts.
+  if (digest) return await settle(deps, work);
   if (!posted && !record.posted) return await waitForParent(deps, work);
   const isFirst = !record.posted;
   const message = deps.compose({

@@ -7,6 +7,7 @@ import type { ChargeState, Told } from '../domain/charge-state.ts';
 import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -32,7 +33,9 @@ import {
   waitForParent,
 } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
+import { prepareDigest } from './prepare-digest.ts';
 import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
+import type { Storms } from './storms.ts';
 
 /** What is posted: the words are made where Slack is known. */
 export type Post =
@@ -44,6 +47,15 @@ export type Post =
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'daily_summary'; summary: DailySummary; key: string; mayBeRepeat: boolean }
   | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  /** A storm, for its channel, or `isDirect`: for one person who took it on. */
+  | {
+      kind: 'digest';
+      storm: StormSeen;
+      isDirect: boolean;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
+    }
   /** A step of a card, for the thread below it (`alert_note`) or for one person. */
   | {
       kind: 'alert_note' | 'alert_direct';
@@ -74,6 +86,10 @@ export type PrepareDeps = WorkDeps & {
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'add' | 'see' | 'refresh' | 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   opsChannel: string | undefined;
   /** Where charges are told; undefined: where they were to be told when they began. */
   deskChannel: string | undefined;
@@ -119,6 +135,8 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
       return prepareAlertDirect(deps, work, mayBeRepeat);
     case 'daily_summary':
       return prepareDailySummary(deps, work, mayBeRepeat);
+    case 'digest':
+      return prepareDigest(deps, work, mayBeRepeat);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../domain/alert-route.ts';
 import { rehearsedLine, type Rehearsal } from '../domain/rehearsal.ts';
 import { formatMoney } from '../domain/money.ts';
+import { stormBlocks, type StormState } from './alert/storm-state.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
 import {
   actions,
@@ -36,6 +37,7 @@ export type RoutesView = {
   nowMs: number;
   /** What this plan would have told lately; `pending`: that is being worked out. `impossible`: the store is away. */
   rehearsal: Rehearsal | 'pending' | 'impossible';
+  storm?: StormState;
 };
 
 /** More lines than these nobody reads; they also fit one message whatever the rules say. */
@@ -46,7 +48,7 @@ const mostHomeRules = 10;
  * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
  * `channels` sends it. The button is there when anything is.
  */
-export function routesMessage({ plan, channel, nowMs, rehearsal }: RoutesView): SlackMessage {
+export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const told = typeof rehearsal === 'string' ? undefined : rehearsal;
   const rest = restLines(plan, channel, told);
@@ -67,6 +69,7 @@ export function routesMessage({ plan, channel, nowMs, rehearsal }: RoutesView): 
       ),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
+      ...(storm ? stormBlocks(storm, rules) : []),
       context(plainText(rehearsalWords(rehearsal))),
       context(plainText(plan.rules.length === 0 ? withoutRules : order)),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),

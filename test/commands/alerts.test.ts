@@ -37,6 +37,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const verb = alertsCommand({
     routes: plan,
     rehearse: () => Promise.resolve(nothingRehearsed),
+    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     async sendTestAlert(channel, askedBy) {
       sent.push([channel, askedBy]);
     },
@@ -65,6 +66,8 @@ describe('/pay alerts', () => {
     expect(bot.toldText()).toContain('no-funds');
     expect(bot.toldText()).toContain('2026-12-01 00:00 UTC');
     expect(bot.toldText()).toContain('Send a test alert');
+    expect(bot.toldText()).toContain('No storm now.');
+    expect(bot.toldText()).toContain('Past 20 failed charges in 5 min');
   });
 
   it('says so in a channel that gets none', async () => {

@@ -246,6 +246,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
       successes: undefined,
     },
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
+    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
   });

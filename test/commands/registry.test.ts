@@ -25,6 +25,7 @@ const verbs = createVerbs({
     successes: undefined,
   },
   rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
+  storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
   sendTestAlert: () => Promise.resolve(),
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
 });

@@ -11,7 +11,7 @@ import {
 import { onBothStores } from './two-stores.ts';
 import { createAlertCards } from '../../src/operations/alert-cards.ts';
 import { alertKey, writeOutboxRecord } from '../../src/operations/outbox.ts';
-import { sealer } from './house.ts';
+import { noStorms, sealer } from './house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -212,6 +212,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
     const { one, two, close } = await open();
     const shared = {
       sealer,
+      storms: noStorms,
       lookUp: () => Promise.reject(new Error('nothing is looked up here')),
       rememberMs: 86_400_000,
       now: () => Date.now(),
@@ -248,6 +249,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
       createAlertCards({
         store,
         sealer,
+        storms: noStorms,
         lookUp: () => Promise.reject(new Error('nothing is looked up here')),
         rememberMs: 86_400_000,
         now: () => Date.now(),

@@ -15,8 +15,12 @@ import { lookUpEvent } from '../../src/operations/look-up-event.ts';
 import { alertKey } from '../../src/operations/outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
+import { createStorms } from '../../src/operations/storms.ts';
+import { createTakeStorm } from '../../src/operations/take-storm.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
+import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
 import { alertMessage } from '../../src/slack/alert-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
@@ -107,6 +111,7 @@ export function cardsHouse(
   channels: readonly string[] = ['C0ALERTS01'],
   /** Another replica: on the same store, Slack and clock. */
   beside?: CardsWorld,
+  threshold = 0,
 ) {
   const { clock: own, deliver: plain, receive: plainReceive } = house();
   const clock = beside?.clock ?? own;
@@ -143,7 +148,15 @@ export function cardsHouse(
     wake: () => undefined,
     log: () => undefined,
   };
-  const cards = createAlertCards(shared);
+  const storms = createStorms({
+    ...shared,
+    threshold,
+    windowMs: 300_000,
+    environment: 'live',
+    account: 'main account',
+  });
+  const cards = createAlertCards({ ...shared, storms });
+  const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const recovery = createAlertRecovery({
     ...shared,
     cards,
@@ -218,6 +231,7 @@ export function cardsHouse(
     lookUp,
     compose,
     findByKey,
+    storms,
     cards: {
       ...cards,
       mark: (...args: Parameters<typeof marks.ask>) => marks.ask(...args),
@@ -230,6 +244,8 @@ export function cardsHouse(
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {
@@ -260,6 +276,8 @@ export function cardsHouse(
     answers,
     cards,
     recovery,
+    storms,
+    takeStorm,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
     /** Killed when all but the event's own record is stored: the sender is to come again. */
@@ -291,6 +309,8 @@ function messageOf(post: Post): SlackMessage {
       return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
     default:
       return { text: post.kind, blocks: [] };
   }

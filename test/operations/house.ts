@@ -53,6 +53,15 @@ export const untouchedCards: DeliverDeps['cards'] = {
   knowsCardOf: () => Promise.resolve(false),
 };
 
+/** No channel has too many alerts. */
+export const noStorms: DeliverDeps['storms'] = {
+  ask: () => Promise.resolve({ kind: 'single' }),
+  add: () => Promise.resolve(),
+  recovered: () => Promise.resolve(),
+  refresh: () => Promise.resolve(),
+  see: () => Promise.resolve(undefined),
+};
+
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
 
 export function house(answers: Answers = {}) {
@@ -86,6 +95,7 @@ export function house(answers: Answers = {}) {
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
     cards: untouchedCards,
+    storms: noStorms,
     compose: (post) => ({
       digest: JSON.stringify(post),
       post(to) {

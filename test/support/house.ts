@@ -133,6 +133,8 @@ export async function openHouse(
       PAYMENTS_TIMEOUT_SECONDS: '1',
       SLACK_TIMEOUT_SECONDS: '1',
       WORK_LEASE_SECONDS: '5',
+      // What is told in digests has tests of its own.
+      DIGEST_THRESHOLD: '0',
       ...redis,
       ...options.env,
       ...more,

@@ -1,0 +1,124 @@
+import type { Environment } from '../domain/alert.ts';
+import {
+  emptySummary,
+  summarise,
+  type StormItem,
+  type StormSeen,
+  type StormSummary,
+} from '../domain/storm-summary.ts';
+import type { RecordStore } from './change-record.ts';
+import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
+import type { Sealer } from './outbox.ts';
+import { createPagedLog } from './paged-log.ts';
+import { createStormDigests } from './storm-digests.ts';
+import {
+  channelOfStorm,
+  readChannelStorm,
+  readStormTaken,
+  stormPrefix,
+  stormTakenPrefix,
+} from './storm-records.ts';
+
+export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
+  store: RecordStore;
+  sealer: Sealer;
+  rememberMs: number;
+  environment: Environment;
+  account: string;
+  now: () => number;
+  /** Called after work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+};
+
+/**
+ * The storms of the channels, and what their digests are made of. A storm is a record of its channel, its items a
+ * log, its digest a message of the outbox that is edited as the log grows: all of it durable, and the storm’s own
+ * record is the work that ends it. All of it throws StoreUnavailable.
+ */
+export type Storms = ChannelStorms & {
+  /** Counts the item once, though it be added again after a crash, and has the digest follow. */
+  add(storm: string, item: StormItem): Promise<void>;
+  /** A payment made the failure good: the digest counts it, and each of these people is told of the whole, in one message. */
+  recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
+  /** The digest is looked at again: something that it shows has changed. */
+  refresh(storm: string): Promise<void>;
+  /** Undefined: there is no such storm, or it is forgotten. */
+  see(storm: string): Promise<StormSeen | undefined>;
+  items(storm: string, page: number): Promise<readonly StormItem[]>;
+  /** Where the digest stands; undefined while it stands nowhere. */
+  place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
+};
+
+export function createStorms(deps: StormsDeps): Storms {
+  const { store, sealer, rememberMs: ttlMs } = deps;
+  const digests = createStormDigests(deps);
+  const tell = (storm: string, userId?: string): Promise<void> => digests.tell(storm, userId);
+  const list = createPagedLog<StormItem, StormSummary>({
+    store,
+    sealer,
+    prefix: 'storm-list:',
+    ttlMs,
+    idOf: ({ id }) => id,
+    empty: emptySummary,
+    summarise,
+  });
+  const recoveries = createPagedLog<{ id: string }, null>({
+    store,
+    sealer,
+    prefix: 'storm-recovered:',
+    ttlMs,
+    idOf: ({ id }) => id,
+    empty: null,
+    summarise: () => null,
+  });
+
+  const channels = createChannelStorms({
+    ...deps,
+    tell,
+    lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
+  });
+
+  return {
+    ...channels,
+    place: (storm) => digests.place(storm),
+
+    async add(storm, item) {
+      await list.add(storm, item);
+      await tell(storm);
+    },
+
+    async recovered(storm, id, userIds) {
+      await recoveries.add(storm, { id });
+      await tell(storm);
+      await Promise.all(userIds.map((userId) => tell(storm, userId)));
+    },
+
+    refresh: (storm) => tell(storm),
+
+    async see(storm) {
+      const channel = channelOfStorm(storm);
+      if (channel === undefined) return undefined;
+      const [head, made, state, taken] = await Promise.all([
+        list.head(storm),
+        recoveries.head(storm),
+        store.read(stormPrefix + channel),
+        store.read(stormTakenPrefix + storm),
+      ]);
+      if (!head) return undefined;
+      const { environment, account } = deps;
+      const { by, at, done } = taken ? readStormTaken(taken.value) : {};
+      return {
+        id: storm,
+        count: head.count,
+        summary: head.summary,
+        isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
+        recovered: made?.count ?? 0,
+        ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
+        environment,
+        account,
+      };
+    },
+
+    items: (storm, page) => list.page(storm, page),
+  };
+}
