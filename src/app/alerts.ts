@@ -65,17 +65,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
-  const storms = createStorms({
-    store,
-    sealer,
-    threshold: config.digestThreshold,
-    windowMs: config.digestWindowMinutes * 60_000,
-    rememberMs,
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
-    now,
-    wake,
-  });
+  const storms = openStorms(config, { store, sealer, rememberMs, now, wake });
   const cards = createAlertCards({
     store,
     sealer,
@@ -137,4 +127,19 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       { prefix: stormTakenPrefix, work: (entry) => takeStorm.work(entry) },
     ],
   };
+}
+
+type StormTools = Pick<
+  Parameters<typeof createStorms>[0],
+  'store' | 'sealer' | 'rememberMs' | 'now' | 'wake'
+>;
+
+function openStorms(config: Outside['config'], tools: StormTools): Storms {
+  return createStorms({
+    ...tools,
+    threshold: config.digestThreshold,
+    windowMs: config.digestWindowMinutes * 60_000,
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+  });
 }

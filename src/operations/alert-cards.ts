@@ -155,15 +155,17 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async join(id, message) {
       if (message === alertKey(id)) return;
-      await change(id, (record) =>
-        record.others.includes(message)
-          ? { result: undefined }
-          : { record: { ...record, others: [...record.others, message] }, result: undefined },
-      );
+      await change(id, (record) => judgeJoin(record, message));
     },
 
     work: (entry) => workOn(deps, entry),
   };
+}
+
+function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {
+  const { others } = record;
+  if (others.includes(message)) return { result: undefined };
+  return { record: { ...record, others: [...others, message] }, result: undefined };
 }
 
 /** False: it is told already, or no more are, or the card has ended. */

@@ -56,6 +56,8 @@ const source = readdirSync('src/slack', { recursive: true, encoding: 'utf8' })
 /** What each method needs; for a history it depends on the kind of channel. */
 const scopesOf: Record<string, string[]> = {
   'auth.test': [],
+  'files.getUploadURLExternal': ['files:write'],
+  'files.completeUploadExternal': ['files:write'],
   'chat.postMessage': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
   'chat.update': ['chat:write'],
