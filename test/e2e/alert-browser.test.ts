@@ -35,13 +35,14 @@ describe.skipIf(missing)('alerts in a browser', () => {
   beforeAll(async () => {
     const mutedUntil = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
     const rules = `  - name: expired-cards
-    when: { reason: expired card }
+    when: { reason: expired card, currency: NGN, amount_to: 3300.00 }
     to: ${channelIds.payAlerts}
     mute_until: ${mutedUntil}
 `;
     const [opened, started] = await Promise.all([
       openBrowser({ width: 1440, height: 900 }),
-      startPlayground({ rules }),
+      // More than the alerts of the tests before the storm.
+      startPlayground({ rules, botEnv: { DIGEST_THRESHOLD: '6' } }),
     ]);
     playground = started;
     if (!opened) throw new Error('There is no browser.');
@@ -155,4 +156,32 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await omar.click(omar.page.getByRole('tab', { name: 'Home' }));
     await expect.poll(() => omar.page.locator('main').innerText(), soon).toContain('expired-cards');
   }, 60_000);
+
+  it('tells a storm by one digest, whose list, file and acknowledgement are for everybody', async () => {
+    await lindiwe.click(lindiwe.page.getByRole('button', { name: 'Send 60 failures' }));
+    await omar.channel('pay-alerts');
+    const digest = (person: ChargePage): Locator => person.message('Storm: ');
+    await digest(omar).waitFor();
+    await press(omar, digest(omar), 'Acknowledge all');
+    await expect.poll(() => digest(lindiwe).innerText(), soon).toContain('Acknowledged by  @Omar');
+    const counted = async (): Promise<number> =>
+      Number(/Storm: (\d+) failed/.exec(await digest(lindiwe).innerText())?.[1]);
+    // Open ones that have a message of their own; one is of the test before.
+    const singly = async (): Promise<number> =>
+      (await lindiwe.page.getByRole('button', { name: 'Acknowledge', exact: true }).count()) - 1;
+    await expect.poll(async () => (await counted()) + (await singly()), soon).toBe(60);
+    expect(await singly()).toBeLessThan(6);
+
+    await press(lindiwe, digest(lindiwe), 'Show list');
+    expect(await lindiwe.modalSays('page 1 of')).toContain('Acknowledged');
+    expect(await lindiwe.modal.innerText()).not.toMatch(/[a-z]+\.[a-z]+@example\.com/);
+    await lindiwe.press('Next');
+    await lindiwe.modalSays('page 2 of');
+    await lindiwe.close();
+    await press(lindiwe, digest(lindiwe), 'CSV');
+    await lindiwe.message('The CSV is in the digest’s thread').waitFor();
+    await lindiwe.click(digest(lindiwe).getByRole('button', { name: /repl(y|ies)/ }));
+    const thread = lindiwe.page.getByRole('complementary', { name: 'Thread' });
+    await expect.poll(() => thread.innerText(), soon).toContain('.csv');
+  }, 90_000);
 });
