@@ -225,6 +225,15 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   deps.wake();
 }
 
+/** The card alone; see `AlertCards.read`. */
+export async function readAlertCard(
+  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  id: string,
+): Promise<AlertCard> {
+  const key = alertCardPrefix + id;
+  return openCard(sealer, key, (await store.read(key))?.value).card;
+}
+
 /** Throws when the record is sealed with a key that is not here. */
 function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
   return value === undefined ? noRecord : (JSON.parse(sealer.open(key, value)) as CardRecord);
