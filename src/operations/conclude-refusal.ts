@@ -49,7 +49,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
       await tellStuck(deps, work.entry, errorId);
       return;
     case 'bot':
-      await again(deps, work, missed, inFront(missed.misses * refusedDelayMs, refusedDelayMs));
+      await again(deps, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':
