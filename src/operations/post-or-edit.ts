@@ -1,4 +1,5 @@
 import { growingDelayMs } from '../domain/growing-delay.ts';
+import { readOutboxRecord } from './outbox.ts';
 import { again, finish, markStale, type Work } from './outbox-work.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
@@ -34,6 +35,38 @@ export async function settle(deps: PrepareDeps, work: Work): Promise<Prepared> {
 export async function waitForParent(deps: PrepareDeps, work: Work): Promise<Prepared> {
   const delayMs = growingDelayMs(parentAgainMs, work.entry.attempts - 1, longestParentWaitMs);
   await again(deps, work, {}, { delayMs, pauseMs: 0 });
+  return { kind: 'settled' };
+}
+
+/** A step that Slack does not take keeps those after it for so long. */
+const stepPatienceMs = 600_000;
+
+/**
+ * Whether the step before this one is still to go into the same thread. Of those that waited for their parent each
+ * waited as long as its own attempts had it, and the youngest would come first.
+ */
+async function isBehindAnother(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  parentPostedAtMs: number,
+): Promise<boolean> {
+  const [, name, number] = /^(.*#)(\d+)$/.exec(entry.key) ?? [];
+  const waitedMs = deps.now() - Math.max(parentPostedAtMs, record.receivedAtMs);
+  if (name === undefined || record.posted || waitedMs >= stepPatienceMs) return false;
+  const before = await deps.store.read(`${name}${Number(number) - 1}`);
+  if (!before) return false;
+  const { posted, progress } = readOutboxRecord(before.value);
+  return !posted && progress?.kind !== 'done';
+}
+
+/** Undefined when it is this step's turn in the thread of its parent. */
+export async function waitForStepBefore(
+  deps: PrepareDeps,
+  work: Work,
+  parentPostedAtMs: number,
+): Promise<Prepared | undefined> {
+  if (!(await isBehindAnother(deps, work, parentPostedAtMs))) return undefined;
+  await again(deps, work, {}, { delayMs: parentAgainMs, pauseMs: 0 });
   return { kind: 'settled' };
 }
 

@@ -21,7 +21,14 @@ import {
   type OutboxRecord,
 } from './outbox.ts';
 import { again, finish, type Work } from './outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import {
+  followedByEdit,
+  isRepeat,
+  postOrEdit,
+  settle,
+  waitForParent,
+  waitForStepBefore,
+} from './post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -229,6 +236,8 @@ export async function prepareAlertNote(
   if (!told) return await settle(deps, work);
   const { posted } = told.work.record;
   if (!posted && !record.posted) return await waitForParent(deps, work);
+  const waits = posted && (await waitForStepBefore(deps, work, Number(posted.ts) * 1_000));
+  if (waits) return waits;
   const isFirst = !record.posted;
   const message = deps.compose({
     kind: 'alert_note',
