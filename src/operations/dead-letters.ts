@@ -156,7 +156,8 @@ async function revive(
     if (!refused) return 'over';
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
     if (refused.givenUp !== true || (progress && progress.kind !== 'done')) return 'under_way';
-    const again = { ...record, refused: undefined, misses: 0, ...(progress ? { progress: waiting } : {}) };
+    const mended = { refused: undefined, misses: 0, redriven: true };
+    const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, writeOutboxRecord(again), { delayMs })) return 'revived';
   }

@@ -20,6 +20,7 @@ import {
   type Evidence,
   type OutboxRecord,
 } from './outbox.ts';
+import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import {
   followedByEdit,
@@ -57,7 +58,9 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   if (record.channel === '') return await routeLater(deps, work, event, posted);
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
-  const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
+  const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
+  if (await isToldElsewhere(deps, work, event, routed)) return await settle(deps, work);
+  const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
@@ -213,8 +216,8 @@ async function destinationOf(
   deps: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
+  routed: readonly Destination[],
 ): Promise<Destination> {
-  const routed = deps.route(event, record.receivedAtMs);
   const same = routed.find(({ channel }) => channel === record.channel);
   if (same) return same;
   if (entry.key !== alertKey(event.key)) return { channel: record.channel };
@@ -234,7 +237,9 @@ export async function prepareAlertNote(
   const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
-  const { posted } = told.work.record;
+  const { posted, progress, refused } = told.work.record;
+  // Done with, and nobody has it as a dead letter: it never stands anywhere.
+  if (!posted && progress?.kind === 'done' && !refused) return await settle(deps, work);
   if (!posted && !record.posted) return await waitForParent(deps, work);
   const waits = posted && (await waitForStepBefore(deps, work, Number(posted.ts) * 1_000));
   if (waits) return waits;
