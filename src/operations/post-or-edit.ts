@@ -1,5 +1,5 @@
 import { growingDelayMs } from '../domain/growing-delay.ts';
-import { readOutboxRecord } from './outbox.ts';
+import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, finish, markStale, type Work } from './outbox-work.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
@@ -52,22 +52,27 @@ async function isBehindAnother(
 ): Promise<boolean> {
   const [, name, number] = /^(.*#)(\d+)$/.exec(entry.key) ?? [];
   const waitedMs = deps.now() - Math.max(parentPostedAtMs, record.receivedAtMs);
-  if (name === undefined || record.posted || waitedMs >= stepPatienceMs) return false;
+  if (name === undefined || waitedMs >= stepPatienceMs) return false;
   const before = await deps.store.read(`${name}${Number(number) - 1}`);
   if (!before) return false;
   const { posted, progress } = readOutboxRecord(before.value);
   return !posted && progress?.kind !== 'done';
 }
 
-/** Undefined when it is this step's turn in the thread of its parent. */
-export async function waitForStepBefore(
+/** Undefined when it is the turn of this step, in the thread of a message that stands; one that stands itself is edited at once. */
+export async function waitForThread(
   deps: PrepareDeps,
   work: Work,
-  parentPostedAtMs: number,
+  { posted, progress, refused }: OutboxRecord,
 ): Promise<Prepared | undefined> {
-  if (!(await isBehindAnother(deps, work, parentPostedAtMs))) return undefined;
-  await again(deps, work, {}, { delayMs: parentAgainMs, pauseMs: 0 });
-  return { kind: 'settled' };
+  if (work.record.posted) return undefined;
+  if (posted) {
+    if (!(await isBehindAnother(deps, work, Number(posted.ts) * 1_000))) return undefined;
+    await again(deps, work, {}, { delayMs: parentAgainMs, pauseMs: 0 });
+    return { kind: 'settled' };
+  }
+  // Done with, and no dead letter: it never stands anywhere.
+  return progress?.kind === 'done' && !refused ? await settle(deps, work) : await waitForParent(deps, work);
 }
 
 /** For a first post that leaves out whom it would ping: once it stands it is edited to name them. */

@@ -22,14 +22,7 @@ import {
 } from './outbox.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
-import {
-  followedByEdit,
-  isRepeat,
-  postOrEdit,
-  settle,
-  waitForParent,
-  waitForStepBefore,
-} from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -237,11 +230,8 @@ export async function prepareAlertNote(
   const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
-  const { posted, progress, refused } = told.work.record;
-  // Done with, and nobody has it as a dead letter: it never stands anywhere.
-  if (!posted && progress?.kind === 'done' && !refused) return await settle(deps, work);
-  if (!posted && !record.posted) return await waitForParent(deps, work);
-  const waits = posted && (await waitForStepBefore(deps, work, Number(posted.ts) * 1_000));
+  const { posted } = told.work.record;
+  const waits = await waitForThread(deps, work, told.work.record);
   if (waits) return waits;
   const isFirst = !record.posted;
   const message = deps.compose({

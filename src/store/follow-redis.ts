@@ -44,13 +44,9 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
     }
     found.on('ping-interval', news.hear);
     current = found;
-    const other = isOther(node);
+    const other = isOther(node, served);
     served = node;
     if (other) onOtherNode();
-  }
-
-  function isOther(node: ServingNode): boolean {
-    return served !== undefined && (served.host !== node.host || served.port !== node.port);
   }
 
   async function follow(): Promise<void> {
@@ -84,7 +80,7 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
   /** Whoever cannot be asked, or names an older node than the one in use, leaves things as they are. */
   async function lookForOther(doubted: RedisClient, failure: string): Promise<void> {
     const node = await findRedisNode(search).catch(() => undefined);
-    if (node && isOther(node) && node.epoch >= (served?.epoch ?? 0)) renew(doubted, failure);
+    if (node && isOther(node, served) && node.epoch >= (served?.epoch ?? 0)) renew(doubted, failure);
   }
 
   void follow();
@@ -98,4 +94,8 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
       if (current.isOpen) current.destroy();
     },
   };
+}
+
+function isOther(node: ServingNode, served: ServingNode | undefined): boolean {
+  return served !== undefined && (served.host !== node.host || served.port !== node.port);
 }

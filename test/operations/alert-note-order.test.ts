@@ -6,21 +6,21 @@ const { key: id } = failed;
 const minuteMs = 60_000;
 const refused: PostOutcome = { kind: 'refused', slackError: 'invalid_blocks', fix: '', about: 'message' };
 
+async function late(lastMoveAtMs: number) {
+  const house = cardsHouse();
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  house.answers.push(refused);
+  await house.receive(failed);
+  await house.drain(10 * minuteMs);
+  await house.cards.move(id, { kind: 'acknowledge', by: 'U0ADA' });
+  await house.drain(10 * minuteMs);
+  await house.cards.move(id, { kind: 'assign', by: 'U0ADA', to: 'U0BOLA' });
+  await house.drain(lastMoveAtMs - 20 * minuteMs);
+  await house.cards.move(id, { kind: 'close', by: 'U0ADA', reason: 'paid in cash' });
+  return house;
+}
 // Slack refuses the alert for what is in it, and takes it an hour later: its notes have waited for it, each as long as its own.
 describe('the notes of an alert that is told late', () => {
-  async function late(lastMoveAtMs: number) {
-    const house = cardsHouse();
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    house.answers.push(refused);
-    await house.receive(failed);
-    await house.drain(10 * minuteMs);
-    await house.cards.move(id, { kind: 'acknowledge', by: 'U0ADA' });
-    await house.drain(10 * minuteMs);
-    await house.cards.move(id, { kind: 'assign', by: 'U0ADA', to: 'U0BOLA' });
-    await house.drain(lastMoveAtMs - 20 * minuteMs);
-    await house.cards.move(id, { kind: 'close', by: 'U0ADA', reason: 'paid in cash' });
-    return house;
-  }
   const steps = ['👀 Acknowledged', '👤 Assigned', '☑️ Closed'];
 
   it.each([58.5, 59, 59.5, 59.9])('stand in their order, the last step after %d minutes', async (minutes) => {

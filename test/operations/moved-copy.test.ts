@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  destinationsOf,
-  needsLookUp,
-  type RouteMatch,
-  type RoutePlan,
-} from '../../src/domain/alert-route.ts';
+import { destinationsOf, needsLookUp, type RoutePlan } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
