@@ -4,7 +4,8 @@ import type { WriteOptions } from '../store/store.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs, tellStuck, type PutAsideDeps } from './put-aside.ts';
+import { longestPutAsideMs } from './keep-for-later.ts';
+import { tellStuck, type PutAsideDeps } from './put-aside.ts';
 import { tellOperators } from './tell-operators.ts';
 
 export type RefusalDeps = PutAsideDeps & {
