@@ -1,7 +1,7 @@
 import type { Money } from './money.ts';
 
-/** Longer than this nobody remembers what was put off. */
-export const longestSnoozeMs = 30 * 86_400_000;
+/** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
+const longestSnoozeMs = 7 * 86_400_000;
 
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
