@@ -17,8 +17,8 @@ export type Conclusion = {
   outcome: PostOutcome;
   standing: OutboxRecord['doubt'];
   doubt: OutboxRecord['doubt'];
-  /** Digest of what was sent. */
-  shown: string;
+  /** Digest of what was sent; undefined: it is to be edited. */
+  shown: string | undefined;
 };
 
 const longestBackOffMs = 60_000;

@@ -1,6 +1,6 @@
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, finish, markStale, type Work } from './outbox-work.ts';
+import { again, finish, type Work } from './outbox-work.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A note waits this long for the message it belongs under to be asked for at all. */
@@ -76,13 +76,6 @@ export async function waitForThread(
 }
 
 /** For a first post that leaves out whom it would ping: once it stands it is edited to name them. */
-export function followedByEdit(deps: PrepareDeps, key: string, message: Composed): Composed {
-  return {
-    ...message,
-    async post(channel, threadTs) {
-      const outcome = await message.post(channel, threadTs);
-      if (outcome.kind === 'posted') await markStale(deps.store, key);
-      return outcome;
-    },
-  };
+export function followedByEdit(message: Composed): Composed {
+  return { ...message, isIncomplete: true };
 }

@@ -76,7 +76,7 @@ async function postCard(
   const { channel, message, card, posted } = made;
   const { entry } = work;
   const isIncomplete = card.isFirst && namesPeople(card.card);
-  const whole = isIncomplete ? followedByEdit(deps, entry.key, message) : message;
+  const whole = isIncomplete ? followedByEdit(message) : message;
   const prepared = await postOrEdit(deps, work, channel, whole);
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
@@ -242,7 +242,7 @@ export async function prepareAlertNote(
     mayBeRepeat: isRepeat(work, mayBeRepeat),
     isFirst,
   });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(deps, entry.key, message) : message;
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(message) : message;
   const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };
