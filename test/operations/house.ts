@@ -68,7 +68,7 @@ export function house(answers: Answers = {}) {
     now: () => clock.nowMs,
     wake: () => undefined,
     rememberCard: undefined,
-    triggerCharge: () => Promise.resolve(),
+    beforeStored: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,
