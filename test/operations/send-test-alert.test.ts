@@ -55,7 +55,9 @@ describe('a test alert', () => {
   });
 
   it('is no repeat where the store did not answer one read right after the post', async () => {
-    const built = stage({ history: Array(5).fill({ kind: 'unreadable', slackError: 'missing_scope' }) });
+    const built = stage({
+      history: Array.from({ length: 5 }, () => ({ kind: 'unreadable', slackError: 'missing_scope' })),
+    });
     const { send, drain, deliver, posts, messages, store } = built;
     let isArmed = true;
     deliver.store = {
