@@ -139,7 +139,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     now,
     wake,
     rememberCard: charges.rememberCard,
-    async triggerCharge(event) {
+    async beforeStored(event) {
       await Promise.all([charges.trigger(event), alerts.expect(event)]);
     },
   };

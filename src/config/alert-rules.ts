@@ -1,4 +1,5 @@
-import { rulesInTheWay, reachingExample, type AlertRule, type RouteMatch } from '../domain/alert-route.ts';
+import { rulesInTheWay, reachingExample } from '../domain/alert-route-reach.ts';
+import type { AlertRule, RouteMatch } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { settingsCheck } from './config.ts';
 import type { Policy } from './policy.ts';

@@ -227,8 +227,8 @@ export const settings = {
   ),
   webhookRememberDays: setting(
     webhook,
-    'How long an event is known again when it is sent once more.',
-    wholeNumber(7, 365),
+    'How long an event is known again when it is sent once more, and its alert acted on. Longer than a snooze.',
+    wholeNumber(8, 365),
     '30',
   ),
   alarmSilenceMinutes: setting(

@@ -1,7 +1,7 @@
 import type { Money } from './money.ts';
 
-/** Longer than this nobody remembers what was put off. */
-export const longestSnoozeMs = 30 * 86_400_000;
+/** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
+const longestSnoozeMs = 7 * 86_400_000;
 
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
@@ -54,6 +54,9 @@ export type CardStep =
   | { kind: 'recovered'; payment: Recovery; at: number }
   | { kind: 'other_payment'; payment: OtherPayment; at: number };
 
+/** Nothing is done with it any more. */
+export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
+
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
   /**
@@ -93,7 +96,7 @@ export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard
 }
 
 /** Nothing leaves such a state. */
-export function endsCard(card: AlertCard): card is Extract<AlertCard, { kind: 'recovered' | 'closed' }> {
+export function endsCard(card: AlertCard): card is EndedCard {
   return card.kind === 'recovered' || card.kind === 'closed';
 }
 

@@ -8,12 +8,12 @@ import {
   type MovedCard,
   type OtherPayment,
 } from '../domain/alert-card.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { newErrorId, type Log } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord } from './change-record.ts';
+import { keepUnopened } from './keep-for-later.ts';
 import { alertKey, openEvent, openEvidence, readOutboxRecord, type Evidence, type Sealer } from './outbox.ts';
 import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
 
@@ -75,8 +75,6 @@ type CardRecord = UntoldCard & {
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
 /** A customer who pays every day would fill the thread of a card that nobody closes. */
 const mostOtherPayments = 5;
-const shortestPutAsideMs = 60_000;
-const longestPutAsideMs = 3_600_000;
 
 export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   const { store, sealer } = deps;
@@ -190,7 +188,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   try {
     record = openCard(sealer, entry.key, entry.value);
   } catch (error) {
-    return await putAside(deps, entry, error);
+    return void (await keepUnopened(deps, entry, { what: 'an alert’s card', error }));
   }
   const woken = moveCard(record.card, { kind: 'wake' }, deps.now());
   if (woken.kind === 'moved') {
@@ -210,6 +208,15 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
   await store.write(entry, sealCard(sealer, entry.key, told), options);
   deps.wake();
+}
+
+/** The card alone; see `AlertCards.read`. */
+export async function readAlertCard(
+  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  id: string,
+): Promise<AlertCard> {
+  const key = alertCardPrefix + id;
+  return openCard(sealer, key, (await store.read(key))?.value).card;
 }
 
 /** Throws when the record is sealed with a key that is not here. */
@@ -232,13 +239,4 @@ async function readAlert(
   const evidence = openEvidence(sealer, key, record);
   const { receivedAtMs } = record;
   return { event: openEvent(sealer, key, record), receivedAtMs, ...withoutUndefined({ evidence }) };
-}
-
-/** Sealed with a key that is not here: kept, tried ever more rarely. */
-async function putAside(deps: AlertCardsDeps, entry: Entry, error: unknown): Promise<void> {
-  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
-  const errorId = newErrorId();
-  deps.log('error', 'an alert’s card cannot be opened; it is kept', { errorId, key: entry.key, fix }, error);
-  const delayMs = growingDelayMs(shortestPutAsideMs, Math.min(entry.attempts - 1, 20), longestPutAsideMs);
-  await deps.store.write(entry, entry.value, { delayMs });
 }

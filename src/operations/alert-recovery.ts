@@ -17,6 +17,7 @@ import {
   type ListedEvent,
   type Term,
 } from './event-lists.ts';
+import { keepForLater } from './keep-for-later.ts';
 import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -103,7 +104,7 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
         if (error instanceof StoreUnavailable) throw error;
         const errorId = newErrorId();
         log('error', 'a payment cannot be held against failures', { errorId, key: entry.key }, error);
-        await store.write(entry, entry.value, { delayMs: longestProofMs });
+        await keepForLater(deps, entry);
       }
     },
   };

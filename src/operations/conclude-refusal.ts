@@ -4,7 +4,8 @@ import type { WriteOptions } from '../store/store.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs, tellStuck, type PutAsideDeps } from './put-aside.ts';
+import { longestPutAsideMs } from './keep-for-later.ts';
+import { tellStuck, type PutAsideDeps } from './put-aside.ts';
 import { tellOperators } from './tell-operators.ts';
 
 export type RefusalDeps = PutAsideDeps & {
@@ -49,7 +50,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
       await tellStuck(deps, work.entry, errorId);
       return;
     case 'bot':
-      await again(deps, work, missed, inFront(missed.misses * refusedDelayMs, refusedDelayMs));
+      await again(deps, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':

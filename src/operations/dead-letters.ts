@@ -28,6 +28,8 @@ export type DeadLetters = {
    * Again: it is listed for as long as this one says. False when there is no room: the letter has to stay work then.
    */
   add(letter: DeadLetter): Promise<boolean>;
+  /** Takes a letter off the list that went out all the same, because what it tells of went on. */
+  delivered(channel: string, key: string): Promise<void>;
   /** Undefined when nothing for this channel is listed. */
   refused(channel: string): Promise<Refused | undefined>;
   /** What could not be delivered, by channel, the longest refused first. */
@@ -66,13 +68,12 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
     return read((await store.read(key))?.value, now());
   }
 
-  /** As they were listed: what was given up once more meanwhile is listed for longer, and stays. */
-  function drop(channel: string, gone: ReadonlyMap<string, number>): Promise<void> {
+  function drop(channel: string, isGone: (one: z.infer<typeof letter>) => boolean): Promise<void> {
     return changeRecord(partOf(channel), (text) => {
       const all = read(text, now());
       const found = all[channel];
-      if (!found) return { kind: 'keep', result: undefined };
-      const letters = found.letters.filter(([key, , untilMs]) => gone.get(key) !== untilMs);
+      if (!found?.letters.some(isGone)) return { kind: 'keep', result: undefined };
+      const letters = found.letters.filter((one) => !isGone(one));
       const value = write({ ...all, [channel]: { ...found, letters } });
       return { kind: 'write', value, result: undefined };
     });
@@ -89,7 +90,8 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
       if (became !== 'under_way') gone.set(key, untilMs);
       if (became === 'revived') revived += 1;
     }
-    await drop(channel, gone);
+    // As they were listed: what was given up once more meanwhile is listed for longer, and stays.
+    await drop(channel, ([key, , untilMs]) => gone.get(key) === untilMs);
     return revived;
   }
 
@@ -107,6 +109,8 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
         const next = { sinceMs, lastAtMs: nowMs, slackError, fix, letters };
         return { kind: 'write', value: write({ ...all, [channel]: next }), result: true };
       }),
+
+    delivered: (channel, key) => drop(channel, ([listedKey]) => listedKey === key),
 
     refused: async (channel) => (await readPart(partOf(channel)))[channel],
 
@@ -152,7 +156,8 @@ async function revive(
     if (!refused) return 'over';
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
     if (refused.givenUp !== true || (progress && progress.kind !== 'done')) return 'under_way';
-    const again = { ...record, refused: undefined, misses: 0, ...(progress ? { progress: waiting } : {}) };
+    const mended = { refused: undefined, misses: 0, redriven: true };
+    const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, writeOutboxRecord(again), { delayMs })) return 'revived';
   }

@@ -114,7 +114,8 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
   Object.assign(held, doubted);
   const outcome = await message.post(channel, threadTs);
   deps.report(channel, outcome);
-  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown: message.digest });
+  const shown = message.isIncomplete ? undefined : message.digest;
+  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
 }
 
 /** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */

@@ -1,10 +1,15 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import type { RecordStore } from './change-record.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
 
 export type WorkDeps = { store: Pick<Store, 'read' | 'write'>; rememberMs: number };
+
+/** Also to take a dead letter off their list. */
+export type FinishDeps = WorkDeps & { store: RecordStore; now: () => number };
 
 type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 
@@ -60,17 +65,20 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
  * In the channel. `shown` is the digest of what it shows; undefined where that is not known, and a message that
  * is edited is then edited once more.
  */
-export function finishPosted(
-  deps: WorkDeps,
+export async function finishPosted(
+  deps: FinishDeps,
   work: Work,
   posted: NonNullable<OutboxRecord['posted']>,
   shown?: string,
 ): Promise<boolean> {
-  const mayBeRepeat = work.record.mayBeRepeat;
+  const { mayBeRepeat, refused } = work.record;
   const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
-  return work.record.progress && shown === undefined
+  const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
-    : finish(deps, work, change, paceOf(work));
+    : finish(deps, work, change, paceOf(work)));
+  // Not before that: the list never lacks a dead letter.
+  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, work.entry.key);
+  return isWritten;
 }
 
 /** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */

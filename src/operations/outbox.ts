@@ -73,6 +73,8 @@ const outboxRecord = z.object({
     .optional(),
   /** Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one. */
   refused: z.object({ channel: z.string(), sinceMs: z.number(), givenUp: z.boolean().optional() }).optional(),
+  /** Somebody had it delivered again after it was given up. */
+  redriven: z.boolean().optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
   /** The message, once posted, in the channel Slack says that it is in. */

@@ -21,8 +21,9 @@ import {
   type Evidence,
   type OutboxRecord,
 } from './outbox.ts';
+import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
 import { saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
@@ -72,7 +73,9 @@ async function tellSingly(
   const { record } = work;
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
-  const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
+  const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
+  if (await isToldElsewhere(deps, work, event, routed)) return await settle(deps, work);
+  const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
@@ -94,8 +97,8 @@ async function byDigest(
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
   if (!isCard(event, work.record)) return undefined;
-  const to = (): Promise<Destination> =>
-    destinationOf(deps, work, lookup ? withLookUp(event, lookup) : event);
+  const routed = deps.route(lookup ? withLookUp(event, lookup) : event, work.record.receivedAtMs);
+  const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
   return await tellByDigest(deps, work, { event, lookup, to });
 }
 
@@ -107,7 +110,7 @@ async function postCard(
   const { channel, message, card, posted } = made;
   const { entry } = work;
   const isIncomplete = card.isFirst && namesPeople(card.card);
-  const whole = isIncomplete ? followedByEdit(deps, entry.key, message) : message;
+  const whole = isIncomplete ? followedByEdit(message) : message;
   const prepared = await postOrEdit(deps, work, channel, whole);
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
@@ -248,8 +251,8 @@ async function destinationOf(
   deps: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
+  routed: readonly Destination[],
 ): Promise<Destination> {
-  const routed = deps.route(event, record.receivedAtMs);
   const same = routed.find(({ channel }) => channel === record.channel);
   if (same) return same;
   if (entry.key !== alertKey(event.key)) return { channel: record.channel };
@@ -272,7 +275,8 @@ export async function prepareAlertNote(
   const { posted, digest } = told.work.record;
   // A digest tells it, which has no thread for each of its alerts.
   if (digest) return await settle(deps, work);
-  if (!posted && !record.posted) return await waitForParent(deps, work);
+  const waits = await waitForThread(deps, work, told.work.record);
+  if (waits) return waits;
   const isFirst = !record.posted;
   const message = deps.compose({
     kind: 'alert_note',
@@ -282,7 +286,7 @@ export async function prepareAlertNote(
     mayBeRepeat: isRepeat(work, mayBeRepeat),
     isFirst,
   });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(deps, entry.key, message) : message;
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(message) : message;
   const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };

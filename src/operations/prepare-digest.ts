@@ -24,7 +24,7 @@ export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: 
     isFirst,
   });
   const namesPeople = isFirst && seen.taken !== undefined && to === undefined;
-  const whole = namesPeople ? followedByEdit(deps, entry.key, message) : message;
+  const whole = namesPeople ? followedByEdit(message) : message;
   return await postOrEdit(deps, work, record.channel, whole);
 }
 

@@ -70,6 +70,8 @@ export type Post =
 export type Composed = {
   /** The same for messages that look the same. */
   digest: string;
+  /** As a post it does not say all: once it stands, it is edited. */
+  isIncomplete?: true;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
@@ -160,7 +162,7 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   const repeat = isRepeat(work, mayBeRepeat);
   const { key } = entry;
   const message = deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(deps, key, message) : message);
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
 }
 
 async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {

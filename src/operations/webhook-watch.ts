@@ -5,21 +5,18 @@ import type { Entry, Store } from '../store/store.ts';
 import { createChangeRecord, type ChangeRecord } from './change-record.ts';
 import { alertKey } from './outbox.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
+import { batchOf, createWebhookCounter } from './webhook-counter.ts';
 import {
   addMissing,
   dropTold,
   judgeWebhooks,
-  mostApprovals,
-  mostRefusals,
   nothingSeen,
   readBatch,
   readState,
   takeIn,
-  unexplained,
   watchAnew,
   type AlarmNotice,
   type AlarmRules,
-  type WebhookBatch,
   type WebhookState,
 } from './webhook-state.ts';
 
@@ -74,7 +71,7 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   const { store, rules, log, now } = deps;
   const changeRecord = createChangeRecord(store);
   const replica = randomBytes(8).toString('hex');
-  let seen = nothingCounted();
+  const counter = createWebhookCounter();
   let count = 0;
   let isArmed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -91,14 +88,13 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   }
 
   async function flush(): Promise<void> {
-    if (isEmpty(seen)) return;
-    const counted = seen;
-    seen = nothingCounted();
+    const counted = counter.takeAll();
+    if (!counted) return;
     try {
       await store.create(`${batchPrefix}${nextId()}`, batchOf(counted), { delayMs: 0, lane: alarmLane });
     } catch (error) {
       // What was counted meanwhile is newer. Should the call have been carried out, it counts once all the same.
-      seen = joined(counted, seen);
+      counter.putBack(counted);
       log('debug', 'what was seen of webhooks is not on record yet', {}, error);
     }
   }
@@ -110,14 +106,11 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
 
   return {
     accepted() {
-      seen = { ...nothingCounted(), approvals: seen.approvals, acceptedAtMs: now() };
+      counter.accepted(now());
     },
     refused(explain) {
       if (rules.refusals === 0) return;
-      const atMs = now();
-      if (seen.refusals.length >= mostRefusals) seen.refusals.shift();
-      seen.refusals.push({ id: nextId(), atMs });
-      seen.lastRefused = { explain, atMs };
+      counter.refused({ id: nextId(), atMs: now(), explain });
     },
     async approved({ reference, hasEvent }) {
       if (hasEvent) return;
@@ -125,10 +118,7 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
       if (rules.missingMs > 0) {
         await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
       }
-      const isKnown = seen.approvals.some((one) => one.reference === reference);
-      if (rules.silenceMs > 0 && !isKnown && seen.approvals.length < mostApprovals) {
-        seen.approvals.push({ reference, atMs });
-      }
+      if (rules.silenceMs > 0) counter.approved({ reference, atMs });
     },
     flush,
     start() {
@@ -142,45 +132,6 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
     },
     work: (entry) => work(deps, changeRecord, entry),
   };
-}
-
-type Counted = Omit<WebhookBatch, 'cause'> & {
-  lastRefused?: { explain: () => string; atMs: number } | undefined;
-};
-
-function nothingCounted(): Counted {
-  return { refusals: [], approvals: [] };
-}
-
-function isEmpty({ acceptedAtMs, refusals, approvals }: Counted): boolean {
-  return acceptedAtMs === undefined && refusals.length === 0 && approvals.length === 0;
-}
-
-function joined(older: Counted, newer: Counted): Counted {
-  const acceptedAtMs = newer.acceptedAtMs ?? older.acceptedAtMs;
-  const kept = newer.acceptedAtMs === undefined ? older.refusals : [];
-  return {
-    refusals: [...kept, ...newer.refusals].slice(-mostRefusals),
-    approvals: [...older.approvals, ...newer.approvals].slice(0, mostApprovals),
-    lastRefused: newer.lastRefused ?? (kept.length > 0 ? older.lastRefused : undefined),
-    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
-  };
-}
-
-/** The cause is looked for here, once for all of the minute, and the delivery itself goes no further. */
-function batchOf({ lastRefused, ...counted }: Counted): string {
-  const cause = lastRefused && { words: explained(lastRefused.explain), atMs: lastRefused.atMs };
-  const batch: WebhookBatch = cause ? { ...counted, cause } : counted;
-  return JSON.stringify(batch);
-}
-
-/** A bug in explaining must not keep what was counted from being put on record. */
-function explained(explain: () => string): string {
-  try {
-    return explain();
-  } catch {
-    return unexplained;
-  }
 }
 
 async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {

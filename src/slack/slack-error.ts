@@ -143,7 +143,7 @@ export function refusalAbout(slackError: string, channel: string): RefusalAbout 
 
 /** Whether Slack refuses this one message for what is in it; another may pass. */
 export function isAboutMessage(slackError: string): boolean {
-  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_)/.test(
+  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_|http_413$)/.test(
     slackError,
   );
 }

@@ -1,3 +1,4 @@
+import type { EndedCard } from '../../src/domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
@@ -70,6 +71,7 @@ export type FakeDesk = ChargeDesk & {
     refusal?: CardRefusal;
     twin?: Twin;
     unsure?: boolean;
+    endedAlert?: EndedCard;
     resentAt?: number;
     link?: { kind: 'created'; link: string } | { kind: 'not_created'; why: string };
   };
@@ -120,6 +122,7 @@ export function createFakeDesk(): FakeDesk {
       await called(`read draft ${viewId}`);
       return readDraft(viewId, draft);
     },
+    endedAlert: async () => answers.endedAlert,
     async submit({ viewId, draft, by, despite }) {
       await called(`submit ${viewId}`);
       const reference = `pay-${viewId}`;
@@ -127,6 +130,8 @@ export function createFakeDesk(): FakeDesk {
       if (known) return { kind: 'known', charge: known };
       const terms = readDraft(viewId, draft);
       if (!terms) return { kind: 'stale' };
+      const ended = terms.alert === undefined ? undefined : answers.endedAlert;
+      if (ended) return { kind: 'alert_ended', card: ended };
       if (answers.refusal) return { kind: 'refused', refusal: answers.refusal };
       if (answers.twin && answers.twin.reference !== despite) return { kind: 'twin', twin: answers.twin };
       if (answers.unsure) return { kind: 'unsure', reference };

@@ -1,12 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  destinationsOf,
-  reachingExample,
-  rulesInTheWay,
-  type AlertRule,
-  type RouteMatch,
-} from '../../src/domain/alert-route.ts';
+import { reachingExample, rulesInTheWay } from '../../src/domain/alert-route-reach.ts';
+import { destinationsOf, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
 import { events, naiveFit, places, rules } from './naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {

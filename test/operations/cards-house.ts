@@ -261,7 +261,7 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
-    triggerCharge: (event: PaymentEvent) => recovery.expect(event),
+    beforeStored: (event: PaymentEvent) => recovery.expect(event),
   };
   return {
     path,

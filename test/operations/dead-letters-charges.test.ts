@@ -57,6 +57,23 @@ describe('a message about a charge', () => {
     expect(built.standing(desk)).toMatchObject([{ text: 'charge: expired', edits: 1 }]);
   });
 
+  it('that was given up and went out when the charge went on is a dead letter no more', async () => {
+    const built = postsHouse();
+    await built.become(concluded('declined'));
+    await built.drain();
+    refusing(built, 'is_archived');
+    await built.become(concluded('abandoned'));
+    await pass(built, giveUpMs + 300_000);
+    const letters = createDeadLetters(built.deliver);
+    expect(await letters.all()).toMatchObject([{ channel: desk, messages: 1 }]);
+    built.slack.answers.length = 0;
+    await built.become(concluded('expired'));
+    await pass(built, 60_000);
+    expect(built.standing(desk)).toMatchObject([{ text: 'charge: expired', edits: 1 }]);
+    expect(await letters.all()).toEqual([]);
+    expect(await letters.redrive()).toEqual([]);
+  });
+
   it('that goes on by itself is not taken from the worker that has it, when it is asked for again meanwhile', async () => {
     let passed = 0;
     for (let isThere = true; isThere; passed += 1) {

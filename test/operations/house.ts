@@ -79,7 +79,7 @@ export function house(answers: Answers = {}) {
     now: () => clock.nowMs,
     wake: () => undefined,
     rememberCard: undefined,
-    triggerCharge: () => Promise.resolve(),
+    beforeStored: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,

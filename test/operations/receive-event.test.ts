@@ -84,7 +84,7 @@ function ledgerHouse() {
       remembered.push(told);
       return Promise.resolve();
     },
-    triggerCharge(told) {
+    beforeStored(told) {
       steps.push('trigger');
       triggered.push(told);
       return Promise.resolve();

@@ -76,6 +76,23 @@ describe('an event for several channels', () => {
     }
   });
 
+  it('is told once in each channel of both, when the rules change between a crash and the repeat', async () => {
+    const { receive, drain, told, store } = routed([rule({ goesOn: true })]);
+    const dying: ReceiveDeps = {
+      ...receive,
+      store: {
+        read: (key) => store.read(key),
+        create: (key, value, options) =>
+          key.includes('copy/') ? store.create(key, value, options) : killed(),
+      },
+    };
+    await expect(receiveEvent(dying, event, 'f')).rejects.toThrow('killed');
+    const before = routed([rule({ channels: [alerts, ops] })]).receive.route;
+    await receiveEvent({ ...receive, route: before }, event, 'f');
+    await drain(60_000);
+    expect(told()).toEqual([alerts, ops, quiet]);
+  });
+
   it('is told once in each when the answer to the last write was lost', async () => {
     const { receive, drain, told, store } = routed([rule({})]);
     const losing: ReceiveDeps = {

@@ -120,6 +120,7 @@ describe('the buttons of a card', () => {
     const money = { minor: 700, currency: 'USD' };
     const { press, opened } = stage({ chargeAgain: { kind: 'allowed', card, money, customerId: 'cust-7' } });
     await press(alertActions.chargeAgain);
+    expect(opened[0]?.private_metadata).toBe(id);
     expect(opened[0] && untouched(opened[0])).toEqual({
       charge_card: 'card1',
       charge_amount: '7.00',
