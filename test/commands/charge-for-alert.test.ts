@@ -3,7 +3,8 @@ import type { EndedCard } from '../../src/domain/alert-card.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import { chargeModalId } from '../../src/slack/charge/charge-modal.ts';
 import { agree, form, sends } from './charge-form.ts';
-import { agent, carriedOn, createStage, modalOf, nowMs, textOf, view, type Stage } from './charge-stage.ts';
+import { agent, createStage, nowMs, type Stage } from './charge-stage.ts';
+import { carriedOn, modalOf, textOf, view } from './shown-modal.ts';
 
 const alert = 'payment_failed/order/ORDER-1';
 const money = { minor: 1_250_000, currency: 'NGN' };

@@ -21,6 +21,10 @@ async function choose(person: ChargePage, card: Locator, choice: string): Promis
   await person.click(person.page.getByRole('menuitem', { name: choice, exact: true }));
 }
 
+function digest(person: ChargePage): Locator {
+  return person.message('Storm: ');
+}
+
 function firstCard(person: ChargePage): Locator {
   return person.message('NGN 12,500.00');
 }
@@ -160,7 +164,6 @@ describe.skipIf(missing)('alerts in a browser', () => {
   it('tells a storm by one digest, whose list, file and acknowledgement are for everybody', async () => {
     await lindiwe.click(lindiwe.page.getByRole('button', { name: 'Send 60 failures' }));
     await omar.channel('pay-alerts');
-    const digest = (person: ChargePage): Locator => person.message('Storm: ');
     await digest(omar).waitFor();
     await press(omar, digest(omar), 'Acknowledge all');
     await expect.poll(() => digest(lindiwe).innerText(), soon).toContain('Acknowledged by  @Omar');

@@ -86,6 +86,8 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
 }
 
+const letter = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
+
 describe('a channel that Slack refuses', () => {
   it.each<RefusalAbout>(['channel', 'unclear'])(
     'is tried ever more rarely for a day, then no more (%s)',
@@ -361,28 +363,19 @@ describe('dead letters', () => {
 
   it('are listed once, however often they are added', async () => {
     const { letters } = refusals();
-    const one = {
-      key: 'k',
-      channel,
-      receivedAtMs: 0,
-      refusedSinceMs: 0,
-      slackError: 'x',
-      fix: 'y',
-      untilMs: 1e15,
-    };
+    const one = { key: 'k', ...letter };
     expect([await letters.add(one), await letters.add(one)]).toEqual([true, true]);
     expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 
   it('stay listed while they are only about to be given up, and leave it when they were delivered meanwhile', async () => {
     const { letters, put, store } = refusals();
-    const one = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
     await put('a');
     await put('b');
     const entry = (await store.read('outbox:alert:a'))!;
     const record = { ...readOutboxRecord(entry.value), refused: { channel, sinceMs: 0 } };
     await store.write(entry, writeOutboxRecord(record), { delayMs: 0 });
-    for (const key of ['a', 'b', 'gone']) await letters.add({ ...one, key: `outbox:alert:${key}` });
+    for (const key of ['a', 'b', 'gone']) await letters.add({ ...letter, key: `outbox:alert:${key}` });
     expect(await letters.redrive()).toEqual([{ channel, messages: 0 }]);
     expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });

@@ -6,7 +6,8 @@ import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
 import { alertActions, writeMore } from '../../../src/slack/alert/card-actions.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/message.ts';
-import { adasCard, nowMs, untouched } from '../charge-stage.ts';
+import { adasCard, nowMs } from '../charge-stage.ts';
+import { untouched } from '../shown-modal.ts';
 
 const ada = 'U0ADA';
 const bola = 'U0BOLA';
