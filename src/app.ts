@@ -1,6 +1,7 @@
 import { createAlarms, type Alarms } from './app/alarms.ts';
 import { createAlerts, type Alerts } from './app/alerts.ts';
 import { readRoutes, tellMutes } from './app/alert-routes.ts';
+import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { openKept, type Kept } from './app/kept.ts';
@@ -58,6 +59,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     wake,
   });
 
+  const channels = createChannels(outside, clients);
   const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
   const outbox = createOutbox(outside, {
     kept,
@@ -74,6 +76,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       kept,
       payments,
       slack,
+      channels,
       webhooks,
       receiving,
       outbox,
@@ -91,6 +94,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
+      channels.start();
       worker = outbox.start();
       alarms.watch.start();
       alerts.summaries.start();
@@ -100,7 +104,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     async stop() {
       alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
-      await Promise.all([server.close(), slack.stop(), worker?.stop()]);
+      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       await charges.drained();
       await alarms.watch.stop();
       await kept.close();
@@ -219,6 +223,7 @@ type Doors = {
   kept: Kept;
   payments: Payments;
   slack: Slack;
+  channels: Channels;
   webhooks: Webhooks;
   receiving: ReceiveDeps;
   outbox: Outbox;
