@@ -22,11 +22,19 @@ export function createChannels({ config, log }: Outside, clients: SlackClients):
     wait,
     log,
   });
-  return { start: watch.start, stop: watch.stop, health: () => judge(watch.unreachable()) };
+  return {
+    start: () => watch.start(),
+    stop: () => watch.stop(),
+    health: () => judge(watch.unreachable()),
+  };
 }
 
 /** Every channel of the policy file, once, with all that names it. */
-export function namedChannels({ channels, routes = [], daily_summary: summaries = [] }: Policy): NamedChannel[] {
+export function namedChannels({
+  channels,
+  routes = [],
+  daily_summary: summaries = [],
+}: Policy): NamedChannel[] {
   const named = [
     ...Object.entries(channels).map(([name, channel]) => [channel, `channels.${name}`] as const),
     ...routes.flatMap(({ name, to }) => to.map((channel) => [channel, `rule ${name}`] as const)),

@@ -31,7 +31,7 @@ export type ChannelWatch = {
 /** Slack lets one ask about fifty times a minute. */
 const mostAtOnce = 40;
 const minuteMs = 60_000;
-const firstRetryMs = 5_000;
+const firstRetryMs = 2_000;
 const longestRetryMs = 10 * minuteMs;
 
 /**
