@@ -70,20 +70,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     alerts,
     alarms: alarms.watch,
   });
-  const server = createHttpServer({
-    log,
-    routes: createRoutes(outside, {
-      kept,
-      payments,
-      slack,
-      channels,
-      webhooks,
-      receiving,
-      outbox,
-      undelivered,
-      alarms,
-    }),
-  });
+  const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
+  const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
 
   return {
     async start() {

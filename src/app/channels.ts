@@ -36,7 +36,9 @@ export function namedChannels({
   daily_summary: summaries = [],
 }: Policy): NamedChannel[] {
   const named = [
-    ...Object.entries(channels).map(([name, channel]) => [channel, `channels.${name}`] as const),
+    ...Object.entries(channels).flatMap(([name, channel]) =>
+      channel === undefined ? [] : [[channel, `channels.${name}`] as const],
+    ),
     ...routes.flatMap(({ name, to }) => to.map((channel) => [channel, `rule ${name}`] as const)),
     ...summaries.map(({ channel }) => [channel, 'daily_summary'] as const),
   ];

@@ -10,6 +10,11 @@ function named(...channels: string[]): NamedChannel[] {
   return channels.map((channel) => ({ channel, namedBy: [`rule of ${channel}`] }));
 }
 
+/** After every promise that can be settled by now. */
+function done(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** A watch whose waits end when the test moves the clock. */
 function openWatch(channels: NamedChannel[], said: Record<string, ChannelReach> = {}) {
   const looks: string[] = [];
@@ -42,10 +47,6 @@ function openWatch(channels: NamedChannel[], said: Record<string, ChannelReach> 
       await done();
     }
     nowMs = endsAtMs;
-  }
-  /** After every promise that can be settled by now. */
-  function done(): Promise<void> {
-    return new Promise((resolve) => void setImmediate(resolve));
   }
   async function start(): Promise<void> {
     watch.start();

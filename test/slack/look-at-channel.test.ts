@@ -14,6 +14,14 @@ async function openLook(grantedOptionalScopes: readonly string[] | 'all') {
   return { workspace, client, channels: workspace.ids.channels, look: createLookAtChannel(client) };
 }
 
+function unchecked(slackError: string) {
+  return {
+    kind: 'unchecked',
+    slackError,
+    fix: expect.stringContaining('grant the scopes channels:read and groups:read'),
+  };
+}
+
 describe('createLookAtChannel', () => {
   it('finds the bot in its channels, and says what keeps it out of others as a post would', async () => {
     const { workspace, client, channels, look } = await openLook(reading);
@@ -48,11 +56,6 @@ describe('createLookAtChannel', () => {
   });
 
   it('without its scopes says that it could not look, and of no channel that it is not there', async () => {
-    const unchecked = (slackError: string) => ({
-      kind: 'unchecked',
-      slackError,
-      fix: expect.stringContaining('grant the scopes channels:read and groups:read'),
-    });
     const none = await openLook([]);
     expect(await none.look(none.channels.payAlerts)).toEqual(unchecked('missing_scope'));
     const half = await openLook(['channels:read']);
