@@ -1,6 +1,7 @@
 import { createAlarms, type Alarms } from './app/alarms.ts';
 import { createAlerts, type Alerts } from './app/alerts.ts';
 import { readRoutes, tellMutes } from './app/alert-routes.ts';
+import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { openKept, type Kept } from './app/kept.ts';
@@ -58,6 +59,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     wake,
   });
 
+  const channels = createChannels(outside, clients);
   const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
   const outbox = createOutbox(outside, {
     kept,
@@ -68,19 +70,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     alerts,
     alarms: alarms.watch,
   });
-  const server = createHttpServer({
-    log,
-    routes: createRoutes(outside, {
-      kept,
-      payments,
-      slack,
-      webhooks,
-      receiving,
-      outbox,
-      undelivered,
-      alarms,
-    }),
-  });
+  const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
+  const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
 
   return {
     async start() {
@@ -91,6 +82,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
+      channels.start();
       worker = outbox.start();
       alarms.watch.start();
       alerts.summaries.start();
@@ -100,7 +92,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     async stop() {
       alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
-      await Promise.all([server.close(), slack.stop(), worker?.stop()]);
+      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       await charges.drained();
       await alarms.watch.stop();
       await kept.close();
@@ -219,6 +211,7 @@ type Doors = {
   kept: Kept;
   payments: Payments;
   slack: Slack;
+  channels: Channels;
   webhooks: Webhooks;
   receiving: ReceiveDeps;
   outbox: Outbox;
