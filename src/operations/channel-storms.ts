@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto';
 import type { AlertRule } from '../domain/alert-route.ts';
 import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
-import { readChannelStorm, stormId, stormPrefix, type StoredChannelStorm } from './storm-records.ts';
+import {
+  readChannelStorm,
+  shortName,
+  stormId,
+  stormPrefix,
+  type StoredChannelStorm,
+} from './storm-records.ts';
 
 export type ChannelStormsDeps = {
   store: RecordStore;
@@ -107,9 +112,4 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
       });
     },
   };
-}
-
-/** Enough to know an alert again within one window. */
-function shortName(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
 }

@@ -11,6 +11,7 @@ import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from 
 import type { Sealer } from './outbox.ts';
 import { createPagedLog } from './paged-log.ts';
 import { createStormDigests } from './storm-digests.ts';
+import { createStormRecoveries } from './storm-recoveries.ts';
 import {
   channelOfStorm,
   readChannelStorm,
@@ -62,15 +63,7 @@ export function createStorms(deps: StormsDeps): Storms {
     empty: emptySummary,
     summarise,
   });
-  const recoveries = createPagedLog<{ id: string }, null>({
-    store,
-    sealer,
-    prefix: 'storm-recovered:',
-    ttlMs,
-    idOf: ({ id }) => id,
-    empty: null,
-    summarise: () => null,
-  });
+  const recoveries = createStormRecoveries(deps);
 
   const channels = createChannelStorms({
     ...deps,
@@ -88,7 +81,7 @@ export function createStorms(deps: StormsDeps): Storms {
     },
 
     async recovered(storm, id, userIds) {
-      await recoveries.add(storm, { id });
+      await recoveries.add(storm, id);
       await tell(storm);
       await Promise.all(userIds.map((userId) => tell(storm, userId)));
     },
@@ -98,9 +91,9 @@ export function createStorms(deps: StormsDeps): Storms {
     async see(storm) {
       const channel = channelOfStorm(storm);
       if (channel === undefined) return undefined;
-      const [head, made, state, taken] = await Promise.all([
+      const [head, recovered, state, taken] = await Promise.all([
         list.head(storm),
-        recoveries.head(storm),
+        recoveries.count(storm),
         store.read(stormPrefix + channel),
         store.read(stormTakenPrefix + storm),
       ]);
@@ -112,7 +105,7 @@ export function createStorms(deps: StormsDeps): Storms {
         count: head.count,
         summary: head.summary,
         isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
-        recovered: made?.count ?? 0,
+        recovered,
         ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
         environment,
         account,
