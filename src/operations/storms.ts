@@ -37,8 +37,10 @@ export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
  * record is the work that ends it. All of it throws StoreUnavailable.
  */
 export type Storms = ChannelStorms & {
-  /** Counts the item once, though it be added again after a crash, and has the digest follow. */
+  /** Counts the item, and has the digest follow. */
   add(storm: string, item: StormItem): Promise<void>;
+  /** The same for what may be counted since long ago: the whole list is looked through. */
+  addAgain(storm: string, item: StormItem): Promise<void>;
   /** A payment made the failure good: the digest counts it, and each of these people is told of the whole, in one message. */
   recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
   /** The digest is looked at again: something that it shows has changed. */
@@ -71,13 +73,19 @@ export function createStorms(deps: StormsDeps): Storms {
     lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
   });
 
+  async function add(storm: string, item: StormItem): Promise<void> {
+    await list.add(storm, item);
+    await tell(storm);
+  }
+
   return {
     ...channels,
     place: (storm) => digests.place(storm),
+    add,
 
-    async add(storm, item) {
-      await list.add(storm, item);
-      await tell(storm);
+    async addAgain(storm, item) {
+      const isThere = (await list.all(storm)).some(({ id }) => id === item.id);
+      await (isThere ? tell(storm) : add(storm, item));
     },
 
     async recovered(storm, id, userIds) {

@@ -57,7 +57,7 @@ export const untouchedCards: DeliverDeps['cards'] = {
 export const noStorms: DeliverDeps['storms'] = {
   ask: () => Promise.resolve({ kind: 'single' }),
   add: () => Promise.resolve(),
-  recovered: () => Promise.resolve(),
+  addAgain: () => Promise.resolve(),
   refresh: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
 };
