@@ -1,4 +1,4 @@
-import type { AlertRule } from '../domain/alert-route.ts';
+import { countsAlone, type AlertRule } from '../domain/alert-route.ts';
 import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
@@ -75,10 +75,9 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
 
   return {
     ask(channel, rule, key) {
-      const hasOwn = rule?.digestAfter !== undefined;
       const threshold = rule?.digestAfter ?? deps.threshold;
       if (threshold === 0) return Promise.resolve({ kind: 'single' });
-      const arrival = { id: shortName(key), group: hasOwn ? rule.name : '', threshold };
+      const arrival = { id: shortName(key), group: rule && countsAlone(rule) ? rule.name : '', threshold };
       return change<AskedStorm>(channel, (stored) => {
         const nowMs = now();
         const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(channel, nowMs) });
