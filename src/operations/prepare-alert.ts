@@ -42,13 +42,18 @@ export type CardsForPosts = {
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */
 const lookUpPatienceMs = 10_000;
 const lookUpAgainMs = 2_000;
+/**
+ * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
+ * digest from catching up, and ten thousand of them take the better part of an hour.
+ */
+const lateMs = 60_000;
 
 /** An event told once, or, where it has a card, a message that is edited as people act on it. */
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   if (record.untold) return await logAlone(deps, work, event);
-  const says = saysItAll(event) || record.digest?.isCounted === true;
+  const says = record.digest?.isCounted === true || (isEnough(deps, work, event) && !deps.needsLookUp(event));
   if (says) {
     const swallowed = await byDigest(deps, work, event, undefined);
     if (swallowed) return swallowed;
@@ -62,6 +67,11 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
     if (swallowed) return swallowed;
   }
   return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+/** For a digest to tell it without a look-up, if nothing but a look-up says by which rule it is told. */
+function isEnough({ now }: PrepareDeps, { record }: Work, event: PaymentEvent): boolean {
+  return saysItAll(event) || now() - record.receivedAtMs >= lateMs;
 }
 
 async function tellSingly(

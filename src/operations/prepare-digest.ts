@@ -37,8 +37,8 @@ export function saysItAll({ amountMinor, currency, reason }: PaymentEvent): bool
  * An alert that a storm’s digest tells instead of a message of its own; undefined when it is posted. That it is
  * the digest’s is written before the digest counts it, so that a crash in between leaves it to that digest though
  * the storm be over by then; whoever takes it next adds it once more, which counts once. It is linked to later
- * payments like any other. Not looked up where its event says enough: a storm is when the service has enough to
- * do, and ten thousand look-ups in a row would take the better part of an hour.
+ * payments like any other. Not looked up where its event says enough or is late: a storm is when the service has enough to
+ * do.
  */
 export async function tellByDigest(
   deps: PrepareDeps,

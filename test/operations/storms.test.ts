@@ -95,6 +95,21 @@ describe('a storm of failed charges', () => {
     expect(digestOf(house).shown.text).toBe('🚨 Storm: 1 failed charge · NGN 12,500.00');
   });
 
+  it('looks nothing up that is late: a long row of look-ups would keep its digest waiting', async () => {
+    const house = stormHouse();
+    for (let number = 1; number <= 30; number += 1) {
+      const { amountMinor: _amount, reason: _reason, ...silent } = failure(number);
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      await house.receive(silent);
+    }
+    house.clock.nowMs += minuteMs;
+    await house.drain(30_000);
+    expect(digestOf(house).shown.text).toBe('🚨 Storm: 25 failed charges');
+    expect(linesOf(digestOf(house))).toContain('25 failed charges');
+    expect(house.service.asked).toBe(5);
+    expect(house.parents()).toHaveLength(6);
+  });
+
   it('ends by itself once it is quiet, says so in the digest, and what comes then is told singly', async () => {
     const house = stormHouse();
     await burst(house, 1, 10);
