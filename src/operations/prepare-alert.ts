@@ -53,9 +53,10 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   if (record.untold) return await logAlone(deps, work, event);
-  const says = record.digest?.isCounted === true || (isEnough(deps, work, event) && !deps.needsLookUp(event));
+  const known = openEvidence(deps.sealer, entry.key, record)?.lookup;
+  const says = record.digest?.isCounted === true || known !== undefined || isEnough(deps, work, event);
   if (says) {
-    const swallowed = await byDigest(deps, work, event, undefined);
+    const swallowed = await byDigest(deps, work, event, known);
     if (swallowed) return swallowed;
   }
   const posted = await evidenceOf(deps, work, event);
@@ -69,9 +70,10 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   return await tellSingly(deps, work, { event, posted, mayBeRepeat });
 }
 
-/** For a digest to tell it without a look-up, if nothing but a look-up says by which rule it is told. */
-function isEnough({ now }: PrepareDeps, { record }: Work, event: PaymentEvent): boolean {
-  return saysItAll(event) || now() - record.receivedAtMs >= lateMs;
+/** For a digest to tell it without a look-up, unless nothing but a look-up says by which rule it is told. */
+function isEnough(deps: PrepareDeps, { record }: Work, event: PaymentEvent): boolean {
+  const isLate = deps.now() - record.receivedAtMs >= lateMs;
+  return (saysItAll(event) || isLate) && !deps.needsLookUp(event);
 }
 
 async function tellSingly(
@@ -145,7 +147,7 @@ async function routeLater(
     return { kind: 'settled' };
   }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
-  await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
+  await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }
