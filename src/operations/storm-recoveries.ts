@@ -19,7 +19,6 @@ const names = z.array(z.string());
 export function createStormRecoveries(deps: { store: RecordStore; rememberMs: number }): StormRecoveries {
   const { store, rememberMs: ttlMs } = deps;
   const changeRecord = createChangeRecord(store);
-  const keyOf = (storm: string, part: number): string => `storm-recovered:${storm}#${part}`;
 
   return {
     async add(storm, id) {
@@ -38,4 +37,8 @@ export function createStormRecoveries(deps: { store: RecordStore; rememberMs: nu
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };
+}
+
+function keyOf(storm: string, part: number): string {
+  return `storm-recovered:${storm}#${part}`;
 }

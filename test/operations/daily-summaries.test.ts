@@ -286,8 +286,8 @@ describe('the day of a summary', () => {
       await Promise.resolve();
       yield { hourMs: 0, events };
     }
-    const readCard = () =>
-      Promise.resolve({ card: { kind: 'acknowledged', by: 'U0ADA00001', at: 0 } as const });
+    const card = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 } as const;
+    const readCard = () => Promise.resolve({ card });
     const summary = await summariseDay({ eventLog: { between }, plan, readCard, now: () => 5_000 }, channel, {
       fromMs: 0,
       untilMs: 2_000,
