@@ -6,7 +6,7 @@ import {
   type StormSeen,
   type StormSummary,
 } from '../domain/storm-summary.ts';
-import type { RecordStore } from './change-record.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
 import type { Sealer } from './outbox.ts';
 import { createPagedLog } from './paged-log.ts';
@@ -39,7 +39,7 @@ export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
 export type Storms = ChannelStorms & {
   /** Counts the item, and has the digest follow. */
   add(storm: string, item: StormItem): Promise<void>;
-  /** The same for what may be counted since long ago: the whole list is looked through. */
+  /** The same for what may be counted since long ago, or come late: the whole list is looked through. */
   addAgain(storm: string, item: StormItem): Promise<void>;
   /** A payment made the failure good: the digest counts it, and each of these people is told of the whole, in one message. */
   recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
@@ -54,6 +54,7 @@ export type Storms = ChannelStorms & {
 
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, rememberMs: ttlMs } = deps;
+  const changeRecord = createChangeRecord(store);
   const digests = createStormDigests(deps);
   const tell = (storm: string, userId?: string): Promise<void> => digests.tell(storm, userId);
   const list = createPagedLog<StormItem, StormSummary>({
@@ -86,6 +87,12 @@ export function createStorms(deps: StormsDeps): Storms {
     async addAgain(storm, item) {
       const isThere = (await list.all(storm)).some(({ id }) => id === item.id);
       await (isThere ? tell(storm) : add(storm, item));
+      // Taken on and told to every card before this one came, it is work no more.
+      await changeRecord(stormTakenPrefix + storm, (value) =>
+        value === undefined
+          ? { kind: 'keep', result: undefined }
+          : { kind: 'write', value, delayMs: 0, result: undefined },
+      );
     },
 
     async recovered(storm, id, userIds) {
