@@ -282,8 +282,11 @@ export async function prepareAlertNote(
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
   const { posted, digest } = told.work.record;
-  // A digest tells it, which has no thread for each of its alerts.
-  if (digest) return await settle(deps, work);
+  if (digest) {
+    // A digest tells it, which has no thread for each of its alerts. Nobody had it in hand: it had no message then.
+    if (step.kind === 'recovered') await deps.storms.recovered(digest.storm, told.event.key, []);
+    return await settle(deps, work);
+  }
   if (!posted && !record.posted) return await waitForParent(deps, work);
   const isFirst = !record.posted;
   const message = deps.compose({
@@ -326,7 +329,10 @@ export async function prepareAlertDirect(
 }
 
 /** The alert a step belongs to; undefined when it is forgotten. */
-async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work; alert: Alert } | undefined> {
+async function readParent(
+  deps: PrepareDeps,
+  key: string,
+): Promise<{ work: Work; event: PaymentEvent; alert: Alert } | undefined> {
   const entry = await deps.store.read(key);
   if (!entry) return undefined;
   const work = { entry, record: readOutboxRecord(entry.value) };
@@ -334,5 +340,5 @@ async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work;
   const kept = openEvidence(deps.sealer, key, work.record);
   const { evidence = kept } = await deps.cards.read(event.key);
   const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-  return { work, alert: alertOf(deps, work, event, lookup) };
+  return { work, event, alert: alertOf(deps, work, event, lookup) };
 }

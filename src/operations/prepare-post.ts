@@ -89,7 +89,7 @@ export type PrepareDeps = WorkDeps & {
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh'>;
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh' | 'recovered'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   opsChannel: string | undefined;
