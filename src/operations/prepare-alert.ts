@@ -282,11 +282,7 @@ export async function prepareAlertNote(
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
   const { posted, digest } = told.work.record;
-  if (digest) {
-    // A digest tells it, which has no thread for each of its alerts. Nobody had it in hand: it had no message then.
-    if (step.kind === 'recovered') await deps.storms.recovered(digest.storm, told.event.key, []);
-    return await settle(deps, work);
-  }
+  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.event.key, step });
   if (!posted && !record.posted) return await waitForParent(deps, work);
   const isFirst = !record.posted;
   const message = deps.compose({
@@ -301,6 +297,19 @@ export async function prepareAlertNote(
   const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };
+}
+
+/**
+ * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one in hand: it had no
+ * message then.
+ */
+async function tellInDigest(
+  deps: PrepareDeps,
+  work: Work,
+  { storm, id, step }: { storm: string; id: string; step: CardStep },
+): Promise<Prepared> {
+  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, []);
+  return await settle(deps, work);
 }
 
 function isOfPeople(step: CardStep): boolean {
