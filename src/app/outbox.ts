@@ -38,7 +38,7 @@ type OutboxParts = {
   charges: Charges;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
-  receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
+  receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
 };
 
 /** Enough that one slow look-up does not hold up the other channels. */

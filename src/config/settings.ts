@@ -258,7 +258,7 @@ export const settings = {
 
   digestThreshold: setting(
     alerts,
-    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`.',
+    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
     wholeNumber(0, 200),
     '20',
   ),

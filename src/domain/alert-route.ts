@@ -40,7 +40,7 @@ export type AlertRule = {
   severity?: Severity;
   quietHours?: QuietHours;
   mutedUntilMs?: number;
-  /** How many of its alerts a channel gets singly before a digest tells them; 0: all of them. Absent: as everywhere. */
+  /** How many of its alerts a channel gets singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
   digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;
@@ -177,6 +177,14 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
     reason: transaction.gatewayMessage,
   };
   return { ...withoutUndefined(found), ...event };
+}
+
+/**
+ * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
+ * digest that is edited for its alerts would not.
+ */
+export function countsAlone({ digestAfter, mention }: AlertRule): boolean {
+  return digestAfter !== undefined || mention !== undefined;
 }
 
 export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {

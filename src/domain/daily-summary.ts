@@ -19,8 +19,8 @@ export type DailySummary = {
   toldHere: number;
   /** Of the failures, most frequent first. */
   reasons: readonly { reason: string; count: number }[];
-  /** Of this channel's failures of the last 7 days. */
-  cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number };
+  /** Of this channel's failures of the last 7 days; `leftOut`: later ones that nobody asked for. */
+  cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
   /** Every rule that is silent now, whatever its channels. */
   muted: readonly AlertRule[];
   nowMs: number;

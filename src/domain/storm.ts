@@ -42,7 +42,8 @@ export function arrive(
   const { storm } = state;
   if (threshold === 0) return { begins: false };
   if (storm?.groups.includes(group)) return { storm: storm.id, begins: false };
-  const fresh = state.singles.filter(({ atMs }) => atMs > at.nowMs - at.windowMs);
+  // What lies a window ahead is of another clock, or of this one before it was put back.
+  const fresh = state.singles.filter(({ atMs }) => Math.abs(at.nowMs - atMs) < at.windowMs);
   if (fresh.some((single) => single.id === id)) return { begins: false };
   if (fresh.filter((single) => single.group === group).length < threshold) {
     return { begins: false, next: { ...state, singles: [...fresh, { id, group, atMs: at.nowMs }] } };

@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { AlertRule } from '../domain/alert-route.ts';
+import { countsAlone, type AlertRule } from '../domain/alert-route.ts';
 import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
-import { readChannelStorm, stormId, stormPrefix, type StoredChannelStorm } from './storm-records.ts';
+import {
+  readChannelStorm,
+  shortName,
+  stormId,
+  stormPrefix,
+  type StoredChannelStorm,
+} from './storm-records.ts';
 
 export type ChannelStormsDeps = {
   store: RecordStore;
@@ -70,10 +75,9 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
 
   return {
     ask(channel, rule, key) {
-      const hasOwn = rule?.digestAfter !== undefined;
       const threshold = rule?.digestAfter ?? deps.threshold;
       if (threshold === 0) return Promise.resolve({ kind: 'single' });
-      const arrival = { id: shortName(key), group: hasOwn ? rule.name : '', threshold };
+      const arrival = { id: shortName(key), group: rule && countsAlone(rule) ? rule.name : '', threshold };
       return change<AskedStorm>(channel, (stored) => {
         const nowMs = now();
         const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(channel, nowMs) });
@@ -107,9 +111,4 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
       });
     },
   };
-}
-
-/** Enough to know an alert again within one window. */
-function shortName(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
 }

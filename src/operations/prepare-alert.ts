@@ -43,15 +43,21 @@ export type CardsForPosts = {
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */
 const lookUpPatienceMs = 10_000;
 const lookUpAgainMs = 2_000;
+/**
+ * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
+ * digest from catching up, and ten thousand of them take the better part of an hour.
+ */
+const lateMs = 60_000;
 
 /** An event told once, or, where it has a card, a message that is edited as people act on it. */
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   if (record.untold) return await logAlone(deps, work, event);
-  const says = saysItAll(event) || record.digest?.isCounted === true;
+  const known = openEvidence(deps.sealer, entry.key, record)?.lookup;
+  const says = record.digest?.isCounted === true || known !== undefined || isEnough(deps, work, event);
   if (says) {
-    const swallowed = await byDigest(deps, work, event, undefined);
+    const swallowed = await byDigest(deps, work, event, known);
     if (swallowed) return swallowed;
   }
   const posted = await evidenceOf(deps, work, event);
@@ -63,6 +69,12 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
     if (swallowed) return swallowed;
   }
   return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+/** For a digest to tell it without a look-up, unless nothing but a look-up says by which rule it is told. */
+function isEnough(deps: PrepareDeps, { record }: Work, event: PaymentEvent): boolean {
+  const isLate = deps.now() - record.receivedAtMs >= lateMs;
+  return (saysItAll(event) || isLate) && !deps.needsLookUp(event);
 }
 
 async function tellSingly(
@@ -138,7 +150,7 @@ async function routeLater(
     return { kind: 'settled' };
   }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
-  await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
+  await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }
@@ -273,8 +285,7 @@ export async function prepareAlertNote(
   const told = await readParent(deps, parent);
   if (!told) return await settle(deps, work);
   const { posted, digest } = told.work.record;
-  // A digest tells it, which has no thread for each of its alerts.
-  if (digest) return await settle(deps, work);
+  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.event.key, step });
   const waits = await waitForThread(deps, work, told.work.record);
   if (waits) return waits;
   const isFirst = !record.posted;
@@ -290,6 +301,19 @@ export async function prepareAlertNote(
   const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };
+}
+
+/**
+ * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one in hand: it had no
+ * message then.
+ */
+async function tellInDigest(
+  deps: PrepareDeps,
+  work: Work,
+  { storm, id, step }: { storm: string; id: string; step: CardStep },
+): Promise<Prepared> {
+  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, []);
+  return await settle(deps, work);
 }
 
 function isOfPeople(step: CardStep): boolean {
@@ -318,7 +342,10 @@ export async function prepareAlertDirect(
 }
 
 /** The alert a step belongs to; undefined when it is forgotten. */
-async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work; alert: Alert } | undefined> {
+async function readParent(
+  deps: PrepareDeps,
+  key: string,
+): Promise<{ work: Work; event: PaymentEvent; alert: Alert } | undefined> {
   const entry = await deps.store.read(key);
   if (!entry) return undefined;
   const work = { entry, record: readOutboxRecord(entry.value) };
@@ -326,5 +353,5 @@ async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work;
   const kept = openEvidence(deps.sealer, key, work.record);
   const { evidence = kept } = await deps.cards.read(event.key);
   const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-  return { work, alert: alertOf(deps, work, event, lookup) };
+  return { work, event, alert: alertOf(deps, work, event, lookup) };
 }

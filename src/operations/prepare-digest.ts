@@ -37,8 +37,8 @@ export function saysItAll({ amountMinor, currency, reason }: PaymentEvent): bool
  * An alert that a storm’s digest tells instead of a message of its own; undefined when it is posted. That it is
  * the digest’s is written before the digest counts it, so that a crash in between leaves it to that digest though
  * the storm be over by then; whoever takes it next adds it once more, which counts once. It is linked to later
- * payments like any other. Not looked up where its event says enough: a storm is when the service has enough to
- * do, and ten thousand look-ups in a row would take the better part of an hour.
+ * payments like any other. Not looked up where its event says enough or is late: a storm is when the service has enough to
+ * do.
  */
 export async function tellByDigest(
   deps: PrepareDeps,
@@ -59,7 +59,7 @@ export async function tellByDigest(
     await again(deps, work, {}, { delayMs: 0 });
     return { kind: 'settled' };
   }
-  await count(deps, held, storm, alert);
+  await count(deps, work, storm, alert);
   const counted = { digest: { storm, isCounted: true }, logged: true, refused: undefined, misses: 0 };
   // The first lets the digest pass: it is posted in the same channel, from a lane of its own.
   await finish(deps, held, counted, begins ? 2 * paceMs : 0);
@@ -94,6 +94,7 @@ async function count(
     isCopy ? deps.cards.join(event.key, entry.key) : undefined,
     logOnce(deps, work, event, lookup),
     deps.cards.linkFailure(event, lookup ?? { kind: 'no_reference' }, receivedAtMs),
-    deps.storms.add(storm, item),
+    // Written before: somebody was at it, and was killed or lost its lease, nobody knows how long ago.
+    record.digest ? deps.storms.addAgain(storm, item) : deps.storms.add(storm, item),
   ]);
 }

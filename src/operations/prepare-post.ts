@@ -86,10 +86,12 @@ export type PrepareDeps = WorkDeps & {
   summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'add' | 'see' | 'refresh' | 'recovered'>;
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh' | 'recovered'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   opsChannel: string | undefined;

@@ -1,7 +1,14 @@
 import type { Destination } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Store } from '../store/store.ts';
-import { alertKey, writeOutboxRecord, type OutboxRecord, type Sealer } from './outbox.ts';
+import {
+  alertKey,
+  sealEvidence,
+  writeOutboxRecord,
+  type Evidence,
+  type OutboxRecord,
+  type Sealer,
+} from './outbox.ts';
 
 export type RouteDeps = { store: Pick<Store, 'create'>; sealer: Sealer };
 
@@ -30,10 +37,13 @@ export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise
   }
 }
 
-/** Stores a record of the alert for each of these channels; those that are there stay as they are. */
+/**
+ * Stores a record of the alert for each of these channels; those that are there stay as they are. `found`: what it
+ * was routed by, which a storm’s digest need not ask for once more.
+ */
 export async function storeCopies(
   deps: RouteDeps,
-  alert: StoredAlert,
+  alert: StoredAlert & { found?: Evidence },
   destinations: readonly Destination[],
 ): Promise<void> {
   await Promise.all(
@@ -44,11 +54,13 @@ export async function storeCopies(
   );
 }
 
+type StoredMore = Pick<OutboxRecord, 'untold'> & { found?: Evidence };
+
 /** Without a channel it is no message. */
 function recordOf(
   { sealer }: RouteDeps,
   key: string,
-  { event, fingerprint, receivedAtMs, ...more }: StoredAlert & Pick<OutboxRecord, 'untold'>,
+  { event, fingerprint, receivedAtMs, found, ...more }: StoredAlert & StoredMore,
   channel: string,
 ): string {
   return writeOutboxRecord({
@@ -59,6 +71,7 @@ function recordOf(
     sealed: sealer.seal(key, JSON.stringify(event)),
     misses: 0,
     ...more,
+    ...(found ? { evidence: sealEvidence(sealer, key, found) } : {}),
     // People act on a failure, and its message is edited as they do.
     ...(event.kind === 'payment_failed' && channel !== '' ? { progress: { kind: 'waiting' } } : {}),
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ChannelStorm } from '../domain/storm.ts';
 
@@ -15,6 +16,11 @@ export function stormId(channel: string, sinceMs: number): string {
 /** Undefined for a text that no storm is called by. */
 export function channelOfStorm(id: string): string | undefined {
   return /^([A-Z0-9]+)\/\d+$/.exec(id)?.[1];
+}
+
+/** Enough to know an alert again among those of one storm. */
+export function shortName(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
 }
 
 const channelStorm = z.object({

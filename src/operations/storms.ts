@@ -6,11 +6,12 @@ import {
   type StormSeen,
   type StormSummary,
 } from '../domain/storm-summary.ts';
-import type { RecordStore } from './change-record.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
 import type { Sealer } from './outbox.ts';
 import { createPagedLog } from './paged-log.ts';
 import { createStormDigests } from './storm-digests.ts';
+import { createStormRecoveries } from './storm-recoveries.ts';
 import {
   channelOfStorm,
   readChannelStorm,
@@ -36,8 +37,10 @@ export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
  * record is the work that ends it. All of it throws StoreUnavailable.
  */
 export type Storms = ChannelStorms & {
-  /** Counts the item once, though it be added again after a crash, and has the digest follow. */
+  /** Counts the item, and has the digest follow. */
   add(storm: string, item: StormItem): Promise<void>;
+  /** The same for what may be counted since long ago, or come late: the whole list is looked through. */
+  addAgain(storm: string, item: StormItem): Promise<void>;
   /** A payment made the failure good: the digest counts it, and each of these people is told of the whole, in one message. */
   recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
   /** The digest is looked at again: something that it shows has changed. */
@@ -51,6 +54,7 @@ export type Storms = ChannelStorms & {
 
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, rememberMs: ttlMs } = deps;
+  const changeRecord = createChangeRecord(store);
   const digests = createStormDigests(deps);
   const tell = (storm: string, userId?: string): Promise<void> => digests.tell(storm, userId);
   const list = createPagedLog<StormItem, StormSummary>({
@@ -62,15 +66,7 @@ export function createStorms(deps: StormsDeps): Storms {
     empty: emptySummary,
     summarise,
   });
-  const recoveries = createPagedLog<{ id: string }, null>({
-    store,
-    sealer,
-    prefix: 'storm-recovered:',
-    ttlMs,
-    idOf: ({ id }) => id,
-    empty: null,
-    summarise: () => null,
-  });
+  const recoveries = createStormRecoveries(deps);
 
   const channels = createChannelStorms({
     ...deps,
@@ -78,17 +74,29 @@ export function createStorms(deps: StormsDeps): Storms {
     lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
   });
 
+  async function add(storm: string, item: StormItem): Promise<void> {
+    await list.add(storm, item);
+    await tell(storm);
+  }
+
   return {
     ...channels,
     place: (storm) => digests.place(storm),
+    add,
 
-    async add(storm, item) {
-      await list.add(storm, item);
-      await tell(storm);
+    async addAgain(storm, item) {
+      const isThere = (await list.all(storm)).some(({ id }) => id === item.id);
+      await (isThere ? tell(storm) : add(storm, item));
+      // Taken on and told to every card before this one came, it is work no more.
+      await changeRecord(stormTakenPrefix + storm, (value) =>
+        value === undefined
+          ? { kind: 'keep', result: undefined }
+          : { kind: 'write', value, delayMs: 0, result: undefined },
+      );
     },
 
     async recovered(storm, id, userIds) {
-      await recoveries.add(storm, { id });
+      await recoveries.add(storm, id);
       await tell(storm);
       await Promise.all(userIds.map((userId) => tell(storm, userId)));
     },
@@ -98,9 +106,9 @@ export function createStorms(deps: StormsDeps): Storms {
     async see(storm) {
       const channel = channelOfStorm(storm);
       if (channel === undefined) return undefined;
-      const [head, made, state, taken] = await Promise.all([
+      const [head, recovered, state, taken] = await Promise.all([
         list.head(storm),
-        recoveries.head(storm),
+        recoveries.count(storm),
         store.read(stormPrefix + channel),
         store.read(stormTakenPrefix + storm),
       ]);
@@ -112,7 +120,7 @@ export function createStorms(deps: StormsDeps): Storms {
         count: head.count,
         summary: head.summary,
         isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
-        recovered: made?.count ?? 0,
+        recovered,
         ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
         environment,
         account,

@@ -45,11 +45,17 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
   async function tellPage({
     taken,
     storm,
+    count,
   }: {
     taken: StoredStormTaken;
     storm: string;
+    count: number;
   }): Promise<StoredStormTaken> {
     const items = await storms.items(storm, taken.page);
+    const isForgotten = items.length === 0 && (taken.page + 1) * itemsPerPage <= count;
+    // Older than what is remembered, in a storm that goes on: its cards are forgotten too, and it is passed by.
+    if (isForgotten)
+      return { ...taken, page: taken.page + 1, index: 0, done: taken.done + itemsPerPage - taken.index };
     const due = items.slice(taken.index);
     await Promise.all(due.map(({ id }) => cards.move(id, { kind: 'acknowledge', by: taken.by })));
     const done = taken.done + due.length;
@@ -88,7 +94,7 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
       const seen = await storms.see(storm);
       if (seen && taken.done < seen.count) {
         // A crash in between does the page again, whose cards are acknowledged by then.
-        const next = await tellPage({ taken, storm });
+        const next = await tellPage({ taken, storm, count: seen.count });
         await store.write(entry, JSON.stringify(next), { delayMs: 0 });
         await storms.refresh(storm);
         deps.wake();

@@ -68,11 +68,12 @@ function reasonBlocks({ reasons }: DailySummary): RichTextBlock[] {
 }
 
 function openBlock({ cards, nowMs }: DailySummary): RichTextBlock {
-  const { open, acknowledged, snoozed } = cards;
+  const { open, acknowledged, snoozed, leftOut } = cards;
   const state = [
     `${open.length} open`,
     `${acknowledged} acknowledged`,
     ...(snoozed > 0 ? [`${snoozed} snoozed`] : []),
+    ...(leftOut > 0 ? [`${leftOut} later ones not looked at`] : []),
   ].join(' · ');
   const shown = open.slice(0, mostOpen);
   const left = open.length - shown.length;

@@ -179,7 +179,7 @@ describe('routes of the policy file', () => {
     const example = readFileSync('payops.example.yml', 'utf8');
     const routes = example.slice(
       example.indexOf('# routes:'),
-      example.indexOf('# Optional: channels that are told'),
+      example.indexOf('# Optional: channels that are told once'),
     );
     const lines = routes
       .split('\n')

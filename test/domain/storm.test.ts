@@ -27,6 +27,15 @@ function run(arrivals: readonly Arrival[], from: ChannelStorm = calm, startMs = 
 }
 
 describe('the storm of a channel', () => {
+  it('counts nothing that a clock an hour ahead let through, so that an hour of calm is no storm', () => {
+    const { state } = run([arrival(1), arrival(2), arrival(3)], calm, 3_600_000);
+    expect(run([arrival(4), arrival(5), arrival(6)], state, 0).storms).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('begins with the first alert past the threshold, and takes all that follow', () => {
     const { storms, state } = run([1, 2, 3, 4, 5].map((number) => arrival(number)));
     expect(storms).toEqual([undefined, undefined, undefined, 'storm-3000', 'storm-3000']);

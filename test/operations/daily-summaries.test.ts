@@ -209,6 +209,7 @@ describe('a daily summary', () => {
           open: [{ id: 'payment_failed:3', orderReference: 'SUB-3', receivedAtMs }],
           acknowledged: 1,
           snoozed: 1,
+          leftOut: 0,
         },
       }),
     ]);
@@ -272,5 +273,28 @@ describe('the day of a summary', () => {
     );
     // Received at the very end of the day: the next one's.
     expect(summary).toMatchObject({ failed: { count: 0 }, cards: { open: [{ id: event.key }] } });
+  });
+
+  it('asks for the cards of a storm of ten thousand, and says how many it left out beyond what it can ask for', async () => {
+    const count = 20_010;
+    const events = Array.from({ length: count }, (_, index) => ({
+      kind: 'payment_failed' as const,
+      id: `payment_failed/order/${index}`,
+      receivedAtMs: 1_000,
+    }));
+    async function* between() {
+      await Promise.resolve();
+      yield { hourMs: 0, events };
+    }
+    const card = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 } as const;
+    const readCard = () => Promise.resolve({ card });
+    const summary = await summariseDay({ eventLog: { between }, plan, readCard, now: () => 5_000 }, channel, {
+      fromMs: 0,
+      untilMs: 2_000,
+    });
+    expect(summary).toMatchObject({
+      failed: { count },
+      cards: { open: [], acknowledged: 20_000, snoozed: 0, leftOut: 10 },
+    });
   });
 });

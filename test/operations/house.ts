@@ -4,6 +4,7 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
+import type { TellCardDeps } from '../../src/operations/tell-card.ts';
 import type { ReceiveDeps } from '../../src/operations/receive-event.ts';
 import { createEventLog } from '../../src/operations/event-log.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
@@ -54,9 +55,10 @@ export const untouchedCards: DeliverDeps['cards'] = {
 };
 
 /** No channel has too many alerts. */
-export const noStorms: DeliverDeps['storms'] = {
+export const noStorms: DeliverDeps['storms'] & TellCardDeps['storms'] = {
   ask: () => Promise.resolve({ kind: 'single' }),
   add: () => Promise.resolve(),
+  addAgain: () => Promise.resolve(),
   recovered: () => Promise.resolve(),
   refresh: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
@@ -86,6 +88,7 @@ export function house(answers: Answers = {}) {
     sealer,
     opsChannel: ops,
     route: receive.route,
+    needsLookUp: receive.needsLookUp,
     report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,

@@ -17,6 +17,7 @@ const summary: DailySummary = {
     open: [{ id: 'k', orderReference: 'SUB-1', receivedAtMs: nowMs - 3 * 3_600_000 }],
     acknowledged: 3,
     snoozed: 0,
+    leftOut: 0,
   },
   muted: [
     {

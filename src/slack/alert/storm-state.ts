@@ -1,4 +1,4 @@
-import type { AlertRule } from '../../domain/alert-route.ts';
+import { countsAlone, type AlertRule } from '../../domain/alert-route.ts';
 import type { ChannelStorm } from '../../domain/storm.ts';
 import { bold, moment, richText, words, type Run } from '../blocks.ts';
 import type { HomeBlock } from '../message.ts';
@@ -31,9 +31,9 @@ function thresholdWords(threshold: number, minutes: number, rules: readonly Aler
     threshold === 0
       ? 'Failed charges are never gathered in a digest here'
       : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest`;
-  const own = rules.flatMap(({ name, digestAfter }) => {
-    if (digestAfter === undefined) return [];
-    return [digestAfter === 0 ? `never for rule ${name}` : `past ${digestAfter} for rule ${name}`];
+  const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
+    if (digestAfter === 0) return threshold === 0 ? [] : [`never for rule ${name}`];
+    return [`past ${digestAfter} for rule ${name}`];
   });
   const shown = own.slice(0, mostOwn);
   const left = own.length - shown.length;

@@ -15,12 +15,13 @@ export type BodiesResult = {
 export const mostGrowthMb = 32;
 const rounds = 2;
 const atOnce = 8;
-/** Before that many a process still grows by itself. */
-const ordinaryEvents = 200;
+/** Before that many a process still grows by itself, whatever it is sent. */
+const eventsBefore = 1_000;
+const eventsAfter = 200;
 
 /** Odd and endless bodies at a bot that has begun its work, its memory watched from outside. */
 export async function runBodies(scene: Scene, megabytes: number): Promise<BodiesResult> {
-  const wrong = await deliverOrdinary(scene, 'WARM');
+  const wrong = await deliverOrdinary(scene, 'WARM', eventsBefore);
   const before = residentMb(scene.pid);
   const most = watchMemory(scene.pid);
   for (let round = 0; round < rounds; round += 1) {
@@ -35,14 +36,14 @@ export async function runBodies(scene: Scene, megabytes: number): Promise<Bodies
   for (const { name, status, isClosed } of endless) {
     if (status !== 413 || !isClosed) wrong.push(`${name}: ${status}, ${isClosed ? 'closed' : 'not closed'}`);
   }
-  wrong.push(...(await deliverOrdinary(scene, 'AFTER')));
+  wrong.push(...(await deliverOrdinary(scene, 'AFTER', eventsAfter)));
   const grewMb = most() - before;
   return { odd: oddBodies.length * rounds, endless, wrong, residentMb: before, grewMb };
 }
 
-async function deliverOrdinary(scene: Scene, name: string): Promise<string[]> {
+async function deliverOrdinary(scene: Scene, name: string, count: number): Promise<string[]> {
   const wrong: string[] = [];
-  for (let number = 0; number < ordinaryEvents; number += 1) {
+  for (let number = 0; number < count; number += 1) {
     const body = eventText(`${name}-${number}`);
     // oxlint-disable-next-line no-await-in-loop -- an ordinary sender's pace
     const response = await fetch(`http://127.0.0.1:${scene.port}${paths.webhook}`, {
