@@ -53,7 +53,7 @@ export type AlertCards = {
   find(id: string): Promise<FoundAlert | undefined>;
   /** One decision on all replicas: of any number of moves at once from one state, one is made. */
   move(id: string, move: CardMove): Promise<CardMoveResult>;
-  /** Tells a payment that does not resolve the card in its threads, once for its reference, and not without end. */
+  /** Tells a payment that does not resolve the card in its threads, the first of them alone. */
   tellOther(id: string, payment: OtherPayment): Promise<void>;
   /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
@@ -73,8 +73,8 @@ type CardRecord = UntoldCard & {
 };
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
-/** A customer who pays every day would fill the thread of a card that nobody closes. */
-const mostOtherPayments = 5;
+/** A customer who pays every day would fill the thread of a card that nobody closes, and each note takes an alert’s second. */
+const mostOtherPayments = 1;
 
 export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   const { store, sealer } = deps;

@@ -92,6 +92,7 @@ it.each([
 ])('would see a verification that %s', { timeout: 60_000 }, async (name) => {
   fault.name = name;
   const seed = randomInt(2 ** 31);
-  const { wrong } = await runRequests({ count: 4_000, seed });
+  // So many that each of these mistakes is met several times.
+  const { wrong } = await runRequests({ count: 16_000, seed });
   expect(wrong.length, `seed ${seed}`).toBeGreaterThan(0);
 });
