@@ -7,8 +7,8 @@ import { createEventLog } from '../operations/event-log.ts';
 import { rehearse } from '../operations/rehearse.ts';
 import { readRoutes } from './alert-routes.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
-import { openKept, type Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
+import { withKept } from './with-kept.ts';
 
 /**
  * `npm run rehearse -- [--policy payops.new.yml]`: what the rules of the policy file, or of another one that is not
@@ -25,18 +25,15 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
   }
   const read = readCandidate(outside.config, asked);
   if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
-  let kept: Kept | undefined;
-  try {
-    kept = openKept(outside);
-    await kept.checked();
-    const eventLog = createEventLog({ store: kept.store, sealer: kept.sealer, log: outside.log });
-    const plan = readRoutes({ ...outside.config, policy: read.policy });
-    return { exitCode: 0, words: told(plan, await rehearse(eventLog, plan, outside.now())) };
-  } catch (error) {
-    return { exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` };
-  } finally {
-    await kept?.close();
-  }
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const eventLog = createEventLog({ store, sealer, log: outside.log });
+      const plan = readRoutes({ ...outside.config, policy: read.policy });
+      return { exitCode: 0, words: told(plan, await rehearse(eventLog, plan, outside.now())) };
+    },
+    (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
+  );
 }
 
 function readWords(words: readonly string[], usual: string): string | undefined {
