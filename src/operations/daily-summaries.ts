@@ -5,10 +5,10 @@ import {
   openDailySummary,
   outboxKey,
   readOutboxRecord,
-  writeOutboxRecord,
   type DailySummaryBody,
   type Sealer,
 } from './outbox.ts';
+import { storeMessage } from './store-message.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {
@@ -119,19 +119,11 @@ async function tellDay(
   { channel, dateOf }: SummaryTime,
   { fromMs, untilMs }: DailySummaryBody,
 ): Promise<number> {
-  const { store, sealer, now } = deps;
+  const { store, sealer } = deps;
   const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
   const body: DailySummaryBody = { fromMs: Math.max(fromMs, untilMs - mostDaysMs), untilMs };
-  const record = writeOutboxRecord({
-    kind: 'daily_summary',
-    channel,
-    fingerprint: '',
-    receivedAtMs: now(),
-    sealed: sealer.seal(key, JSON.stringify(body)),
-    misses: 0,
-  });
   // Behind the channel's alerts, so that they are in the log when it is made.
-  if (await store.create(key, record, { delayMs: 0, lane: channel })) {
+  if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
     deps.wake();
     return untilMs;
   }

@@ -1,7 +1,8 @@
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { RecordStore } from './change-record.ts';
-import { outboxKey, readOutboxRecord, writeOutboxRecord, type DigestBody, type Sealer } from './outbox.ts';
+import { outboxKey, readOutboxRecord, type DigestBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
+import { storeMessage } from './store-message.ts';
 import { channelOfStorm } from './storm-records.ts';
 
 type StormDigestsDeps = { store: RecordStore; sealer: Sealer; now: () => number; wake: () => void };
@@ -14,7 +15,7 @@ export type StormDigests = {
 };
 
 export function createStormDigests(deps: StormDigestsDeps): StormDigests {
-  const { store, sealer, now } = deps;
+  const { store } = deps;
   return {
     async tell(storm: string, userId?: string): Promise<void> {
       const channel = userId ?? channelOfStorm(storm);
@@ -22,17 +23,11 @@ export function createStormDigests(deps: StormDigestsDeps): StormDigests {
       const key = outboxKey('digest', userId === undefined ? storm : `${storm}:${userId}`);
       if (!(await store.read(key))) {
         const body: DigestBody = { storm, ...withoutUndefined({ to: userId }) };
-        const record = writeOutboxRecord({
-          kind: 'digest',
-          channel,
-          fingerprint: '',
-          receivedAtMs: now(),
-          sealed: sealer.seal(key, JSON.stringify(body)),
-          misses: 0,
-          progress: { kind: 'waiting' },
-        });
+        const progress = { kind: 'waiting' } as const;
         // A lane of its own: behind a backlog in the channel’s it would come when the storm is over.
-        if (await store.create(key, record, { delayMs: 0, lane: `digest:${channel}` })) return deps.wake();
+        const lane = `digest:${channel}`;
+        if (await storeMessage(deps, key, { kind: 'digest', channel, lane, body, progress }))
+          return deps.wake();
       }
       if (await markStale(store, key)) deps.wake();
     },

@@ -1,15 +1,8 @@
 import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
 import type { Store } from '../store/store.ts';
-import {
-  alertKey,
-  outboxKey,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type AlertNoteBody,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
+import { alertKey, outboxKey, readOutboxRecord, type AlertNoteBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
+import { storeMessage } from './store-message.ts';
 import type { Storms } from './storms.ts';
 
 export type TellCardDeps = {
@@ -90,7 +83,8 @@ async function storeNote(
 ): Promise<void> {
   const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
   const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_note', channel, lane, body });
+  // It is edited once: then it names whom a new message would ping.
+  await storeMessage(deps, key, { kind: 'alert_note', channel, lane, body, progress: { kind: 'waiting' } });
 }
 
 /** About any of the card's messages that is still kept. */
@@ -101,29 +95,5 @@ async function storeDirect(
 ): Promise<void> {
   const key = outboxKey('alert_direct', name);
   const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_direct', channel: userId, lane: userId, body });
-}
-
-async function storeMessage(
-  deps: TellCardDeps,
-  message: {
-    key: string;
-    kind: 'alert_note' | 'alert_direct';
-    channel: string;
-    lane: string;
-    body: AlertNoteBody;
-  },
-): Promise<void> {
-  const { key, kind, channel, lane, body } = message;
-  const record: OutboxRecord = {
-    kind,
-    channel,
-    fingerprint: '',
-    receivedAtMs: deps.now(),
-    sealed: deps.sealer.seal(key, JSON.stringify(body)),
-    misses: 0,
-    // A note is edited once: then it names whom a new message would ping.
-    ...(kind === 'alert_note' ? { progress: { kind: 'waiting' } } : {}),
-  };
-  await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
+  await storeMessage(deps, key, { kind: 'alert_direct', channel: userId, body });
 }
