@@ -131,7 +131,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     now,
     wake,
     rememberCard: charges.rememberCard,
-    async beforeStored(event) {
+    async beforeReceived(event) {
       await Promise.all([charges.trigger(event), alerts.expect(event)]);
     },
   };

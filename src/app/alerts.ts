@@ -39,7 +39,7 @@ export type Alerts = {
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
-  /** Called with every event before it is stored; see `AlertRecovery`. */
+  /** Called with every event before it is called received; see `AlertRecovery`. */
   expect: (event: PaymentEvent) => Promise<void>;
   /** What came within the last week. */
   eventLog: EventLog;

@@ -1,4 +1,4 @@
-import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
+import { handlersOf, type AlertCard } from '../domain/alert-card.ts';
 import { routeAt, withLookUp, type AlertRule, type Destination } from '../domain/alert-route.ts';
 import {
   isDeclined,
@@ -13,17 +13,15 @@ import { logOnce } from './log-once.ts';
 import {
   alertKey,
   historyKey,
-  openAlertNote,
   openEvent,
   openEvidence,
-  readOutboxRecord,
   sealEvidence,
   type Evidence,
   type OutboxRecord,
 } from './outbox.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import { saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
@@ -54,13 +52,13 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   if (record.untold) return await logAlone(deps, work, event);
-  const known = openEvidence(deps.sealer, entry.key, record)?.lookup;
-  const says = record.digest?.isCounted === true || known !== undefined || isEnough(deps, work, event);
+  const kept = openEvidence(deps.sealer, entry.key, record);
+  const says = record.digest?.isCounted === true || kept !== undefined || isEnough(deps, work, event);
   if (says) {
-    const swallowed = await byDigest(deps, work, event, known);
+    const swallowed = await byDigest(deps, work, event, kept?.lookup);
     if (swallowed) return swallowed;
   }
-  const posted = await evidenceOf(deps, work, event);
+  const posted = await evidenceOf(deps, work, event, kept);
   if (!posted) return { kind: 'settled' };
   await logOnce(deps, work, event, posted.lookup);
   if (record.channel === '') return await routeLater(deps, work, event, posted);
@@ -109,8 +107,9 @@ async function byDigest(
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
   if (!isCard(event, work.record)) return undefined;
-  const routed = deps.route(lookup ? withLookUp(event, lookup) : event, work.record.receivedAtMs);
-  const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
+  const known = lookup ? withLookUp(event, lookup) : event;
+  const to = (): Promise<Destination> =>
+    destinationOf(deps, work, event, deps.route(known, work.record.receivedAtMs));
   return await tellByDigest(deps, work, { event, lookup, to });
 }
 
@@ -181,11 +180,14 @@ function isCard(event: PaymentEvent, record: OutboxRecord): boolean {
  * Looked up anew for every post; an edit shows what the post showed, and a routing ends as it began. Undefined: the
  * alert waits for the service.
  */
-async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
-  const { entry, record } = work;
-  const isFixed = record.posted !== undefined || record.channel === '';
-  const kept = isFixed ? openEvidence(deps.sealer, entry.key, record) : undefined;
-  if (kept) return kept;
+async function evidenceOf(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  kept: Evidence | undefined,
+): Promise<Evidence | undefined> {
+  const { record } = work;
+  if (kept && (record.posted || record.channel === '')) return kept;
   const lookup = await deps.lookUp(event);
   const waitedMs = deps.now() - record.receivedAtMs;
   // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
@@ -237,7 +239,8 @@ function namesPeople(card: AlertCard): boolean {
   return handlersOf(card).length > 0 || card.kind === 'closed';
 }
 
-function alertOf(
+/** What is told of the event, but for its card and its route. */
+export function alertOf(
   { environment, account }: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
@@ -272,86 +275,4 @@ async function destinationOf(
     routed.map(({ channel }) => deps.store.read(alertKey(event.key, channel))),
   );
   return routed.find((_, index) => !copies[index]) ?? { channel: record.channel };
-}
-
-/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
-export async function prepareAlertNote(
-  deps: PrepareDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
-  const told = await readParent(deps, parent);
-  if (!told) return await settle(deps, work);
-  const { posted, digest } = told.work.record;
-  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.event.key, step });
-  const waits = await waitForThread(deps, work, told.work.record);
-  if (waits) return waits;
-  const isFirst = !record.posted;
-  const message = deps.compose({
-    kind: 'alert_note',
-    alert: told.alert,
-    step,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(message) : message;
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
-  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
-  return { ...prepared, threadTs: posted.ts };
-}
-
-/**
- * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one in hand: it had no
- * message then.
- */
-async function tellInDigest(
-  deps: PrepareDeps,
-  work: Work,
-  { storm, id, step }: { storm: string; id: string; step: CardStep },
-): Promise<Prepared> {
-  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, []);
-  return await settle(deps, work);
-}
-
-function isOfPeople(step: CardStep): boolean {
-  return 'by' in step;
-}
-
-export async function prepareAlertDirect(
-  deps: PrepareDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
-  const told = await readParent(deps, parent);
-  if (!told) return await settle(deps, work);
-  const message = deps.compose({
-    kind: 'alert_direct',
-    alert: told.alert,
-    step,
-    key: entry.key,
-    mayBeRepeat,
-    // Whom it names is not whom it is for.
-    isFirst: false,
-  });
-  return { kind: 'post', channel: record.channel, message };
-}
-
-/** The alert a step belongs to; undefined when it is forgotten. */
-async function readParent(
-  deps: PrepareDeps,
-  key: string,
-): Promise<{ work: Work; event: PaymentEvent; alert: Alert } | undefined> {
-  const entry = await deps.store.read(key);
-  if (!entry) return undefined;
-  const work = { entry, record: readOutboxRecord(entry.value) };
-  const event = openEvent(deps.sealer, key, work.record);
-  const kept = openEvidence(deps.sealer, key, work.record);
-  const { evidence = kept } = await deps.cards.read(event.key);
-  const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-  return { work, event, alert: alertOf(deps, work, event, lookup) };
 }

@@ -34,7 +34,8 @@ import {
 } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
-import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
+import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
+import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
 import type { Storms } from './storms.ts';
 
 /** What is posted: the words are made where Slack is known. */

@@ -24,7 +24,7 @@ export type ReceiveDeps = TellDeps & {
    * Called before the event is called received, however often it comes, so that a charge it may be about is looked
    * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
-  beforeStored: (event: PaymentEvent) => Promise<void>;
+  beforeReceived: (event: PaymentEvent) => Promise<void>;
 };
 
 export type ReceiveResult = 'new' | 'duplicate' | 'differs';
@@ -50,7 +50,7 @@ export async function receiveEvent(
   const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
   const [, isNew] = await Promise.all([
-    deps.beforeStored(kept),
+    deps.beforeReceived(kept),
     deps.needsLookUp(kept) ? storeOwn(deps, alert, { kind: 'to_route' }) : storeRouted(deps, alert),
   ]);
   if (isNew) {

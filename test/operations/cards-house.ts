@@ -261,7 +261,7 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
-    beforeStored: (event: PaymentEvent) => recovery.expect(event),
+    beforeReceived: (event: PaymentEvent) => recovery.expect(event),
   };
   return {
     path,

@@ -81,7 +81,7 @@ export function house(answers: Answers = {}) {
     now: () => clock.nowMs,
     wake: () => undefined,
     rememberCard: undefined,
-    beforeStored: () => Promise.resolve(),
+    beforeReceived: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,

@@ -84,7 +84,7 @@ function ledgerHouse() {
       remembered.push(told);
       return Promise.resolve();
     },
-    beforeStored(told) {
+    beforeReceived(told) {
       steps.push('trigger');
       triggered.push(told);
       return Promise.resolve();
