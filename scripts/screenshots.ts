@@ -82,6 +82,32 @@ async function shootCharges(ada: ChargePage): Promise<void> {
   await ada.close();
 }
 
+/** One message of the open channel. */
+async function shootMessage({ page, message }: ChargePage, words: string, name: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  await message(words).screenshot({ path: `${folder}${name}.png` });
+  console.log(`docs/images/${name}.png`);
+}
+
+async function shootCard(lead: ChargePage): Promise<void> {
+  await lead.channel('pay-alerts');
+  const card = lead.message('Declined by the bank');
+  await lead.click(card.getByRole('button', { name: 'Acknowledge', exact: true }));
+  await lead.message('Acknowledged by').waitFor();
+  await shootMessage(lead, 'Declined by the bank', 'alert-acknowledged');
+}
+
+async function shootStorm(lead: ChargePage): Promise<void> {
+  await lead.tab('Saved cards');
+  await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
+  // Slack takes a message a second, and those before the threshold have one each.
+  await lead.page.getByText(/Storm: [1-9]\d failed charges/).waitFor({ timeout: 60_000 });
+  await shootMessage(lead, 'Storm: ', 'alert-storm');
+  await lead.type('/pay alerts');
+  await lead.message('worst hour').waitFor();
+  await shootMessage(lead, 'worst hour', 'alert-routes');
+}
+
 await mkdir(folder, { recursive: true });
 const playground = await startPlayground();
 const browser = await openBrowser({ ...size, scale: 1.25 });
@@ -95,7 +121,11 @@ try {
   await ada.be('ada');
   await shootLookUp(ada);
   await shootAlert(ada);
+  const lead = openChargePage(playground, await browser.context.newPage());
+  await lead.be('lindiwe');
+  await shootCard(lead);
   await shootCharges(ada);
+  await shootStorm(lead);
 } finally {
   await browser.close();
   await playground.close();

@@ -1,6 +1,7 @@
 import { createAlarms, type Alarms } from './app/alarms.ts';
 import { createAlerts, type Alerts } from './app/alerts.ts';
 import { readRoutes, tellMutes } from './app/alert-routes.ts';
+import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createDeskLists } from './app/desk-lists.ts';
@@ -17,11 +18,13 @@ import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
+import { rehearse } from './operations/rehearse.ts';
 import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
+import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -43,8 +46,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
-  const alerts = createAlerts(outside, { kept, payments, charges, wake });
   const routes = readRoutes(config);
+  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -57,6 +60,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     wake,
   });
 
+  const channels = createChannels(outside, clients);
   const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
   const outbox = createOutbox(outside, {
     kept,
@@ -67,45 +71,40 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     alerts,
     alarms: alarms.watch,
   });
-  const server = createHttpServer({
-    log,
-    routes: createRoutes(outside, {
-      kept,
-      payments,
-      slack,
-      webhooks,
-      receiving,
-      outbox,
-      undelivered,
-      alarms,
-    }),
-  });
+  const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
+  const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
 
   return {
     async start() {
       await kept.checked();
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
-      if (webhooks.problem !== undefined) {
-        const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
-        log('warn', `Every webhook delivery is refused: ${webhooks.problem}.`, { fix });
-      }
+      tellRefusal(webhooks, log);
       tellMutes(routes, now(), log);
       const port = await server.listen(config.port, config.host);
       slack.start();
+      channels.start();
       worker = outbox.start();
       alarms.watch.start();
+      alerts.summaries.start();
       log('info', 'Payops listens', { port, mode: config.slackMode });
       return port;
     },
     async stop() {
+      alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
-      await Promise.all([server.close(), slack.stop(), worker?.stop()]);
+      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       await charges.drained();
       await alarms.watch.stop();
       await kept.close();
     },
   };
+}
+
+function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
+  if (problem === undefined) return;
+  const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
+  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix });
 }
 
 function openClients({ config, log }: Outside): SlackClients {
@@ -133,7 +132,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     now,
     wake,
     rememberCard: charges.rememberCard,
-    async triggerCharge(event) {
+    async beforeReceived(event) {
       await Promise.all([charges.trigger(event), alerts.expect(event)]);
     },
   };
@@ -161,7 +160,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     ttlMs: 86_400_000,
   });
   const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
-  const cardActions = { alertCards: alerts.cards, chargeAgain: alerts.chargeAgain };
+  const { storms, takeStorm } = alerts;
+  const cardActions = {
+    alertCards: alerts.cards,
+    chargeAgain: alerts.chargeAgain,
+    storms,
+    takeStorm,
+    uploadFile: createUploadFile(clients.delivery),
+  };
   const verbDeps = {
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
@@ -176,6 +182,12 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
+    storms: {
+      channel: (id: string) => storms.channel(id),
+      threshold: config.digestThreshold,
+      windowMs: config.digestWindowMinutes * 60_000,
+    },
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };
@@ -203,6 +215,7 @@ type Doors = {
   kept: Kept;
   payments: Payments;
   slack: Slack;
+  channels: Channels;
   webhooks: Webhooks;
   receiving: ReceiveDeps;
   outbox: Outbox;

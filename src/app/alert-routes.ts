@@ -4,10 +4,15 @@ import { isMuted, type RoutePlan } from '../domain/alert-route.ts';
 import type { Log } from '../log.ts';
 
 /** Where events are told: the rules of the policy file, and behind them its `channels`. */
-export function readRoutes({ policy, paymentsEnvironment }: Config): RoutePlan {
+export function readRoutes({
+  paymentsEnvironment,
+  paymentsAccountName,
+  policy,
+}: Pick<Config, 'policy' | 'paymentsEnvironment' | 'paymentsAccountName'>): RoutePlan {
   return {
     rules: alertRules(policy),
     environment: paymentsEnvironment,
+    account: paymentsAccountName,
     failures: policy.channels.alerts,
     successes: policy.channels.successes,
   };

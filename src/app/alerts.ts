@@ -1,3 +1,4 @@
+import type { RoutePlan } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import {
   createAlertCards,
@@ -5,39 +6,70 @@ import {
   type AlertCards,
   type FoundAlert,
 } from '../operations/alert-cards.ts';
+import { alertMarkPrefix, createAlertMarks } from '../operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
+import {
+  createDailySummaries,
+  dailySummaryPrefix,
+  type DailySummaries,
+} from '../operations/daily-summaries.ts';
+import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
+import type { PrepareDeps } from '../operations/prepare-post.ts';
+import { summariseDay } from '../operations/summarise-day.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
+import { stormPrefix, stormTakenPrefix } from '../operations/storm-records.ts';
+import { createStorms, type Storms } from '../operations/storms.ts';
+import { createTakeStorm, type TakeStorm } from '../operations/take-storm.ts';
 import type { WorkOnceDeps } from '../operations/work-once.ts';
+import { createReactions } from '../slack/reactions.ts';
+import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
+import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
+  storms: Storms;
+  takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
-  /** Called with every event before it is stored; see `AlertRecovery`. */
+  /** Called with every event before it is called received; see `AlertRecovery`. */
   expect: (event: PaymentEvent) => Promise<void>;
+  /** What came within the last week. */
+  eventLog: EventLog;
+  /** What a channel is told of a day. */
+  summarise: PrepareDeps['summarise'];
+  summaries: DailySummaries;
   kinds: WorkOnceDeps['kinds'];
 };
 
-type AlertParts = { kept: Kept; payments: Payments; charges: Charges; wake: () => void };
+type AlertParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  charges: Charges;
+  routes: RoutePlan;
+  wake: () => void;
+};
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, charges, wake } = parts;
+  const { kept, payments, clients, charges, routes, wake } = parts;
   const { store, sealer } = kept;
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
+  const storms = openStorms(config, { store, sealer, rememberMs, now, wake });
   const cards = createAlertCards({
     store,
     sealer,
+    storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     rememberMs,
@@ -50,25 +82,64 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),
     cards,
+    chargedCard: charges.chargedCard,
     lookUp: createEventLookUp({ findTransaction, now }),
     rememberMs,
     now,
     log,
   });
+  // The client that waits least: a sign must not keep a worker from what is to be told.
+  const reactions = createReactions(clients.interactive);
+  const marks = createAlertMarks({
+    store,
+    readCard: async (id) => (await cards.read(id)).card,
+    ...reactions,
+    rememberMs,
+  });
+  const eventLog = createEventLog({ store, sealer, log });
+  const times = summaryTimes(config);
+  const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
+  const takeStorm = createTakeStorm({ store, storms, cards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
+    storms,
+    takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
     forPosts: {
       read: (id) => cards.read(id),
       join: (id, message) => cards.join(id, message),
+      mark: (...message) => marks.ask(...message),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
+    eventLog,
+    summaries,
+    summarise: (channel, time) =>
+      summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
     expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
+      { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
+      { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry) },
+      { prefix: stormTakenPrefix, work: (entry) => takeStorm.work(entry) },
     ],
   };
+}
+
+type StormTools = Pick<
+  Parameters<typeof createStorms>[0],
+  'store' | 'sealer' | 'rememberMs' | 'now' | 'wake'
+>;
+
+function openStorms(config: Outside['config'], tools: StormTools): Storms {
+  return createStorms({
+    ...tools,
+    threshold: config.digestThreshold,
+    windowMs: config.digestWindowMinutes * 60_000,
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+  });
 }

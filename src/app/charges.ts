@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
@@ -8,7 +9,7 @@ import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
 import { createCardEmails, type CardEmails } from '../operations/change-card-email.ts';
-import { chargeKey } from '../operations/charge-record.ts';
+import { chargeKey, openCharge } from '../operations/charge-record.ts';
 import type { ChargeDesk } from '../operations/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge-drafts.ts';
@@ -36,6 +37,8 @@ export type Charges = {
   trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
+  /** The fingerprint of the card that the bot charged under this reference; undefined: it did not, or forgot it. */
+  chargedCard: (reference: string) => Promise<string | undefined>;
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
   mayTry: (card: string) => Promise<RetryVerdict>;
   /** Resolves when nothing of a charge is under way in this process. */
@@ -117,6 +120,12 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
     find: (reference) => desk.find(reference),
+    async chargedCard(reference) {
+      // Outside text of any length must not shape a key.
+      if (!parseOrderReference(reference).ok) return undefined;
+      const entry = await store.read(chargeKey(reference));
+      return entry && openCharge(sealer, entry).card;
+    },
     drained: background.drained,
   };
 }

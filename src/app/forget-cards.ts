@@ -1,8 +1,8 @@
 import { createCardLedger } from '../operations/card-ledger.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
-import { openKept, type Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
+import { withKept } from './with-kept.ts';
 
 /**
  * `npm run forget-cards -- <e-mail>`: erases every saved card linked to the address from the bot's ledger,
@@ -19,22 +19,18 @@ export async function runForgetCards(outside: Outside, words: readonly string[])
         'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
     };
   }
-  let kept: Kept | undefined;
-  try {
-    kept = openKept(outside);
-    await kept.checked();
-    const { store, sealer } = kept;
-    const fingerprint = openFingerprint({ store, sealer, log: outside.log });
-    const ledger = createCardLedger({ store, sealer, fingerprint, now: outside.now });
-    return { exitCode: 0, words: told(await ledger.forget(email)) };
-  } catch (error) {
-    return {
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const fingerprint = openFingerprint({ store, sealer, log: outside.log });
+      const ledger = createCardLedger({ store, sealer, fingerprint, now: outside.now });
+      return { exitCode: 0, words: told(await ledger.forget(email)) };
+    },
+    (error) => ({
       exitCode: 1,
       words: `Not all saved cards of this address are surely forgotten. ${reasonOf(error)} Run this again once that is mended.`,
-    };
-  } finally {
-    await kept?.close();
-  }
+    }),
+  );
 }
 
 function told(cards: number): string {

@@ -1,6 +1,7 @@
 import type { PartCheck } from '../http/health.ts';
 import type { Slack } from '../slack/bolt.ts';
 import { repeatsWords } from '../slack/workspace.ts';
+import type { Channels } from './channels.ts';
 import type { Kept } from './kept.ts';
 import type { Outbox } from './outbox.ts';
 import type { Payments } from './payments.ts';
@@ -11,6 +12,7 @@ type Parts = {
   kept: Kept;
   payments: Payments;
   slack: Slack;
+  channels: Channels;
   webhooks: Webhooks;
   outbox: Outbox;
   undelivered: Undelivered;
@@ -21,7 +23,8 @@ type Parts = {
  * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
  * reaches the port reads the answers: nothing in them comes from outside.
  */
-export function createChecks({ kept, payments, slack, webhooks, outbox, undelivered }: Parts): PartCheck[] {
+export function createChecks(parts: Parts): PartCheck[] {
+  const { kept, payments, slack, channels, webhooks, outbox, undelivered } = parts;
   return [
     {
       name: 'store',
@@ -57,6 +60,7 @@ export function createChecks({ kept, payments, slack, webhooks, outbox, undelive
         return { state: 'degraded', detail: `every delivery is refused: ${webhooks.problem}` };
       },
     },
+    { name: 'channels', check: () => channels.health() },
     { name: 'alerts', check: () => outbox.health() },
     { name: 'undelivered', check: () => undelivered.health() },
     {

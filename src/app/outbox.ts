@@ -11,10 +11,12 @@ import { workOnce } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
 import { alertMessage } from '../slack/alert-message.ts';
+import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
 import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
+import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest } from '../slack/delivery.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
@@ -34,9 +36,9 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
-  alerts: Pick<Alerts, 'forPosts' | 'kinds'>;
+  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
-  receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
+  receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
 };
 
 /** Enough that one slow look-up does not hold up the other channels. */
@@ -70,9 +72,12 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
+    logEvent: (...logged) => alerts.eventLog.add(...logged),
+    summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     cards: alerts.forPosts,
+    storms: alerts.storms,
     compose(post) {
       const message = messageOf(post, place);
       return {
@@ -133,7 +138,11 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
       return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
     case 'test_alert':
       return testAlertMessage(post, place);
+    case 'daily_summary':
+      return dailySummaryMessage(post, place);
   }
 }

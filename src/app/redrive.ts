@@ -1,7 +1,7 @@
 import { createDeadLetters } from '../operations/dead-letters.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
-import { openKept, type Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
+import { withKept } from './with-kept.ts';
 
 /**
  * `npm run redrive -- [--channel C…]`: has everything that Slack refused for too long, or what is for one channel or
@@ -17,20 +17,17 @@ export async function runRedrive(outside: Outside, words: readonly string[]): Pr
         'Nothing was done. Say nothing, for all channels, or one: npm run redrive -- --channel C0123ABCD',
     };
   }
-  let kept: Kept | undefined;
-  try {
-    kept = openKept(outside);
-    await kept.checked();
-    const letters = createDeadLetters({ store: kept.store, now: outside.now });
-    return { exitCode: 0, words: told(await letters.redrive(asked.channel)) };
-  } catch (error) {
-    return {
+  return await withKept(
+    outside,
+    async ({ store }) => {
+      const letters = createDeadLetters({ store, now: outside.now });
+      return { exitCode: 0, words: told(await letters.redrive(asked.channel)) };
+    },
+    (error) => ({
       exitCode: 1,
       words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended: nothing is delivered twice.`,
-    };
-  } finally {
-    await kept?.close();
-  }
+    }),
+  );
 }
 
 type Asked = { kind: 'channel'; channel: string | undefined } | { kind: 'unclear' };

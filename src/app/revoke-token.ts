@@ -4,9 +4,10 @@ import { createPaymentsClient } from '../payments/client.ts';
 import type { JsonTemplate } from '../payments/token-body.ts';
 import { revokeToken } from '../payments/tokens.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
-import { openKept, type Kept } from './kept.ts';
+import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import { clientSettings, tokenSettings } from './payments.ts';
+import { withKept } from './with-kept.ts';
 
 /**
  * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
@@ -22,18 +23,13 @@ export async function runRevokeToken(outside: Outside): Promise<CommandEnd> {
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  let kept: Kept | undefined;
-  try {
-    kept = openKept(outside);
-    await kept.checked();
-    return await revokeShared(outside, kept, revokeBody);
-  } catch (error) {
-    if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));
-    const doubt = 'Whether the access token was revoked is not known';
-    return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
-  } finally {
-    await kept?.close();
-  }
+  return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed);
+}
+
+function failed(error: unknown): CommandEnd {
+  if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));
+  const doubt = 'Whether the access token was revoked is not known';
+  return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
 }
 
 async function revokeShared(outside: Outside, kept: Kept, revokeBody: JsonTemplate): Promise<CommandEnd> {

@@ -3,6 +3,7 @@ import { runExplainDelivery } from './explain-delivery.ts';
 import { runForgetCards } from './forget-cards.ts';
 import type { Outside } from './outside.ts';
 import { runRedrive } from './redrive.ts';
+import { runRehearse } from './rehearse.ts';
 import { runRevokeToken } from './revoke-token.ts';
 
 type Command = (outside: Outside, words: readonly string[]) => Promise<CommandEnd>;
@@ -11,6 +12,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ['explain-delivery', runExplainDelivery],
   ['forget-cards', runForgetCards],
   ['redrive', runRedrive],
+  ['rehearse', runRehearse],
   ['revoke-token', runRevokeToken],
 ]);
 

@@ -13,6 +13,8 @@ export type Undelivered = {
   metric: Metric;
 };
 
+const freshMs = 5_000;
+
 /** What Slack refused for too long: listed, delivered again, counted, and told by health. */
 export function createUndelivered(
   { now, log }: Outside,
@@ -20,10 +22,23 @@ export function createUndelivered(
 ): Undelivered {
   const { kept, wake } = parts;
   const letters = createDeadLetters({ store: kept.store, now });
+  let lately: { atMs: number; all: ReturnType<typeof letters.all> } | undefined;
+
+  /** As it was some seconds ago at most: the whole list can be megabytes, and every probe and scrape asks. */
+  function listedLately(): ReturnType<typeof letters.all> {
+    const ageMs = lately === undefined ? undefined : now() - lately.atMs;
+    if (lately === undefined || ageMs === undefined || ageMs < 0 || ageMs >= freshMs) {
+      lately = { atMs: now(), all: letters.all() };
+      // A store that was away is asked again at once.
+      lately.all.catch(() => (lately = undefined));
+    }
+    return lately.all;
+  }
   return {
     all: () => letters.all(),
     async deliverAgain(channel) {
       const redriven = await letters.redrive(channel);
+      lately = undefined;
       const messages = countOf(redriven);
       log('info', 'undelivered messages are work again', { channel, result: String(messages) });
       wake();
@@ -31,7 +46,7 @@ export function createUndelivered(
     },
     async health() {
       try {
-        return judge(await letters.all());
+        return judge(await listedLately());
       } catch (error) {
         // The store says so itself, and a part that is down takes the whole bot out.
         if (error instanceof StoreUnavailable)
@@ -43,7 +58,7 @@ export function createUndelivered(
       name: 'payops_undelivered_messages',
       help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
       kind: 'gauge',
-      read: async () => [{ value: countOf(await letters.all()) }],
+      read: async () => [{ value: countOf(await listedLately()) }],
     },
   };
 }

@@ -1,12 +1,19 @@
 import type { RoutePlan } from '../domain/alert-route.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Rehearsal } from '../domain/rehearsal.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import type { Storms } from '../operations/storms.ts';
 import { parsed, problem } from '../domain/parsed.ts';
+import type { StormState } from '../slack/alert/storm-state.ts';
 import {
   defineCommand,
   type Command,
+  type Conversation,
   type ModalDefinition,
   type Press,
   type Pressed,
 } from '../slack/command.ts';
+import type { SlackMessage } from '../slack/message.ts';
 import {
   homeMutes,
   noAlertsMessage,
@@ -17,8 +24,12 @@ import {
 
 export type AlertsDeps = {
   routes: RoutePlan;
+  /** What the plan would have told in the last 7 days; throws StoreUnavailable. */
+  rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
+  /** What a channel has seen of late, and what makes a storm where no rule says otherwise. */
+  storms: Pick<Storms, 'channel'> & { threshold: number; windowMs: number };
   now: () => number;
 };
 
@@ -44,18 +55,44 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     ],
     modals: cards?.modals ?? [],
     home: () => Promise.resolve(homeMutes(deps.routes, deps.now())),
-    run: (_, { caller }) =>
-      Promise.resolve(
-        routesMessage({ plan: deps.routes, channel: caller.channelId ?? '', nowMs: deps.now() }),
-      ),
+    run: (_, conversation) => tellRoutes(deps, conversation),
   });
+}
+
+/** What is known at once is not kept waiting by the rehearsal, nor lost with it. */
+async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
+  const { routes: plan, now, rehearse } = deps;
+  const channel = caller.channelId ?? '';
+  if (!tellsAnything(plan, channel)) return noAlertsMessage();
+  const storm = await ifStoreAnswers(stormState(deps, channel));
+  const view = { plan, channel, nowMs: now(), ...withoutUndefined({ storm }) };
+  const rehearsal = ifStoreAnswers(rehearse(plan));
+  const pending = routesMessage({ ...view, rehearsal: 'pending' });
+  return routesMessage({ ...view, rehearsal: (await whileWaiting(rehearsal, pending)) ?? 'impossible' });
+}
+
+async function stormState({ storms }: AlertsDeps, channel: string): Promise<StormState> {
+  const { threshold, windowMs } = storms;
+  return { state: await storms.channel(channel), threshold, windowMs };
+}
+
+async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return undefined;
+  }
 }
 
 /** Only where alerts go anyway: the rules may have changed since the button was shown. */
 async function sendTest({ routes, sendTestAlert }: AlertsDeps, pressed: Pressed): Promise<void> {
   const { value: channel, caller, reply } = pressed;
-  const channels = [routes.failures, routes.successes, ...routes.rules.flatMap((rule) => rule.channels)];
-  if (!channels.includes(channel)) return await reply(noAlertsMessage());
+  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
   await sendTestAlert(channel, caller.userId);
   await reply(testOnItsWayMessage());
+}
+
+function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {
+  return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }

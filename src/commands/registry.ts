@@ -2,7 +2,8 @@ import type { Command, Permission } from '../slack/command.ts';
 import { accountCommand, newAccountPermission, type AccountDeps } from './account.ts';
 import { accountsCommand, type AccountsDeps } from './accounts.ts';
 import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-parts.ts';
-import { alertsCommand, type AlertsDeps } from './alerts.ts';
+import { stormPresses, type StormActions } from './alert-card/storm-parts.ts';
+import { alertsCommand, type AlertCardParts, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
@@ -21,7 +22,7 @@ export type VerbDeps = AlertsDeps &
   AccountDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
-export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[] {
+export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
   return [
     lookupCommand(deps),
     chargeCommand(deps),
@@ -31,9 +32,15 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions): Command[]
     terminalsCommand(deps),
     accountsCommand(deps),
     accountCommand(deps),
-    alertsCommand(deps, cards && alertCardParts({ ...deps, ...cards })),
+    alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
   ];
+}
+
+/** What acts on the messages of alerts: on a card of its own, and on a storm’s digest. */
+function messageParts(deps: VerbDeps, actions: AlertCardActions & StormActions): AlertCardParts {
+  const { presses, modals } = alertCardParts({ ...deps, ...actions });
+  return { presses: [...presses, ...stormPresses(actions)], modals };
 }
 
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */

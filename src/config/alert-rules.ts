@@ -1,4 +1,5 @@
-import { rulesInTheWay, reachingExample, type AlertRule, type RouteMatch } from '../domain/alert-route.ts';
+import { rulesInTheWay, reachingExample } from '../domain/alert-route-reach.ts';
+import type { AlertRule, RouteMatch } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { settingsCheck } from './config.ts';
 import type { Policy } from './policy.ts';
@@ -17,6 +18,7 @@ export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[]
       severity: route.severity,
       quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
       mutedUntilMs: route.mute_until,
+      digestAfter: route.digest_after,
       goesOn: route.continue,
     });
   });
@@ -28,6 +30,7 @@ function matchOf(when: Route['when']): RouteMatch {
   return withoutUndefined({
     event: when.event === 'any' ? undefined : when.event,
     environment: when.environment,
+    account: when.account,
     isSavedCardCharge: when.saved_card,
     currency: when.currency,
     amount: isRange ? withoutUndefined({ fromMinor, toMinor }) : undefined,

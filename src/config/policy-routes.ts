@@ -31,13 +31,23 @@ const customer = z
 const match = z
   .strictObject({
     event: z
-      .enum(['payment_failed', 'payment_success', 'any'], 'must be payment_failed, payment_success or any')
+      .enum(
+        ['payment_failed', 'payment_success', 'card_saved', 'any'],
+        'must be payment_failed, payment_success, card_saved or any',
+      )
       .default('payment_failed')
-      .describe('Failed charges unless it says otherwise.'),
+      .describe(
+        'Failed charges unless it says otherwise. card_saved: successes that save a card, which are payment_success too.',
+      ),
     environment: z
       .enum(['live', 'sandbox'], 'must be live or sandbox')
       .optional()
       .describe('For one file that several bots read: only in the bot of this PAYMENTS_ENVIRONMENT.'),
+    account: z
+      .string('must be text')
+      .min(1, 'must not be empty')
+      .optional()
+      .describe('For one file that several bots read: only in the bot of this PAYMENTS_ACCOUNT_NAME.'),
     saved_card: z
       .boolean('must be true or false')
       .optional()
@@ -72,19 +82,22 @@ const match = z
     error: 'is above amount_to, so that no amount fits',
   });
 
-const clock = z
+/** A time of day, as minutes since midnight. */
+export const clock = z
   .string('must be text')
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like "22:00", in quotes')
   .transform((written) => Number(written.slice(0, 2)) * 60 + Number(written.slice(3)));
+
+export const timeZone = z
+  .string('must be text')
+  .refine(isTimeZone, 'must be a time zone’s name like Africa/Lagos')
+  .describe('A name like Africa/Lagos.');
 
 const quietHours = z
   .strictObject({
     from: clock.describe('Like "22:00".'),
     to: clock.describe('Like "06:00"; before `from` it is the next day’s.'),
-    tz: z
-      .string('must be text')
-      .refine(isTimeZone, 'must be a time zone’s name like Africa/Lagos')
-      .describe('A name like Africa/Lagos.'),
+    tz: timeZone,
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
   .describe('When the rule’s alerts are posted without mentioning anybody.');
@@ -105,6 +118,14 @@ const muteUntil = z
   )
   .transform((written) => Date.parse(written))
   .describe('What the rule takes is told nowhere before this; it is remembered all the same.');
+
+const digestAfter = z
+  .int('must be a whole number like 20')
+  .min(0, 'must be 0 or more')
+  .max(200, 'must be 200 or less')
+  .describe(
+    'In place of DIGEST_THRESHOLD: how many of its alerts a channel gets one by one within DIGEST_WINDOW_MINUTES, before one digest tells the rest. 0: all of them.',
+  );
 
 const mention = z
   .string('must be text')
@@ -137,6 +158,7 @@ export function routesSchema(channelId: z.ZodType<string, string>) {
         .describe('A word on the alert.'),
       quiet_hours: quietHours.optional(),
       mute_until: muteUntil.optional(),
+      digest_after: digestAfter.optional(),
       continue: z
         .boolean('must be true or false')
         .default(false)

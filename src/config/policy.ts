@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { routesSchema } from './policy-routes.ts';
+import { dailySummarySchema } from './policy-summary.ts';
 
 const channelId = z
   .string('must be text')
@@ -32,7 +33,7 @@ const role = z
 
 const channels = z
   .strictObject({
-    alerts: channelId.describe('Failed charges are told here.'),
+    alerts: channelId.describe('Failed charges are told here, and cards that were saved.'),
     successes: channelId
       .optional()
       .describe('Successful payments are told here; absent: they are remembered, not told.'),
@@ -50,8 +51,9 @@ export const policySchema = z
   .strictObject({
     channels,
     routes: routesSchema(channelId).optional(),
+    daily_summary: dailySummarySchema(channelId).optional(),
     roles: z.record(z.string(), role).default({}),
   })
-  .describe('Payops policy: channels, routes and roles.');
+  .describe('Payops policy: channels, routes, daily summaries and roles.');
 
 export type Policy = z.infer<typeof policySchema>;

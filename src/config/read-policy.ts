@@ -43,14 +43,25 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'routes', 'roles'];
+const topKeys = ['channels', 'routes', 'daily_summary', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
   roles: ['users', 'groups', 'may'],
-  routes: ['name', 'when', 'to', 'mention', 'severity', 'quiet_hours', 'mute_until', 'continue'],
+  routes: [
+    'name',
+    'when',
+    'to',
+    'mention',
+    'severity',
+    'quiet_hours',
+    'mute_until',
+    'digest_after',
+    'continue',
+  ],
   when: [
     'event',
     'environment',
+    'account',
     'saved_card',
     'currency',
     'amount_from',
@@ -59,6 +70,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
     'email_domain',
     'reason',
   ],
+  daily_summary: ['channel', 'at', 'tz'],
   quiet_hours: ['from', 'to', 'tz'],
 };
 

@@ -11,15 +11,14 @@ export type Setting<T = unknown> = {
   secret?: true;
 };
 
-/** One that always has a value. */
-export type Required<T> = Setting<T> & { fallback: string };
+export type RequiredSetting<T> = Setting<T> & { fallback: string };
 
 export function setting<T>(
   group: string,
   says: string,
   read: z.ZodType<T, string>,
   fallback: string,
-): Required<T>;
+): RequiredSetting<T>;
 export function setting<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T>;
 export function setting<T>(
   group: string,

@@ -1,34 +1,19 @@
-import { knownAccountFields } from '../domain/account-field.ts';
-import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
-import {
-  accountFields,
-  currencyList,
-  httpUrl,
-  jsonObject,
-  list,
-  oneOf,
-  pointerList,
-  redisUrl,
-  sealingKeys,
-  text,
-  uuid,
-  wholeNumber,
-} from './readers.ts';
-import { secret, setting, type Required, type Setting } from './setting.ts';
+import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
+import { paymentsSettings } from './payments-settings.ts';
+import { webhookSettings } from './webhook-settings.ts';
+import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
 const server = 'Server';
 const slack = 'Slack';
-const payments = 'Payments service';
-const token = 'Access token of the payments service';
-const webhook = 'Webhook';
+const alerts = 'Alerts';
 const charges = 'Charges';
 const store = 'Store';
 
 /**
  * Every setting, in the order of `docs/settings.md`, which is made from this table. The variable's name is
- * the key in capitals: `slackBotToken` is SLACK_BOT_TOKEN. Adding a setting is adding a line here.
+ * the key in capitals: `slackBotToken` is SLACK_BOT_TOKEN. Adding a setting is adding a line here, or in the file of its group.
  */
 export const settings = {
   host: setting(server, 'Address to listen on.', text(), '0.0.0.0'),
@@ -81,180 +66,27 @@ export const settings = {
     wholeNumber(1, 720),
     '24',
   ),
-
-  paymentsBaseUrl: setting(
-    payments,
-    'The production address, {base_url} in the specification. Needed when the environment is `live`.',
-    httpUrl(),
-  ),
-  paymentsSandboxUrl: setting(
-    payments,
-    'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
-    httpUrl(),
-  ),
-  paymentsEnvironment: setting(
-    payments,
-    '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
-    oneOf(['live', 'sandbox']),
-    'sandbox',
-  ),
-  paymentsAccountId: setting(
-    payments,
-    'The merchant account: header `accountId` of every protected call.',
-    uuid(),
-  ),
-  paymentsParentAccountId: setting(
-    payments,
-    'The parent account that issues tokens; the merchant account itself when absent.',
-    uuid(),
-  ),
-  paymentsAccountName: setting(
-    payments,
-    'What people call the account; shown on every message.',
-    text(),
-    'main account',
-  ),
-  paymentsTimeoutSeconds: setting(
-    payments,
-    'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
-    wholeNumber(1, 30),
-    '8',
+  channelCheckSeconds: setting(
+    slack,
+    'How often a channel of the policy file that the bot cannot post in is looked at again; the others are looked at once, after the start.',
+    wholeNumber(1, 3_600),
+    '180',
   ),
 
-  accountNewFields: setting(
-    payments,
-    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled, `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. Spec: the request’s fields are not shown, so these are the Account’s.',
-    accountFields(),
-    knownAccountFields,
-  ),
+  ...paymentsSettings,
 
-  paymentsStaticToken: secret(token, 'A ready access token. With it nothing is issued or refreshed.', text()),
-  paymentsClientId: secret(token, 'Value of {{CLIENT_ID}} in the token bodies.', text()),
-  paymentsClientSecret: secret(token, 'Value of {{CLIENT_SECRET}} in the token bodies.', text()),
-  paymentsTokenIssueBody: setting(
-    token,
-    'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
-    jsonObject(),
-  ),
-  paymentsTokenRefreshBody: setting(
-    token,
-    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it an expired token is issued anew. Spec: not shown.',
-    jsonObject(),
-  ),
-  paymentsTokenRevokeBody: setting(
-    token,
-    'JSON body of the revoke request, like the refresh body. Sent by `node src/main.ts revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
-    jsonObject(),
-  ),
-  paymentsAccessTokenPointers: setting(
-    token,
-    'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
-    pointerList(),
-    '/data/accessToken,/data/access_token,/data/token',
-  ),
-  paymentsRefreshTokenPointers: setting(
-    token,
-    'Where the refresh token stands. Spec: not shown.',
-    pointerList(),
-    '/data/refreshToken,/data/refresh_token',
-  ),
-  paymentsTokenExpiryPointers: setting(
-    token,
-    'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
-    pointerList(),
-    '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
-  ),
-  paymentsTokenLifetimeSeconds: setting(
-    token,
-    'How long a token is taken to live when its answer does not say.',
-    wholeNumber(30, 31_536_000),
-    '1800',
-  ),
-  paymentsTokenRefreshAheadSeconds: setting(
-    token,
-    'How long before its end a token is renewed.',
-    wholeNumber(0, 3_600),
-    '60',
-  ),
+  ...webhookSettings,
 
-  webhookSignaturePreset: setting(
-    webhook,
-    `The signature recipe to start from: ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Without one every delivery is refused. Spec: not shown.`,
-    oneOf(signaturePresetNames),
+  digestThreshold: setting(
+    alerts,
+    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
+    wholeNumber(0, 200),
+    '20',
   ),
-  webhookSecrets: secret(
-    webhook,
-    'Signing secrets, separated by commas; several at once while a secret is rotated.',
-    list(),
-  ),
-  webhookSignatureHeader: setting(
-    webhook,
-    'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
-    list(),
-  ),
-  webhookSignaturePlace: setting(
-    webhook,
-    'Where in its header the signature stands, in place of the preset’s: `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
-    text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
-  ),
-  webhookSignatureAlgorithm: setting(
-    webhook,
-    'HMAC algorithm in place of the preset’s.',
-    oneOf(['sha256', 'sha512']),
-  ),
-  webhookSignatureEncoding: setting(
-    webhook,
-    'Encoding of the signature in place of the preset’s.',
-    oneOf(['hex', 'base64']),
-  ),
-  webhookSecretEncoding: setting(
-    webhook,
-    'How the secret’s text becomes key bytes, in place of the preset’s.',
-    oneOf(['utf8', 'hex', 'base64', 'whsec']),
-  ),
-  webhookSignedTemplate: setting(
-    webhook,
-    'What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s.',
-    text(),
-  ),
-  webhookTimestampSource: setting(
-    webhook,
-    'Where the signed time stands: header:NAME, pair:K or json:/pointer; `none` checks no time.',
-    text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
-  ),
-  webhookTimestampUnit: setting(webhook, 'How that time is written.', oneOf(['iso', 's', 'ms'])),
-  webhookToleranceSeconds: setting(
-    webhook,
-    'How far that time may be from now, either way. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
-    wholeNumber(1, 86_400),
-  ),
-  webhookEventPointers: setting(
-    webhook,
-    'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
-    jsonObject(),
-  ),
-  webhookRememberDays: setting(
-    webhook,
-    'How long an event is known again when it is sent once more.',
-    wholeNumber(7, 365),
-    '30',
-  ),
-  alarmSilenceMinutes: setting(
-    webhook,
-    'The operators are told when a charge was approved and no webhook has come for so long since; 0 never tells.',
-    wholeNumber(0, 10_080),
-    '60',
-  ),
-  alarmMissingEventMinutes: setting(
-    webhook,
-    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Not asked where the signature does not cover the order reference.',
-    wholeNumber(0, 1_440),
-    '30',
-  ),
-  alarmRefusedDeliveries: setting(
-    webhook,
-    'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes and none is accepted in between; 0 never tells.',
-    wholeNumber(0, 100),
+  digestWindowMinutes: setting(
+    alerts,
+    'The time in which those alerts are counted, and for which no alert must come until a storm is over.',
+    wholeNumber(1, 120),
     '5',
   ),
 
@@ -341,7 +173,7 @@ export const settings = {
 type Table = typeof settings;
 
 export type Environment = {
-  readonly [K in keyof Table]: Table[K] extends Required<infer T>
+  readonly [K in keyof Table]: Table[K] extends RequiredSetting<infer T>
     ? T
     : Table[K] extends Setting<infer T>
       ? T | undefined

@@ -1,7 +1,7 @@
 import type { Money } from './money.ts';
 
-/** Longer than this nobody remembers what was put off. */
-export const longestSnoozeMs = 30 * 86_400_000;
+/** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
+const longestSnoozeMs = 7 * 86_400_000;
 
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
@@ -24,11 +24,16 @@ export type Acknowledged = {
 /** The proven payment that resolved a failure. Its event came `afterMs` after the failure's, or before it (below zero). */
 export type Recovery = {
   reference: string;
-  /** The failed reference itself was paid; else another one of the same customer. */
+  /** The failed reference itself was paid; else another one of the same customer, or with the same card. */
   isSameReference: boolean;
+  /** Only the card is known to be the same, because the bot charged it both times. */
+  isSameCard?: boolean;
   money: Money;
   afterMs: number;
 };
+
+/** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
+export type OtherPayment = Recovery & { why: 'amount_differs' | 'amount_unknown' };
 
 export type CardMove =
   | { kind: 'acknowledge'; by: string }
@@ -46,7 +51,11 @@ export type CardStep =
   | { kind: 'snoozed'; by: string; until: number; at: number }
   | { kind: 'awake'; at: number }
   | { kind: 'closed'; by: string; reason: string; at: number }
-  | { kind: 'recovered'; payment: Recovery; at: number };
+  | { kind: 'recovered'; payment: Recovery; at: number }
+  | { kind: 'other_payment'; payment: OtherPayment; at: number };
+
+/** Nothing is done with it any more. */
+export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
@@ -58,7 +67,7 @@ export type MovedCard =
 
 /** What becomes of a card. Whoever writes it by compare-and-swap makes one decision of any number of clicks. */
 export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
-  if (card.kind === 'recovered' || card.kind === 'closed') return refused('ended');
+  if (endsCard(card)) return refused('ended');
   switch (move.kind) {
     case 'acknowledge': {
       if (card.kind === 'acknowledged') return refused('taken');
@@ -84,6 +93,11 @@ export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard
     case 'wake':
       return card.kind === 'acknowledged' ? handle(card, move, at) : refused('not_acknowledged');
   }
+}
+
+/** Nothing leaves such a state. */
+export function endsCard(card: AlertCard): card is EndedCard {
+  return card.kind === 'recovered' || card.kind === 'closed';
 }
 
 function handle(

@@ -2,6 +2,9 @@ import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
+/** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
+export type RoutedKind = PaymentEventKind | 'card_saved';
+
 /** Both ends belong to it; an end that is absent is open. */
 export type AmountRange = { fromMinor?: number; toMinor?: number };
 
@@ -12,8 +15,10 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
  * nothing about does not hold. E-mail domain and reason are in lower case.
  */
 export type RouteMatch = {
-  event?: PaymentEventKind;
+  event?: RoutedKind;
   environment?: Environment;
+  /** The merchant account's name in the settings of the bot. */
+  account?: string;
   /** True: the charge of a saved card. False: the first payment, which saves it. */
   isSavedCardCharge?: boolean;
   currency?: string;
@@ -35,14 +40,19 @@ export type AlertRule = {
   severity?: Severity;
   quietHours?: QuietHours;
   mutedUntilMs?: number;
+  /** How many of its alerts a channel gets singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
+  digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;
 };
 
+/** Where the bot works, which is the same for all its events. */
+export type RoutePlace = { environment: Environment; account: string };
+
 /** The rules in their order, and where what they leave is told: behind them, as `channels` says. */
-export type RoutePlan = {
+export type RoutePlan = RoutePlace & {
   rules: readonly AlertRule[];
-  environment: Environment;
+  /** Also told of every card that was saved, and of every one that was to be and has no token. */
   failures: string;
   /** Undefined: successes that no rule takes are remembered and not told. */
   successes: string | undefined;
@@ -60,21 +70,23 @@ export function destinationsOf(plan: RoutePlan, event: PaymentEvent, receivedAtM
   const told: Destination[] = rules
     .filter((rule) => !isMuted(rule, receivedAtMs))
     .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
-  const rest = event.kind === 'payment_failed' ? plan.failures : plan.successes;
-  if (leavesIt && rest !== undefined) told.push({ channel: rest });
+  if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
   return told.filter(
     ({ channel }, index) => told.findIndex((earlier) => earlier.channel === channel) === index,
   );
 }
 
+/** Where `channels` sends what no rule takes. */
+function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
+  if (event.kind === 'payment_failed') return [failures];
+  return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
+}
+
 /** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
-function takersOf(
-  { rules, environment }: Pick<RoutePlan, 'rules' | 'environment'>,
-  event: PaymentEvent,
-): { rules: AlertRule[]; leavesIt: boolean } {
+function takersOf(plan: RoutePlan, event: PaymentEvent): { rules: AlertRule[]; leavesIt: boolean } {
   const takers: AlertRule[] = [];
-  for (const rule of rules) {
-    if (!fits(rule.match, event, environment)) continue;
+  for (const rule of plan.rules) {
+    if (!fits(rule.match, event, plan)) continue;
     takers.push(rule);
     if (!rule.goesOn) return { rules: takers, leavesIt: false };
   }
@@ -82,10 +94,11 @@ function takersOf(
 }
 
 /** Whether an event is what a rule asks for. */
-export function fits(match: RouteMatch, event: PaymentEvent, environment: Environment): boolean {
+export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   return (
-    isSame(match.event, event.kind) &&
-    isSame(match.environment, environment) &&
+    isOfKind(match.event, event) &&
+    isSame(match.environment, place.environment) &&
+    isSame(match.account, place.account) &&
     isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
     isSame(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&
@@ -95,11 +108,17 @@ export function fits(match: RouteMatch, event: PaymentEvent, environment: Enviro
   );
 }
 
+function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {
+  if (wanted !== 'card_saved') return isSame(wanted, event.kind);
+  return event.kind === 'payment_success' && event.cardSaved !== undefined;
+}
+
 function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
 }
 
-function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
+/** An amount nobody names is within no range. */
+export function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
   if (!range) return true;
   return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
 }
@@ -110,7 +129,8 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
   return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
 }
 
-function domainOf(email: string | undefined): string | undefined {
+/** What stands behind the last @, in lower case. */
+export function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
   return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
 }
@@ -125,11 +145,11 @@ function holdsPart(part: string | undefined, reason: string | undefined): boolea
  *
  * Spec: Events (payload fields beyond those listed: not shown).
  */
-export function needsLookUp({ rules, environment }: RoutePlan, event: PaymentEvent): boolean {
-  for (const { match, goesOn } of rules) {
-    if (fits(match, event, environment)) {
+export function needsLookUp(plan: RoutePlan, event: PaymentEvent): boolean {
+  for (const { match, goesOn } of plan.rules) {
+    if (fits(match, event, plan)) {
       if (!goesOn) return false;
-    } else if (fits(partsItSays(match, event), event, environment)) return true;
+    } else if (fits(partsItSays(match, event), event, plan)) return true;
   }
   return false;
 }
@@ -157,6 +177,14 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
     reason: transaction.gatewayMessage,
   };
   return { ...withoutUndefined(found), ...event };
+}
+
+/**
+ * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
+ * digest that is edited for its alerts would not.
+ */
+export function countsAlone({ digestAfter, mention }: AlertRule): boolean {
+  return digestAfter !== undefined || mention !== undefined;
 }
 
 export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {
@@ -194,86 +222,4 @@ export function routeAt(rule: AlertRule, postedAtMs: number, isReplacement: bool
     ...(severity === undefined ? {} : { severity }),
     ...(mention && mayMention ? { mention } : {}),
   };
-}
-
-/** An event as a rule sees it. */
-export type Example = { event: PaymentEvent; environment: Environment };
-
-/**
- * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
- * take all that it asks for.
- *
- * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
- * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
- * does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
- */
-export function reachingExample(rules: readonly AlertRule[], index: number): Example | undefined {
-  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
-  return examplesOf(rules, index).find((example) => !before.some((rule) => takes(rule, example)));
-}
-
-/** The rules before it that leave nothing to this one, the fewest that can be named simply: one where one does. */
-export function rulesInTheWay(rules: readonly AlertRule[], index: number): string[] {
-  const examples = examplesOf(rules, index);
-  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
-  const whole = before.find((rule) => examples.every((example) => takes(rule, example)));
-  const some = before.filter((rule) => examples.some((example) => takes(rule, example)));
-  return (whole ? [whole] : some).map(({ name }) => name);
-}
-
-function takes({ match }: AlertRule, { event, environment }: Example): boolean {
-  return fits(match, event, environment);
-}
-
-function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
-  const match = rules[index]?.match ?? {};
-  const kinds = match.event ? [match.event] : (['payment_failed', 'payment_success'] as const);
-  const environments = match.environment ? [match.environment] : (['live', 'sandbox'] as const);
-  const least = leastEvent(match, rules);
-  return kinds.flatMap((kind) =>
-    environments.flatMap((environment) =>
-      amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
-        event: { ...least, ...amount, kind },
-        environment,
-      })),
-    ),
-  );
-}
-
-/** Says nothing but what the rule asks for. */
-function leastEvent(match: RouteMatch, rules: readonly AlertRule[]): PaymentEvent {
-  const { isSavedCardCharge, currency, customer, emailDomain, reasonPart } = match;
-  return {
-    kind: 'payment_failed',
-    key: 'example',
-    ...(isSavedCardCharge === undefined ? {} : { isSavedCardCharge }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(customer === undefined ? {} : { customerId: customerOf(customer, rules) }),
-    ...(emailDomain === undefined ? {} : { customerEmail: `a@${emailDomain}` }),
-    ...(reasonPart === undefined ? {} : { reason: reasonPart }),
-  };
-}
-
-/** Of a prefix: one that fits no longer prefix and no whole id, because it goes on with what no rule names. */
-function customerOf({ kind, text }: CustomerPattern, rules: readonly AlertRule[]): string {
-  if (kind === 'exact') return text;
-  const named = new Set(rules.flatMap(({ match }) => Array.from(match.customer?.text ?? '')));
-  const firstPrintable = 0x21;
-  let code = firstPrintable;
-  while (named.has(String.fromCodePoint(code))) code += 1;
-  return `${text}${String.fromCodePoint(code)}`;
-}
-
-/** The least amount of the range that the rules before leave, if they leave any, is its own or one above an end of theirs. */
-function amountsToTry(
-  range: AmountRange | undefined,
-  before: readonly AlertRule[],
-): { amountMinor?: number }[] {
-  if (!range) return [{}];
-  const above = before.flatMap(({ match }) =>
-    match.amount?.toMinor === undefined ? [] : [match.amount.toMinor + 1],
-  );
-  return [range.fromMinor ?? 0, ...above]
-    .filter((minor) => isWithin(range, minor))
-    .map((amountMinor) => ({ amountMinor }));
 }

@@ -18,6 +18,8 @@ export type ChargeTerms = {
   customerId?: string;
   /** The agent's own words, for colleagues; never sent to the service. */
   reason?: string;
+  /** The failed charge it makes good, by the id of its card: once that has ended, nothing is charged. */
+  alert?: string;
 };
 
 /** The terms as they may be read out to a person who is allowed to charge. */

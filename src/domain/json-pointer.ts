@@ -28,13 +28,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
-  if (!isJsonPointer(pointer)) return undefined;
+  const tokens = tokensOf(pointer);
+  if (!tokens) return undefined;
   let at = json;
-  for (const escaped of pointer.split('/').slice(1)) {
-    const token = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = step(before(at, token), token);
-  }
+  for (const token of tokens) at = step(before(at, token), token);
   return at;
+}
+
+/** Pointers are settings' and our own: few, and the same for every delivery. */
+const knownTokens = new Map<string, readonly string[] | undefined>();
+
+function tokensOf(pointer: string): readonly string[] | undefined {
+  if (knownTokens.has(pointer)) return knownTokens.get(pointer);
+  const escaped = isJsonPointer(pointer) ? pointer.split('/').slice(1) : undefined;
+  const tokens = escaped?.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  knownTokens.set(pointer, tokens);
+  return tokens;
 }
 
 const arrayIndex = /^(?:0|[1-9]\d*)$/;

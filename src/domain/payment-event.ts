@@ -1,3 +1,4 @@
+import type { CardSaved } from './card-saved.ts';
 import type { SavedCard } from './saved-card.ts';
 
 /** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
@@ -29,4 +30,6 @@ export type PaymentEvent = {
   isSavedCardCharge?: boolean;
   /** On the first card-saving payment in production. Must not be stored unsealed. */
   savedCard?: SavedCard;
+  /** Of a success that saves a card, once its token was taken out; see `CardSaved`. */
+  cardSaved?: CardSaved;
 };

@@ -1,39 +1,26 @@
 import type { Lookup } from '../domain/alert.ts';
 import {
-  handlersOf,
+  endsCard,
   moveCard,
   type AlertCard,
   type CardMove,
   type CardStep,
   type MovedCard,
+  type OtherPayment,
 } from '../domain/alert-card.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { newErrorId, type Log } from '../log.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Log } from '../log.ts';
+import type { Entry } from '../store/store.ts';
 import { createChangeRecord } from './change-record.ts';
-import {
-  alertKey,
-  openEvent,
-  openEvidence,
-  outboxKey,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type AlertNoteBody,
-  type Evidence,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
-import { markStale } from './outbox-work.ts';
+import { keepUnopened } from './keep-for-later.ts';
+import { alertKey, openEvent, openEvidence, readOutboxRecord, type Evidence, type Sealer } from './outbox.ts';
+import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
 
-export type AlertCardsDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  sealer: Sealer;
+export type AlertCardsDeps = TellCardDeps & {
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** How long a card is remembered after what was last done with it: as long as its alert. */
   rememberMs: number;
-  now: () => number;
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
@@ -66,6 +53,8 @@ export type AlertCards = {
   find(id: string): Promise<FoundAlert | undefined>;
   /** One decision on all replicas: of any number of moves at once from one state, one is made. */
   move(id: string, move: CardMove): Promise<CardMoveResult>;
+  /** Tells a payment that does not resolve the card in its threads, the first of them alone. */
+  tellOther(id: string, payment: OtherPayment): Promise<void>;
   /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
   /** A further message of the card, in another channel; the first one's key follows from the id. */
@@ -77,19 +66,15 @@ export type AlertCards = {
 export const alertCardPrefix = 'alert:';
 
 /** As it is stored, sealed. Steps that are told stand in the threads alone. */
-type CardRecord = {
-  card: AlertCard;
-  untold: CardStep[];
-  /** How many were told before those; a step's number never changes. */
-  told: number;
-  /** Keys in the outbox of messages besides the first. */
-  others: string[];
+type CardRecord = UntoldCard & {
   evidence?: Evidence;
+  /** References of payments told that did not resolve it. */
+  otherPayments?: string[];
 };
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
-const shortestPutAsideMs = 60_000;
-const longestPutAsideMs = 3_600_000;
+/** A customer who pays every day would fill the thread of a card that nobody closes, and each note takes an alert’s second. */
+const mostOtherPayments = 1;
 
 export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   const { store, sealer } = deps;
@@ -100,15 +85,20 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     return openCard(sealer, key, (await store.read(key))?.value);
   }
 
+  /** A further channel may be told before the event's own record is there, and hold its alert for longer. */
+  async function isKnown(id: string): Promise<boolean> {
+    const entry = (await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id));
+    return entry !== undefined;
+  }
+
   async function find(id: string): Promise<FoundAlert | undefined> {
-    const alert = await readAlert(deps, alertKey(id));
-    if (!alert) return undefined;
     const { card, others, ...asked } = await read(id);
-    const [other] = others;
+    const records = await Promise.all([alertKey(id), ...others].map((key) => readAlert(deps, key)));
+    const alerts = records.filter((one) => one !== undefined);
+    const [alert] = alerts;
+    if (!alert) return undefined;
     // Where the first record is memory alone, another one was posted.
-    const told =
-      alert.evidence ?? (other === undefined ? undefined : (await readAlert(deps, other))?.evidence);
-    const evidence = asked.evidence ?? told;
+    const evidence = asked.evidence ?? alerts.find((one) => one.evidence)?.evidence;
     const { event, receivedAtMs } = alert;
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence }) };
   }
@@ -135,7 +125,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     find,
 
     async move(id, move) {
-      if (!(await store.read(alertKey(id)))) return { kind: 'unknown_alert' };
+      if (!(await isKnown(id))) return { kind: 'unknown_alert' };
       const result = await change<CardMoveResult>(id, (record) => {
         const moved = moveCard(record.card, move, deps.now());
         if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };
@@ -144,6 +134,10 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       });
       if (result.kind === 'moved') deps.wake();
       return result;
+    },
+
+    async tellOther(id, payment) {
+      if (await change(id, (record) => judgeOther(record, payment, deps.now()))) deps.wake();
     },
 
     async lookUpNow(id) {
@@ -159,15 +153,32 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async join(id, message) {
       if (message === alertKey(id)) return;
-      await change(id, (record) =>
-        record.others.includes(message)
-          ? { result: undefined }
-          : { record: { ...record, others: [...record.others, message] }, result: undefined },
-      );
+      await change(id, (record) => judgeJoin(record, message));
     },
 
     work: (entry) => workOn(deps, entry),
   };
+}
+
+function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {
+  const { others } = record;
+  if (others.includes(message)) return { result: undefined };
+  return { record: { ...record, others: [...others, message] }, result: undefined };
+}
+
+/** False: it is told already, or no more are, or the card has ended. */
+function judgeOther(
+  record: CardRecord,
+  payment: OtherPayment,
+  at: number,
+): { record?: CardRecord; result: boolean } {
+  const { reference } = payment;
+  const { otherPayments = [], untold } = record;
+  const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
+  if (isKnown || endsCard(record.card)) return { result: false };
+  const step: CardStep = { kind: 'other_payment', payment, at };
+  const told = { otherPayments: [...otherPayments, reference], untold: [...untold, step] };
+  return { record: { ...record, ...told }, result: true };
 }
 
 async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
@@ -177,7 +188,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   try {
     record = openCard(sealer, entry.key, entry.value);
   } catch (error) {
-    return await putAside(deps, entry, error);
+    return void (await keepUnopened(deps, entry, { what: 'an alert’s card', error }));
   }
   const woken = moveCard(record.card, { kind: 'wake' }, deps.now());
   if (woken.kind === 'moved') {
@@ -186,7 +197,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
     await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
     return;
   }
-  await tell(deps, id, record);
+  await tellCard(deps, id, record);
   const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
   const { card } = record;
   const snoozedUntil = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
@@ -199,6 +210,15 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   deps.wake();
 }
 
+/** The card alone; see `AlertCards.read`. */
+export async function readAlertCard(
+  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  id: string,
+): Promise<AlertCard> {
+  const key = alertCardPrefix + id;
+  return openCard(sealer, key, (await store.read(key))?.value).card;
+}
+
 /** Throws when the record is sealed with a key that is not here. */
 function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
   return value === undefined ? noRecord : (JSON.parse(sealer.open(key, value)) as CardRecord);
@@ -206,80 +226,6 @@ function openCard(sealer: Sealer, key: string, value: string | undefined): CardR
 
 function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
   return sealer.seal(key, JSON.stringify(record));
-}
-
-/**
- * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
- * may be done again: a note is stored once by its number.
- */
-async function tell(deps: AlertCardsDeps, id: string, record: CardRecord): Promise<void> {
-  const messages = [alertKey(id), ...record.others];
-  await Promise.all(messages.map((message) => markStale(deps.store, message)));
-  const steps = record.untold.map((step, index) => ({ step, number: record.told + index + 1 }));
-  for (const { step, number } of steps) {
-    // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
-    for (const parent of messages) await storeNote(deps, parent, number, step);
-    // oxlint-disable-next-line no-await-in-loop
-    for (const userId of addressees(step, record.card)) await storeDirect(deps, id, number, { userId, step });
-  }
-}
-
-/** Whom a step is told by direct message: whoever has it in hand and did not do it. */
-function addressees(step: CardStep, card: AlertCard): string[] {
-  if (step.kind === 'recovered') return handlersOf(card);
-  return step.kind === 'assigned' && step.to !== step.by ? [step.to] : [];
-}
-
-async function storeNote(
-  deps: AlertCardsDeps,
-  parent: string,
-  number: number,
-  step: CardStep,
-): Promise<void> {
-  const entry = await deps.store.read(parent);
-  if (!entry) return;
-  const { channel } = readOutboxRecord(entry.value);
-  // It is no message: the event was routed to others.
-  if (channel === '') return;
-  const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
-  const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_note', channel, lane: entry.lane, body });
-}
-
-async function storeDirect(
-  deps: AlertCardsDeps,
-  id: string,
-  number: number,
-  { userId, step }: { userId: string; step: CardStep },
-): Promise<void> {
-  const parent = alertKey(id);
-  const key = outboxKey('alert_direct', `${id}#${number}:${userId}`);
-  const body: AlertNoteBody = { parent, step };
-  await storeMessage(deps, { key, kind: 'alert_direct', channel: userId, lane: userId, body });
-}
-
-async function storeMessage(
-  deps: AlertCardsDeps,
-  message: {
-    key: string;
-    kind: 'alert_note' | 'alert_direct';
-    channel: string;
-    lane: string;
-    body: AlertNoteBody;
-  },
-): Promise<void> {
-  const { key, kind, channel, lane, body } = message;
-  const record: OutboxRecord = {
-    kind,
-    channel,
-    fingerprint: '',
-    receivedAtMs: deps.now(),
-    sealed: deps.sealer.seal(key, JSON.stringify(body)),
-    misses: 0,
-    // A note is edited once: then it names whom a new message would ping.
-    ...(kind === 'alert_note' ? { progress: { kind: 'waiting' } } : {}),
-  };
-  await deps.store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
 }
 
 /** The event and what was last looked up of it when it was posted. */
@@ -293,13 +239,4 @@ async function readAlert(
   const evidence = openEvidence(sealer, key, record);
   const { receivedAtMs } = record;
   return { event: openEvent(sealer, key, record), receivedAtMs, ...withoutUndefined({ evidence }) };
-}
-
-/** Sealed with a key that is not here: kept, tried ever more rarely. */
-async function putAside(deps: AlertCardsDeps, entry: Entry, error: unknown): Promise<void> {
-  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
-  const errorId = newErrorId();
-  deps.log('error', 'an alert’s card cannot be opened; it is kept', { errorId, key: entry.key, fix }, error);
-  const delayMs = growingDelayMs(shortestPutAsideMs, Math.min(entry.attempts - 1, 20), longestPutAsideMs);
-  await deps.store.write(entry, entry.value, { delayMs });
 }

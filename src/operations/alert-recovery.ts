@@ -1,5 +1,5 @@
 import type { Lookup } from '../domain/alert.ts';
-import type { Recovery } from '../domain/alert-card.ts';
+import { endsCard, type OtherPayment, type Recovery } from '../domain/alert-card.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -7,26 +7,35 @@ import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { AlertCards } from './alert-cards.ts';
 import {
-  createFailureLists,
-  isFindable,
-  type FailureLists,
-  type FailureListsDeps,
-  type ListedFailure,
-} from './failure-lists.ts';
+  createEventLists,
+  distinct,
+  term,
+  termsOf,
+  termsOfRecord,
+  type EventLists,
+  type EventListsDeps,
+  type ListedEvent,
+  type Term,
+} from './event-lists.ts';
+import { keepForLater } from './keep-for-later.ts';
+import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from './outbox.ts';
 
-export type AlertRecoveryDeps = FailureListsDeps & {
+export type AlertRecoveryDeps = EventListsDeps & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
-  cards: Pick<AlertCards, 'move'>;
+  cards: Pick<AlertCards, 'read' | 'find' | 'move' | 'tellOther'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** The fingerprint of the card that the bot itself charged under this reference; undefined: it did not. */
+  chargedCard: (reference: string) => Promise<string | undefined>;
   now: () => number;
   log: Log;
 };
 
 /**
- * Finds the failures that a payment makes good, by the order reference or the customer that both events name.
- * A webhook proves nothing: a card is resolved only once the look-up has confirmed the payment.
+ * Finds the failures that a payment makes good, by the order, the customer or the card that both events have. A
+ * webhook proves nothing: a card is resolved only once the look-up has confirmed the payment. One of another
+ * order resolves it when it is of the failed amount, and is told in the card's thread when it is not.
  */
 export type AlertRecovery = {
   /**
@@ -35,8 +44,9 @@ export type AlertRecovery = {
    */
   expect(event: PaymentEvent): Promise<void>;
   /**
-   * Called before a failure is told, with what was just looked up of it: a later payment finds it, and one that
-   * came first resolves it now, under the same reference alone. Throws StoreUnavailable alone.
+   * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
+   * that came since, while nothing could be told. Of those that came before it, one under the same reference
+   * resolves it now. Throws StoreUnavailable alone.
    */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** For work of the prefix `paymentPrefix`. */
@@ -54,13 +64,19 @@ const firstProofMs = 5_000;
 const longestProofMs = 300_000;
 const proofPatienceMs = 86_400_000;
 
+type Linking = AlertRecoveryDeps & { failures: EventLists; payments: EventLists };
+
 export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
   const { store, sealer, log } = deps;
-  const lists = createFailureLists(deps);
+  const linking: Linking = {
+    ...deps,
+    failures: createEventLists(deps, 'failures'),
+    payments: createEventLists(deps, 'payments'),
+  };
 
   return {
     async expect({ savedCard: _secret, ...event }) {
-      if (event.kind !== 'payment_success' || !isFindable(event)) return;
+      if (event.kind !== 'payment_success' || termsOf(event).length === 0) return;
       const key = paymentPrefix + event.key;
       const payment: Payment = { event, receivedAtMs: deps.now(), unproven: 0 };
       await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: lookAfterMs });
@@ -68,14 +84,7 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
 
     async linkFailure(event, lookup, receivedAtMs) {
       try {
-        // Listed first: a payment that is stored after the look below looks into the list after that.
-        await lists.add(event, lookup, receivedAtMs);
-        const paid = await store.read(paymentPrefix + paymentKey(event));
-        if (!paid) return;
-        const failure = { id: event.key, atMs: receivedAtMs };
-        if (lookup.kind === 'confirmed') await resolve(deps, openPayment(sealer, paid), failure, lookup);
-        // Its proof may come later. Lost: somebody is at it already.
-        else await store.write(paid, paid.value, { delayMs: firstProofMs });
+        await link(linking, event, lookup, receivedAtMs);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         // An alert is told also when the key that names customers is gone.
@@ -87,9 +96,7 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     async work(entry) {
       try {
         const payment = openPayment(sealer, entry);
-        const failures = await lists.find(payment.event);
-        const due = failures.filter((failure) => isMadeGood(payment, failure));
-        const next = await holdAgainst(deps, payment, due, lists);
+        const next = await holdAgainstFailures(linking, payment);
         const { delayMs } = next;
         const value = sealer.seal(entry.key, JSON.stringify(next.payment));
         await store.write(entry, value, delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs });
@@ -97,48 +104,128 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
         if (error instanceof StoreUnavailable) throw error;
         const errorId = newErrorId();
         log('error', 'a payment cannot be held against failures', { errorId, key: entry.key }, error);
-        await store.write(entry, entry.value, { delayMs: longestProofMs });
+        await keepForLater(deps, entry);
       }
     },
   };
 }
 
+/**
+ * A failure and a payment each list themselves before they look for the other, so that one of the two finds it,
+ * however long the failure could not be told.
+ */
+async function link(
+  linking: Linking,
+  event: PaymentEvent,
+  lookup: Lookup,
+  receivedAtMs: number,
+): Promise<void> {
+  const { cards, store, sealer, failures, payments } = linking;
+  if (endsCard((await cards.read(event.key)).card)) return;
+  const terms = distinct([...(await termsOfEvent(linking, event)), ...termsOfRecord(lookup)]);
+  await failures.add(terms, { id: event.key, atMs: receivedAtMs });
+  const paid = await store.read(paymentPrefix + paymentKey(event));
+  if (paid && lookup.kind === 'confirmed') {
+    const failure = { id: event.key, atMs: receivedAtMs, by: [] };
+    return await resolve(linking, openPayment(sealer, paid), failure, lookup);
+  }
+  const since = (await payments.find(terms)).filter(({ atMs }) => atMs >= receivedAtMs);
+  await Promise.all([paymentKey(event), ...since.map(({ id }) => id)].map((id) => lookAgain(linking, id)));
+}
+
+/** Its proof may come later. Lost: somebody is at it already. */
+async function lookAgain({ store }: Linking, paymentId: string): Promise<void> {
+  const paid = await store.read(paymentPrefix + paymentId);
+  if (paid) await store.write(paid, paid.value, { delayMs: firstProofMs });
+}
+
+async function termsOfEvent({ chargedCard }: Linking, event: PaymentEvent): Promise<Term[]> {
+  const { orderReference } = event;
+  const card = orderReference === undefined ? undefined : await chargedCard(orderReference);
+  return distinct([...termsOf(event), ...term('card', card)]);
+}
+
 /** When the payment is looked at again; without `delayMs`, never. */
 type Next = { payment: Payment; delayMs: number | undefined };
 
-async function holdAgainst(
-  deps: AlertRecoveryDeps,
-  payment: Payment,
-  failures: readonly ListedFailure[],
-  lists: FailureLists,
-): Promise<Next> {
-  if (failures.length > 0) {
-    const lookup = await deps.lookUp(payment.event);
-    if (lookup.kind !== 'confirmed') return unproven(payment, deps.now());
-    for (const failure of failures) {
-      // oxlint-disable-next-line no-await-in-loop -- seldom more than one
-      await resolve(deps, payment, failure, lookup);
-      // oxlint-disable-next-line no-await-in-loop
-      await lists.remove(failure);
-    }
+async function holdAgainstFailures(linking: Linking, payment: Payment): Promise<Next> {
+  const { event, receivedAtMs } = payment;
+  const terms = await termsOfEvent(linking, event);
+  // By its reference it is found without a list.
+  const listed = terms.filter(({ what }) => what !== 'reference');
+  await linking.payments.add(listed, { id: event.key, atMs: receivedAtMs });
+  const found = await linking.failures.find(terms);
+  const failures = found.filter((failure) => mayMakeGood(payment, failure));
+  if (failures.length === 0) return { payment, delayMs: undefined };
+  const lookup = await linking.lookUp(event);
+  if (lookup.kind !== 'confirmed') return unproven(payment, linking.now());
+  let isSettled = true;
+  for (const failure of failures) {
+    // oxlint-disable-next-line no-await-in-loop -- seldom more than one
+    if (!(await settle(linking, payment, failure, lookup))) isSettled = false;
   }
-  return { payment, delayMs: undefined };
+  return isSettled ? { payment, delayMs: undefined } : unproven(payment, linking.now());
+}
+
+type Confirmed = Extract<Lookup, { kind: 'confirmed' }>;
+
+/** False when the service could not be asked for what failed. */
+async function settle(
+  linking: Linking,
+  payment: Payment,
+  failure: ListedEvent,
+  lookup: Confirmed,
+): Promise<boolean> {
+  const verdict = await judge(linking, payment, failure, lookup);
+  if (verdict === 'unchecked') return false;
+  if (verdict === 'made_good') {
+    await resolve(linking, payment, failure, lookup);
+    await linking.failures.remove(failure);
+    return true;
+  }
+  const told: OtherPayment = { ...recoveryOf(payment, failure, lookup), why: verdict };
+  await linking.cards.tellOther(failure.id, told);
+  return true;
+}
+
+/** Another order makes a failure good by the same amount alone: an alert that is wrongly resolved is read by nobody. */
+async function judge(
+  { cards, lookUp }: Linking,
+  payment: Payment,
+  failure: ListedEvent,
+  { money }: Confirmed,
+): Promise<'made_good' | 'unchecked' | OtherPayment['why']> {
+  if (failure.id === failureKey(payment.event)) return 'made_good';
+  const alert = await cards.find(failure.id);
+  // Forgotten: it is taken off the lists.
+  if (!alert) return 'made_good';
+  const failed = await moneyOfFailure(lookUp, alert);
+  if (failed === 'unchecked') return failed;
+  if (!failed) return 'amount_unknown';
+  return failed.minor === money.minor && failed.currency === money.currency ? 'made_good' : 'amount_differs';
 }
 
 async function resolve(
-  { cards, log }: AlertRecoveryDeps,
-  { event, receivedAtMs }: Payment,
-  failure: Pick<ListedFailure, 'id' | 'atMs'>,
-  lookup: Extract<Lookup, { kind: 'confirmed' }>,
+  { cards, log }: Linking,
+  payment: Payment,
+  failure: ListedEvent,
+  lookup: Confirmed,
 ): Promise<void> {
-  const payment: Recovery = {
+  const move = { kind: 'recover', payment: recoveryOf(payment, failure, lookup) } as const;
+  const { kind: result } = await cards.move(failure.id, move);
+  log('info', 'a payment was held against a failure', { key: failure.id, result });
+}
+
+function recoveryOf({ event, receivedAtMs }: Payment, failure: ListedEvent, lookup: Confirmed): Recovery {
+  const isSameReference = failure.id === failureKey(event);
+  const isByCardAlone = failure.by.length > 0 && failure.by.every(({ what }) => what === 'card');
+  return {
     reference: lookup.transaction.orderReference ?? event.orderReference ?? '',
-    isSameReference: failure.id === failureKey(event),
+    isSameReference,
+    ...(isByCardAlone && !isSameReference ? { isSameCard: true } : {}),
     money: lookup.money,
     afterMs: receivedAtMs - failure.atMs,
   };
-  const { kind: result } = await cards.move(failure.id, { kind: 'recover', payment });
-  log('info', 'a payment was held against a failure', { key: failure.id, result });
 }
 
 /** Throws when it is sealed with a key that is not here. */
@@ -146,8 +233,8 @@ function openPayment(sealer: Sealer, entry: Entry): Payment {
   return JSON.parse(sealer.open(entry.key, entry.value)) as Payment;
 }
 
-/** A payment of the same order makes its failure good whenever it came; another of the customer only when it came later. */
-function isMadeGood({ event, receivedAtMs }: Payment, failure: ListedFailure): boolean {
+/** A payment of the same order makes its failure good whenever it came; another only when it came later. */
+function mayMakeGood({ event, receivedAtMs }: Payment, failure: ListedEvent): boolean {
   return failure.id === failureKey(event) || receivedAtMs >= failure.atMs;
 }
 

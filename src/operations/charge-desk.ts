@@ -1,3 +1,4 @@
+import type { EndedCard } from '../domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../domain/card-refusal.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
@@ -9,6 +10,8 @@ export type SubmitResult =
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twin: Twin }
+  /** What was to be made good has recovered meanwhile, or was closed: nothing was sent. */
+  | { kind: 'alert_ended'; card: EndedCard }
   /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
   | { kind: 'stale' }
   /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
@@ -59,6 +62,8 @@ export type ChargeDesk = {
   keepDraft(viewId: string, terms: ChargeTerms): Promise<string>;
   /** What was read back, for going back to it or for asking again. */
   readDraft(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
+  /** The card of the alert that a charge is to make good, if it has ended: then nothing is charged for it. */
+  endedAlert(alert: string): Promise<EndedCard | undefined>;
   /**
    * Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. A store
    * that is away is `unsure`, and not thrown.

@@ -14,6 +14,7 @@ const chargeTerms = z.object({
   customerEmail: z.string(),
   customerId: z.string().exactOptional(),
   reason: z.string().exactOptional(),
+  alert: z.string().exactOptional(),
 });
 
 export function createChargeDrafts(deps: { store: RecordStore; sealer: Sealer }): ChargeDrafts {

@@ -5,7 +5,6 @@ import {
   codeRequestKey,
   outboxKey,
   readOutboxRecord,
-  writeOutboxRecord,
   type ChargeBody,
   type ChargeDirectBody,
   type ChargeNoteBody,
@@ -13,6 +12,7 @@ import {
   type Sealer,
 } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
+import { storeMessage } from './store-message.ts';
 
 export type ChargePostsDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
@@ -54,18 +54,8 @@ const lookAgainMs = 25;
 export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
   const { store, deskChannel } = deps;
 
-  async function enqueue(key: string, channel: string, message: Message): Promise<boolean> {
-    const { body, ...kind } = message;
-    const record = writeOutboxRecord({
-      ...kind,
-      channel,
-      fingerprint: '',
-      receivedAtMs: deps.now(),
-      sealed: deps.sealer.seal(key, JSON.stringify(body)),
-      misses: 0,
-      rememberMs: deps.rememberMs,
-    });
-    return await store.create(key, record, { delayMs: 0, lane: channel });
+  function enqueue(key: string, channel: string, message: Message): Promise<boolean> {
+    return storeMessage(deps, key, { ...message, channel, rememberMs: deps.rememberMs });
   }
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */

@@ -4,7 +4,7 @@ import type { WriteOptions } from '../store/store.ts';
 import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { again, finish, finishPosted, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs } from './put-aside.ts';
+import { longestPutAsideMs } from './keep-for-later.ts';
 
 export type ConcludeDeps = RefusalDeps & {
   /** Deadline of one post. */
@@ -17,8 +17,8 @@ export type Conclusion = {
   outcome: PostOutcome;
   standing: OutboxRecord['doubt'];
   doubt: OutboxRecord['doubt'];
-  /** Digest of what was sent. */
-  shown: string;
+  /** Digest of what was sent; undefined: it is to be edited. */
+  shown: string | undefined;
 };
 
 const longestBackOffMs = 60_000;

@@ -4,7 +4,8 @@ import type { WriteOptions } from '../store/store.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs, tellStuck, type PutAsideDeps } from './put-aside.ts';
+import { longestPutAsideMs } from './keep-for-later.ts';
+import { tellStuck, type PutAsideDeps } from './put-aside.ts';
 import { tellOperators } from './tell-operators.ts';
 
 export type RefusalDeps = PutAsideDeps & {
@@ -19,20 +20,23 @@ type Refusal = {
   missed: { doubt: OutboxRecord['doubt']; misses: number };
 };
 
-/** Slack refuses a channel, or the bot, until a person does something: it is asked again this often. */
+/** Slack refuses the bot until a person does something: it is asked again this often, and a channel at first. */
 const refusedDelayMs = 60_000;
+/** A channel is tried ever more rarely, but this often: whoever mends it wants to see its messages soon. */
+const longestRefusedMs = 600_000;
 /** A refusal that is older than this is worth a person's time: a shorter one mends itself, or was mended. */
 const tellAfterMs = 300_000;
 /** A channel that was refused this short a time ago is still refused. */
-const stillMs = 10 * refusedDelayMs;
-/** What Slack may refuse for one message alone stands before the others for so many attempts at most. */
-const mostMissesInFront = 60;
+const stillMs = 2 * longestRefusedMs;
+/** What Slack may refuse for one message alone stands before the others for so long at most. */
+const longestInFrontMs = 3_600_000;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
  * whole bot: everything waits, for as long as it takes. A channel or a person: its messages wait in their order,
  * and those that are as old as the time for giving up become dead letters when the channel has been refused that
- * long; they are kept and listed until they are forgotten like any other. The operators are told once per channel.
+ * long; they are kept and listed until they are forgotten like any other. What is told of a charge to its agent is
+ * never given up: after that time it only lets the others pass. The operators are told once per channel.
  */
 export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
@@ -46,7 +50,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
       await tellStuck(deps, work.entry, errorId);
       return;
     case 'bot':
-      await again(deps, work, missed, inFront(missed.misses, refusedDelayMs));
+      await again(deps, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':
@@ -58,32 +62,40 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
 async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const listed = await createDeadLetters(deps).refused(channel);
-  const { sinceMs, isKnown, isOver } = judge(deps, work.record, { channel, listed });
-  if (deps.now() - sinceMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
-    const since = outcome.about === 'channel' ? String(listed?.sinceMs ?? sinceMs) : outcome.slackError;
-    await tellRefused(deps, refusal, since);
+  const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
+  const refusedForMs = deps.now() - sinceMs;
+  if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
+    await tellRefused(deps, refusal, listed?.sinceMs ?? sinceMs);
+  }
+  const changed = { ...missed, refused: { channel, sinceMs } };
+  const waitMs = Math.max(refusedDelayMs, refusedForMs);
+  if (work.record.kind === 'charge_direct') {
+    // Without a desk channel nobody else is told of the charge, and an agent does not look for dead letters.
+    const delayMs = Math.min(waitMs, longestPutAsideMs);
+    await again(deps, work, changed, leftMs > 0 ? { holdMs: delayMs } : { delayMs, pauseMs: paceMs });
+    return;
   }
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
-  if (isKnown && isOver && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
-  const waitMs = isOver && !isKnown ? paceMs : refusedDelayMs;
-  const wait = outcome.about === 'channel' ? { holdMs: waitMs } : inFront(missed.misses, waitMs);
-  await again(deps, work, { ...missed, refused: { channel, sinceMs } }, wait);
+  const isDue = isKnown && leftMs <= 0;
+  if (isDue && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
+  const holdMs = Math.min(waitMs, longestRefusedMs, isDue ? Infinity : Math.max(paceMs, leftMs));
+  await again(deps, work, changed, outcome.about === 'channel' ? { holdMs } : inFront(refusedForMs, holdMs));
 }
 
 /**
- * Since when the record is refused for its channel, whether it says so itself already, and whether the time for it
- * is over. What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
+ * Since when the record is refused for its channel, whether it says so itself already, and how much time is left
+ * until it is given up, below zero too. What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
  */
 function judge(
   { now, giveUpMs }: RefusalDeps,
   { refused, receivedAtMs }: OutboxRecord,
   { channel, listed }: { channel: string; listed: Refused | undefined },
-): { sinceMs: number; isKnown: boolean; isOver: boolean } {
+): { sinceMs: number; isKnown: boolean; leftMs: number } {
   const nowMs = now();
   const isKnown = refused?.channel === channel;
   const inheritedMs = listed && nowMs - listed.lastAtMs < stillMs ? listed.sinceMs : nowMs;
   const sinceMs = isKnown ? refused.sinceMs : inheritedMs;
-  return { sinceMs, isKnown, isOver: nowMs - Math.max(sinceMs, receivedAtMs) >= giveUpMs };
+  return { sinceMs, isKnown, leftMs: Math.max(sinceMs, receivedAtMs) + giveUpMs - nowMs };
 }
 
 async function giveUp(
@@ -113,8 +125,9 @@ async function giveUp(
 }
 
 /** Once per channel. A notice in the channel that it is about would not arrive either. */
-async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, since: string): Promise<void> {
+async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<void> {
   if (channel === deps.opsChannel) return;
+  const since = outcome.about === 'channel' ? String(sinceMs) : outcome.slackError;
   const { slackError, fix } = outcome;
   const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
   const notice = { kind: 'refused', channel, slackError, fix, giveUpHours } as const;
@@ -122,6 +135,6 @@ async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, sin
 }
 
 /** The lane waits and the record keeps its place in it, unless it may be what stands in the way of the others. */
-function inFront(misses: number, waitMs: number): WriteOptions {
-  return misses < mostMissesInFront ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: waitMs };
+function inFront(refusedForMs: number, waitMs: number): WriteOptions {
+  return refusedForMs < longestInFrontMs ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: waitMs };
 }

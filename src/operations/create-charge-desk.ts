@@ -8,7 +8,7 @@ import { isSettled, type ChargeRecord, type ChargeView } from './charge-record.t
 import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
-import { submitCharge } from './submit-charge.ts';
+import { endedAlert, submitCharge } from './submit-charge.ts';
 
 /** A modal that is long closed is not worth a call. */
 const mostViews = 5;
@@ -36,6 +36,7 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
   return {
     keepDraft: (viewId, terms) => deps.drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
+    endedAlert: (alert) => endedAlert(deps, alert),
     submit: (request) => submitCharge(deps, request),
     submitCode: (request) => submitCode(deps, request),
     resendCode: (request) => resendCode(deps, request),

@@ -25,9 +25,11 @@ export type Refused = { sinceMs: number; lastAtMs: number };
 export type DeadLetters = {
   /**
    * Lists the letter, before its record is finished: the list may hold one that is not dead, and never lacks one.
-   * Again: nothing changes. False when there is no room: the letter has to stay work then.
+   * Again: it is listed for as long as this one says. False when there is no room: the letter has to stay work then.
    */
   add(letter: DeadLetter): Promise<boolean>;
+  /** Takes a letter off the list that went out all the same, because what it tells of went on. */
+  delivered(channel: string, key: string): Promise<void>;
   /** Undefined when nothing for this channel is listed. */
   refused(channel: string): Promise<Refused | undefined>;
   /** What could not be delivered, by channel, the longest refused first. */
@@ -66,12 +68,12 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
     return read((await store.read(key))?.value, now());
   }
 
-  function drop(channel: string, keys: ReadonlySet<string>): Promise<void> {
+  function drop(channel: string, isGone: (one: z.infer<typeof letter>) => boolean): Promise<void> {
     return changeRecord(partOf(channel), (text) => {
       const all = read(text, now());
       const found = all[channel];
-      if (!found) return { kind: 'keep', result: undefined };
-      const letters = found.letters.filter(([key]) => !keys.has(key));
+      if (!found?.letters.some(isGone)) return { kind: 'keep', result: undefined };
+      const letters = found.letters.filter((one) => !isGone(one));
       const value = write({ ...all, [channel]: { ...found, letters } });
       return { kind: 'write', value, result: undefined };
     });
@@ -79,16 +81,17 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
 
   /** In turn, so that they are due in their old order, also when somebody else does the same. */
   async function reviveAll(channel: string, letters: Listed[string]['letters']): Promise<number> {
-    const gone = new Set<string>();
+    const gone = new Map<string, number>();
     let revived = 0;
-    for (const [index, [key]] of letters.toSorted(([, one], [, other]) => one - other).entries()) {
+    for (const [index, [key, , untilMs]] of letters.toSorted(([, one], [, other]) => one - other).entries()) {
       // A moment apart, because a store may not tell apart what is due in the same one.
       // oxlint-disable-next-line no-await-in-loop
       const became = await revive(store, key, index);
-      if (became !== 'under_way') gone.add(key);
+      if (became !== 'under_way') gone.set(key, untilMs);
       if (became === 'revived') revived += 1;
     }
-    await drop(channel, gone);
+    // As they were listed: what was given up once more meanwhile is listed for longer, and stays.
+    await drop(channel, ([key, , untilMs]) => gone.get(key) === untilMs);
     return revived;
   }
 
@@ -98,16 +101,16 @@ export function createDeadLetters({ store, now }: { store: RecordStore; now: () 
         const nowMs = now();
         const all = read(text, nowMs);
         const found = all[channel];
-        if (found?.letters.some(([known]) => known === key)) return { kind: 'keep', result: true };
-        if (countOf(all) >= mostLetters) return { kind: 'keep', result: false };
-        const letters = [
-          ...(found?.letters ?? []),
-          [key, receivedAtMs, untilMs] satisfies z.infer<typeof letter>,
-        ];
+        const others = found?.letters.filter(([known]) => known !== key) ?? [];
+        const isKnown = others.length < (found?.letters.length ?? 0);
+        if (!isKnown && countOf(all) >= mostLetters) return { kind: 'keep', result: false };
+        const letters = [...others, [key, receivedAtMs, untilMs] satisfies z.infer<typeof letter>];
         const sinceMs = found?.sinceMs ?? refusedSinceMs;
         const next = { sinceMs, lastAtMs: nowMs, slackError, fix, letters };
         return { kind: 'write', value: write({ ...all, [channel]: next }), result: true };
       }),
+
+    delivered: (channel, key) => drop(channel, ([listedKey]) => listedKey === key),
 
     refused: async (channel) => (await readPart(partOf(channel)))[channel],
 
@@ -153,7 +156,8 @@ async function revive(
     if (!refused) return 'over';
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
     if (refused.givenUp !== true || (progress && progress.kind !== 'done')) return 'under_way';
-    const again = { ...record, refused: undefined, misses: 0, ...(progress ? { progress: waiting } : {}) };
+    const mended = { refused: undefined, misses: 0, redriven: true };
+    const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, writeOutboxRecord(again), { delayMs })) return 'revived';
   }

@@ -18,6 +18,9 @@ export type DeliverDeps = PrepareDeps &
     leaseMs: number;
   };
 
+/** Before all that came after it: work that is due anew would go behind it. */
+const atOnce = { holdMs: 0 } as const;
+
 /** What is under way with one record, as it was last written. */
 type Held = { entry: Entry; record?: OutboxRecord };
 
@@ -71,7 +74,7 @@ async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {
   const { leaseMs } = deps;
   const claimed = await hold(deps, work, { progress: { kind: 'leaving', leaseMs } }, leaseMs);
   // Nothing was sent: whoever marked it stale after a crash need not wait for another lease.
-  if (!claimed) await again(deps, work, {}, { delayMs: 0 });
+  if (!claimed) await again(deps, work, {}, atOnce);
   return claimed;
 }
 
@@ -105,13 +108,14 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
     deps.leaseMs,
   );
   // The charge went on, and nothing was sent: it is read again.
-  if (!doubted && work.record.progress) await again(deps, work, {}, { delayMs: 0 });
+  if (!doubted && work.record.progress) await again(deps, work, {}, atOnce);
   // Somebody else's by now, or too late to post.
   if (!doubted || !hasTime(deps, heldAtMs)) return;
   Object.assign(held, doubted);
   const outcome = await message.post(channel, threadTs);
   deps.report(channel, outcome);
-  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown: message.digest });
+  const shown = message.isIncomplete ? undefined : message.digest;
+  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
 }
 
 /** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */

@@ -1,4 +1,6 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import type { RecordStore } from './change-record.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
@@ -6,10 +8,17 @@ export type Work = { entry: Entry; record: OutboxRecord };
 
 export type WorkDeps = { store: Pick<Store, 'read' | 'write'>; rememberMs: number };
 
+/** Also to take a dead letter off their list. */
+export type FinishDeps = WorkDeps & { store: RecordStore; now: () => number };
+
 type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
+
+/** An edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
+const shortestDigestPaceMs = 3_000;
+const longestDigestPaceMs = 15_000;
 
 /**
  * Goes on holding the record, with a change, for as long as the lease given. Undefined when somebody else has
@@ -56,17 +65,26 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
  * In the channel. `shown` is the digest of what it shows; undefined where that is not known, and a message that
  * is edited is then edited once more.
  */
-export function finishPosted(
-  deps: WorkDeps,
+export async function finishPosted(
+  deps: FinishDeps,
   work: Work,
   posted: NonNullable<OutboxRecord['posted']>,
   shown?: string,
 ): Promise<boolean> {
-  const mayBeRepeat = work.record.mayBeRepeat;
+  const { mayBeRepeat, refused } = work.record;
   const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
-  return work.record.progress && shown === undefined
+  const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
-    : finish(deps, work, change);
+    : finish(deps, work, change, paceOf(work)));
+  // Not before that: the list never lacks a dead letter.
+  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, work.entry.key);
+  return isWritten;
+}
+
+/** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
+function paceOf({ entry, record }: Work): number {
+  if (record.kind !== 'digest') return paceMs;
+  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 100);
 }
 
 type Ending = {

@@ -50,6 +50,8 @@ const outboxRecord = z.object({
     'test_alert',
     'alert_note',
     'alert_direct',
+    'daily_summary',
+    'digest',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -71,6 +73,8 @@ const outboxRecord = z.object({
     .optional(),
   /** Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one. */
   refused: z.object({ channel: z.string(), sinceMs: z.number(), givenUp: z.boolean().optional() }).optional(),
+  /** Somebody had it delivered again after it was given up. */
+  redriven: z.boolean().optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
   /** The message, once posted, in the channel Slack says that it is in. */
@@ -83,12 +87,18 @@ const outboxRecord = z.object({
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
   evidence: z.string().optional(),
+  /** Of an event’s own record: it stands in the log of its hour. */
+  logged: z.boolean().optional(),
+  /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
+  untold: z.boolean().optional(),
   /** Of an alert: digest of the one post that may have arrived; absent when there may be others. */
   sent: z.string().optional(),
   /** The message in whose place it was posted anew. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
+  /** Of an alert: a storm’s digest tells it, and no message of its own does; whether that digest counts it yet. */
+  digest: z.object({ storm: z.string(), isCounted: z.boolean() }).optional(),
   /** How long it is remembered once told; absent: as long as an alert. */
   rememberMs: z.number().optional(),
 });
@@ -103,6 +113,14 @@ export function outboxKey(kind: OutboxRecord['kind'], key: string): string {
 export function alertKey(eventKey: string, furtherChannel?: string): string {
   // In front, because a merchant's reference may end with anything, and no event key begins so.
   return outboxKey('alert', furtherChannel === undefined ? eventKey : `copy/${furtherChannel}/${eventKey}`);
+}
+
+/**
+ * By what a message is known in its channel's history. One that took another's place has a key of its own: the other
+ * may stand there still, closed to edits, and must not be taken for it.
+ */
+export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replaced'>): string {
+  return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {
@@ -164,6 +182,20 @@ export type TestAlertBody = { askedBy: string };
 
 export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord): TestAlertBody {
   return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
+}
+
+/** The time that a summary tells of, UTC ms: from the one until just before the other. */
+export type DailySummaryBody = { fromMs: number; untilMs: number };
+
+export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;
+}
+
+/** A storm, told to its channel, or `to` one person who took it on. */
+export type DigestBody = { storm: string; to?: string };
+
+export function openDigest(sealer: Sealer, key: string, record: OutboxRecord): DigestBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as DigestBody;
 }
 
 export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Sealer } from './outbox.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
 
@@ -29,12 +30,15 @@ export type PagedLog<Item, Summary> = {
   head(name: string): Promise<LogHead<Summary> | undefined>;
   /** The items of one page, oldest first; pages are numbered from 0. Empty beyond the last. */
   page(name: string, number: number): Promise<readonly Item[]>;
+  /** Every item, oldest first, each id once: also one that was added again when `add` could not know it any more. */
+  all(name: string): Promise<readonly Item[]>;
 };
 
 /** As it is stored, sealed: the page that is being filled, and the ids of the one before it. */
 type Head<Item, Summary> = { summary: Summary; full: number; items: Item[]; before: string[] };
 
 export const itemsPerPage = 50;
+const pagesAtOnce = 16;
 
 export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>): PagedLog<Item, Summary> {
   const { store, sealer, prefix, ttlMs, idOf } = deps;
@@ -50,6 +54,13 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     const key = headKey(name);
     const entry = await store.read(key);
     return entry && openHead(key, entry.value);
+  }
+
+  /** Of a page that is full, and so never changes again. */
+  async function readPage(name: string, number: number): Promise<Item[]> {
+    const key = pageKey(name, number);
+    const entry = await store.read(key);
+    return entry ? (JSON.parse(sealer.open(key, entry.value)) as Item[]) : [];
   }
 
   /** The full page goes first: a crash in between stores the very same page again. */
@@ -88,13 +99,31 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     async page(name, number) {
       const head = await readHead(name);
       if (!head || number >= head.full) return number === head?.full ? head.items : [];
-      const key = pageKey(name, number);
-      const entry = await store.read(key);
-      return entry ? (JSON.parse(sealer.open(key, entry.value)) as Item[]) : [];
+      return await readPage(name, number);
+    },
+
+    async all(name) {
+      const head = await readHead(name);
+      if (!head) return [];
+      const byId = new Map<string, Item>();
+      for (let number = 0; number < head.full; number += pagesAtOnce) {
+        const some = Math.min(pagesAtOnce, head.full - number);
+        const pages = Array.from({ length: some }, (_, index) => readPage(name, number + index));
+        // oxlint-disable-next-line no-await-in-loop -- a long log must not keep everything else waiting
+        for (const item of (await Promise.all(pages)).flat()) keepFirst(byId, idOf(item), item);
+        // oxlint-disable-next-line no-await-in-loop
+        await breathe();
+      }
+      for (const item of head.items) keepFirst(byId, idOf(item), item);
+      return [...byId.values()];
     },
   };
 }
 
 function asSeen<Item, Summary>({ summary, full, items }: Head<Item, Summary>): LogHead<Summary> {
   return { summary, count: full * itemsPerPage + items.length, pages: full + (items.length > 0 ? 1 : 0) };
+}
+
+function keepFirst<Item>(byId: Map<string, Item>, id: string, item: Item): void {
+  if (!byId.has(id)) byId.set(id, item);
 }

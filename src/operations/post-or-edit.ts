@@ -1,5 +1,6 @@
 import { growingDelayMs } from '../domain/growing-delay.ts';
-import { again, finish, markStale, type Work } from './outbox-work.ts';
+import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { again, finish, type Work } from './outbox-work.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A note waits this long for the message it belongs under to be asked for at all. */
@@ -37,14 +38,44 @@ export async function waitForParent(deps: PrepareDeps, work: Work): Promise<Prep
   return { kind: 'settled' };
 }
 
+/** A step that Slack does not take keeps those after it for so long. */
+const stepPatienceMs = 600_000;
+
+/**
+ * Whether the step before this one is still to go into the same thread. Of those that waited for their parent each
+ * waited as long as its own attempts had it, and the youngest would come first.
+ */
+async function isBehindAnother(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  parentPostedAtMs: number,
+): Promise<boolean> {
+  const [, name, number] = /^(.*#)(\d+)$/.exec(entry.key) ?? [];
+  const waitedMs = deps.now() - Math.max(parentPostedAtMs, record.receivedAtMs);
+  if (name === undefined || waitedMs >= stepPatienceMs) return false;
+  const before = await deps.store.read(`${name}${Number(number) - 1}`);
+  if (!before) return false;
+  const { posted, progress } = readOutboxRecord(before.value);
+  return !posted && progress?.kind !== 'done';
+}
+
+/** Undefined when it is the turn of this step, in the thread of a message that stands; one that stands itself is edited at once. */
+export async function waitForThread(
+  deps: PrepareDeps,
+  work: Work,
+  { posted, progress, refused }: OutboxRecord,
+): Promise<Prepared | undefined> {
+  if (work.record.posted) return undefined;
+  if (posted) {
+    if (!(await isBehindAnother(deps, work, Number(posted.ts) * 1_000))) return undefined;
+    await again(deps, work, {}, { delayMs: parentAgainMs, pauseMs: 0 });
+    return { kind: 'settled' };
+  }
+  // Done with, and no dead letter: it never stands anywhere.
+  return progress?.kind === 'done' && !refused ? await settle(deps, work) : await waitForParent(deps, work);
+}
+
 /** For a first post that leaves out whom it would ping: once it stands it is edited to name them. */
-export function followedByEdit(deps: PrepareDeps, key: string, message: Composed): Composed {
-  return {
-    ...message,
-    async post(channel, threadTs) {
-      const outcome = await message.post(channel, threadTs);
-      if (outcome.kind === 'posted') await markStale(deps.store, key);
-      return outcome;
-    },
-  };
+export function followedByEdit(message: Composed): Composed {
+  return { ...message, isIncomplete: true };
 }

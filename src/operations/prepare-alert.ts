@@ -1,4 +1,4 @@
-import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
+import { handlersOf, type AlertCard } from '../domain/alert-card.ts';
 import { routeAt, withLookUp, type AlertRule, type Destination } from '../domain/alert-route.ts';
 import {
   isDeclined,
@@ -9,18 +9,20 @@ import {
 } from '../domain/alert.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
+import { logOnce } from './log-once.ts';
 import {
   alertKey,
-  openAlertNote,
+  historyKey,
   openEvent,
   openEvidence,
-  readOutboxRecord,
   sealEvidence,
   type Evidence,
   type OutboxRecord,
 } from './outbox.ts';
+import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
+import { saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -28,6 +30,8 @@ import { storeCopies } from './route-event.ts';
 export type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
   join(id: string, message: string): Promise<void>;
+  /** The message is about to show the card: its reaction follows; `ts`: where it stands, if it does. */
+  mark(id: string, message: string, ts: string | undefined): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** Whether a saved card of this customer is remembered. */
@@ -37,17 +41,51 @@ export type CardsForPosts = {
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */
 const lookUpPatienceMs = 10_000;
 const lookUpAgainMs = 2_000;
+/**
+ * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
+ * digest from catching up, and ten thousand of them take the better part of an hour.
+ */
+const lateMs = 60_000;
 
 /** An event told once, or, where it has a card, a message that is edited as people act on it. */
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
-  const posted = await evidenceOf(deps, work, event);
+  if (record.untold) return await logAlone(deps, work, event);
+  const kept = openEvidence(deps.sealer, entry.key, record);
+  const says = record.digest?.isCounted === true || kept !== undefined || isEnough(deps, work, event);
+  if (says) {
+    const swallowed = await byDigest(deps, work, event, kept?.lookup);
+    if (swallowed) return swallowed;
+  }
+  const posted = await evidenceOf(deps, work, event, kept);
   if (!posted) return { kind: 'settled' };
+  await logOnce(deps, work, event, posted.lookup);
   if (record.channel === '') return await routeLater(deps, work, event, posted);
+  if (!says) {
+    const swallowed = await byDigest(deps, work, event, posted.lookup);
+    if (swallowed) return swallowed;
+  }
+  return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+/** For a digest to tell it without a look-up, unless nothing but a look-up says by which rule it is told. */
+function isEnough(deps: PrepareDeps, { record }: Work, event: PaymentEvent): boolean {
+  const isLate = deps.now() - record.receivedAtMs >= lateMs;
+  return (saysItAll(event) || isLate) && !deps.needsLookUp(event);
+}
+
+async function tellSingly(
+  deps: PrepareDeps,
+  work: Work,
+  { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
+): Promise<Prepared> {
+  const { record } = work;
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
-  const { channel, rule } = await destinationOf(deps, work, withLookUp(event, lookup));
+  const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
+  if (await isToldElsewhere(deps, work, event, routed)) return await settle(deps, work);
+  const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
@@ -59,7 +97,20 @@ export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: b
   const message = deps.compose({ kind: 'alert', alert });
   return shown
     ? await postCard(deps, work, { channel, message, card: shown.card, posted })
-    : { kind: 'post', channel, message };
+    : { kind: 'post', channel, message, keep: { logged: true } };
+}
+
+async function byDigest(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<Prepared | undefined> {
+  if (!isCard(event, work.record)) return undefined;
+  const known = lookup ? withLookUp(event, lookup) : event;
+  const to = (): Promise<Destination> =>
+    destinationOf(deps, work, event, deps.route(known, work.record.receivedAtMs));
+  return await tellByDigest(deps, work, { event, lookup, to });
 }
 
 async function postCard(
@@ -70,18 +121,20 @@ async function postCard(
   const { channel, message, card, posted } = made;
   const { entry } = work;
   const isIncomplete = card.isFirst && namesPeople(card.card);
-  const whole = isIncomplete ? followedByEdit(deps, entry.key, message) : message;
+  const whole = isIncomplete ? followedByEdit(message) : message;
   const prepared = await postOrEdit(deps, work, channel, whole);
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
     sent: isIncomplete ? undefined : message.digest,
+    logged: true,
   };
   return prepared.kind === 'post' ? { ...prepared, keep } : prepared;
 }
 
 /**
  * An event that is routed by what the look-up says: from here on the records of its channels tell it, and its own
- * is its dedupe memory alone. A crash in between is made good by the next round.
+ * is its dedupe memory alone. What the look-up said is on record before anything follows from it: a crash in between
+ * is made good by the next round, which must not send it elsewhere.
  */
 async function routeLater(
   deps: PrepareDeps,
@@ -89,11 +142,22 @@ async function routeLater(
   event: PaymentEvent,
   found: Evidence,
 ): Promise<Prepared> {
-  const { fingerprint, receivedAtMs } = work.record;
+  const { fingerprint, receivedAtMs, evidence } = work.record;
+  if (evidence === undefined) {
+    const kept = { evidence: sealEvidence(deps.sealer, work.entry.key, found) };
+    await again(deps, work, kept, { holdMs: 0 });
+    return { kind: 'settled' };
+  }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
-  await storeCopies(deps, { event, fingerprint, receivedAtMs }, destinations);
-  const evidence = sealEvidence(deps.sealer, work.entry.key, found);
-  await finish(deps, work, { evidence, misses: 0 }, 0);
+  await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
+  await finish(deps, work, { logged: true, misses: 0 }, 0);
+  return { kind: 'settled' };
+}
+
+/** Nobody is told, so nobody asks the service about it either. */
+async function logAlone(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  await deps.logEvent(event, work.record.receivedAtMs);
+  await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }
 
@@ -112,14 +176,23 @@ function isCard(event: PaymentEvent, record: OutboxRecord): boolean {
   return event.kind === 'payment_failed' && record.progress !== undefined;
 }
 
-/** Looked up anew for every post; an edit shows what the post showed. Undefined: the alert waits for the service. */
-async function evidenceOf(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
-  const { entry, record } = work;
-  const kept = record.posted && openEvidence(deps.sealer, entry.key, record);
-  if (kept) return kept;
+/**
+ * Looked up anew for every post; an edit shows what the post showed, and a routing ends as it began. Undefined: the
+ * alert waits for the service.
+ */
+async function evidenceOf(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+  kept: Evidence | undefined,
+): Promise<Evidence | undefined> {
+  const { record } = work;
+  if (kept && (record.posted || record.channel === '')) return kept;
   const lookup = await deps.lookUp(event);
-  if (lookup.kind === 'unchecked' && deps.now() - record.receivedAtMs < lookUpPatienceMs) {
-    await again(deps, work, {}, { delayMs: lookUpAgainMs });
+  const waitedMs = deps.now() - record.receivedAtMs;
+  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  if (lookup.kind === 'unchecked' && waitedMs >= 0 && waitedMs < lookUpPatienceMs) {
+    await again(deps, work, {}, { holdMs: lookUpAgainMs });
     return undefined;
   }
   return { lookup, atMs: deps.now() };
@@ -137,6 +210,7 @@ async function cardOf(
     await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   }
   const { card, evidence: asked } = await deps.cards.read(event.key);
+  if (card.kind !== 'open') await deps.cards.mark(event.key, entry.key, record.posted?.ts);
   const isNewer = asked !== undefined && asked.atMs > posted.atMs;
   const evidence = isNewer ? asked : posted;
   const shown: AlertCardShown = {
@@ -165,13 +239,14 @@ function namesPeople(card: AlertCard): boolean {
   return handlersOf(card).length > 0 || card.kind === 'closed';
 }
 
-function alertOf(
+/** What is told of the event, but for its card and its route. */
+export function alertOf(
   { environment, account }: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
   lookup: Lookup,
 ): Alert {
-  const told = { ...provenReference(lookup), ...event, key: entry.key };
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
   const { receivedAtMs } = record;
   return { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
 }
@@ -191,8 +266,8 @@ async function destinationOf(
   deps: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
+  routed: readonly Destination[],
 ): Promise<Destination> {
-  const routed = deps.route(event, record.receivedAtMs);
   const same = routed.find(({ channel }) => channel === record.channel);
   if (same) return same;
   if (entry.key !== alertKey(event.key)) return { channel: record.channel };
@@ -200,68 +275,4 @@ async function destinationOf(
     routed.map(({ channel }) => deps.store.read(alertKey(event.key, channel))),
   );
   return routed.find((_, index) => !copies[index]) ?? { channel: record.channel };
-}
-
-/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
-export async function prepareAlertNote(
-  deps: PrepareDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
-  const told = await readParent(deps, parent);
-  if (!told) return await settle(deps, work);
-  const { posted } = told.work.record;
-  if (!posted && !record.posted) return await waitForParent(deps, work);
-  const isFirst = !record.posted;
-  const message = deps.compose({
-    kind: 'alert_note',
-    alert: told.alert,
-    step,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(deps, entry.key, message) : message;
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
-  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
-  return { ...prepared, threadTs: posted.ts };
-}
-
-function isOfPeople(step: CardStep): boolean {
-  return 'by' in step;
-}
-
-export async function prepareAlertDirect(
-  deps: PrepareDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { parent, step } = openAlertNote(deps.sealer, entry.key, record);
-  const told = await readParent(deps, parent);
-  if (!told) return await settle(deps, work);
-  const message = deps.compose({
-    kind: 'alert_direct',
-    alert: told.alert,
-    step,
-    key: entry.key,
-    mayBeRepeat,
-    // Whom it names is not whom it is for.
-    isFirst: false,
-  });
-  return { kind: 'post', channel: record.channel, message };
-}
-
-/** The alert a step belongs to; undefined when it is forgotten. */
-async function readParent(deps: PrepareDeps, key: string): Promise<{ work: Work; alert: Alert } | undefined> {
-  const entry = await deps.store.read(key);
-  if (!entry) return undefined;
-  const work = { entry, record: readOutboxRecord(entry.value) };
-  const event = openEvent(deps.sealer, key, work.record);
-  const kept = openEvidence(deps.sealer, key, work.record);
-  const { evidence = kept } = await deps.cards.read(event.key);
-  const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-  return { work, alert: alertOf(deps, work, event, lookup) };
 }

@@ -4,8 +4,10 @@ import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
+import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -16,6 +18,7 @@ import {
   openTestAlert,
   outboxKey,
   readOutboxRecord,
+  type DailySummaryBody,
   type Notice,
   type OutboxRecord,
   type Sealer,
@@ -29,7 +32,11 @@ import {
   settle,
   waitForParent,
 } from './post-or-edit.ts';
-import { prepareAlert, prepareAlertDirect, prepareAlertNote, type CardsForPosts } from './prepare-alert.ts';
+import { prepareDailySummary } from './prepare-daily-summary.ts';
+import { prepareDigest } from './prepare-digest.ts';
+import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
+import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
+import type { Storms } from './storms.ts';
 
 /** What is posted: the words are made where Slack is known. */
 export type Post =
@@ -39,7 +46,17 @@ export type Post =
   | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean; isFirst: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
+  | { kind: 'daily_summary'; summary: DailySummary; key: string; mayBeRepeat: boolean }
   | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  /** A storm, for its channel, or `isDirect`: for one person who took it on. */
+  | {
+      kind: 'digest';
+      storm: StormSeen;
+      isDirect: boolean;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
+    }
   /** A step of a card, for the thread below it (`alert_note`) or for one person. */
   | {
       kind: 'alert_note' | 'alert_direct';
@@ -54,6 +71,8 @@ export type Post =
 export type Composed = {
   /** The same for messages that look the same. */
   digest: string;
+  /** As a post it does not say all: once it stands, it is edited. */
+  isIncomplete?: true;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
@@ -62,10 +81,20 @@ export type PrepareDeps = WorkDeps & {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** Puts an event into the log of its hour; see `EventLog.add`. */
+  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
+  /** What a channel is told of a day; see `summariseDay`. */
+  summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh' | 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   opsChannel: string | undefined;
   /** Where charges are told; undefined: where they were to be told when they began. */
   deskChannel: string | undefined;
@@ -84,7 +113,7 @@ export type Prepared =
       channel: string;
       threadTs?: string;
       message: Composed;
-      keep?: Pick<OutboxRecord, 'evidence' | 'sent'>;
+      keep?: Pick<OutboxRecord, 'evidence' | 'sent' | 'logged'>;
     }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */
@@ -109,6 +138,10 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
       return prepareAlertNote(deps, work, mayBeRepeat);
     case 'alert_direct':
       return prepareAlertDirect(deps, work, mayBeRepeat);
+    case 'daily_summary':
+      return prepareDailySummary(deps, work, mayBeRepeat);
+    case 'digest':
+      return prepareDigest(deps, work, mayBeRepeat);
   }
 }
 
@@ -132,7 +165,7 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   const repeat = isRepeat(work, mayBeRepeat);
   const { key } = entry;
   const message = deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(deps, key, message) : message);
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
 }
 
 async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {

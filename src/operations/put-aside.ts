@@ -1,6 +1,7 @@
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry } from '../store/store.ts';
+import { longestPutAsideMs } from './keep-for-later.ts';
 import { outboxKey, type OutboxRecord } from './outbox.ts';
 import { again, paceMs, type WorkDeps } from './outbox-work.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
@@ -9,7 +10,6 @@ export type PutAsideDeps = WorkDeps & TellDeps & { store: TellDeps['store'] & Wo
 
 /** Failures in a row after which the operators are told that a record is stuck. */
 const stuckAfter = 5;
-export const longestPutAsideMs = 3_600_000;
 
 /**
  * What cannot be read, opened or told is kept and tried ever more rarely, and never holds up its channel. The

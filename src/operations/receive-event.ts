@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../domain/alert-route.ts';
+import { faceOf } from '../domain/card-face.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Store } from '../store/store.ts';
 import { alertKey, readOutboxRecord } from './outbox.ts';
 import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
@@ -19,10 +21,10 @@ export type ReceiveDeps = TellDeps & {
   /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /**
-   * Called before the event is stored, however often it comes, so that a charge it may be about is looked up now
-   * and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
+   * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+   * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
-  triggerCharge: (event: PaymentEvent) => Promise<void>;
+  beforeReceived: (event: PaymentEvent) => Promise<void>;
 };
 
 export type ReceiveResult = 'new' | 'duplicate' | 'differs';
@@ -42,15 +44,15 @@ export async function receiveEvent(
   fingerprint: string,
 ): Promise<ReceiveResult> {
   const key = alertKey(event.key);
-  // The token of a saved card goes to the ledger or nowhere: no other record may hold it.
-  const { savedCard, ...kept } = event;
+  const { savedCard } = event;
+  const kept = withoutToken(event, deps.rememberCard !== undefined);
   if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
-  await deps.triggerCharge(kept);
-  const receivedAtMs = deps.now();
-  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs };
-  const isNew = deps.needsLookUp(kept)
-    ? await storeOwn(deps, alert, { kind: 'to_route' })
-    : await storeRouted(deps, alert);
+  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
+  // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
+  const [, isNew] = await Promise.all([
+    deps.beforeReceived(kept),
+    deps.needsLookUp(kept) ? storeOwn(deps, alert, { kind: 'to_route' }) : storeRouted(deps, alert),
+  ]);
   if (isNew) {
     deps.wake();
     return 'new';
@@ -61,6 +63,14 @@ export async function receiveEvent(
   const notice = { kind: 'event_differs', eventKind, orderReference } as const;
   if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
   return 'differs';
+}
+
+/** The token of a saved card goes to the ledger or nowhere: no other record may hold it. */
+function withoutToken({ savedCard, ...event }: PaymentEvent, isKept: boolean): PaymentEvent {
+  if (!savedCard || event.kind !== 'payment_success') return event;
+  const cardSaved = { kind: isKept ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
+  const customerEmail = event.customerEmail ?? savedCard.customerEmail;
+  return { ...event, cardSaved, ...withoutUndefined({ customerEmail }) };
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import type { ChargeEvent } from '../domain/charge-state.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId } from '../log.ts';
 import type { Entry } from '../store/store.ts';
 import { advanceCharge, advanceEntry, writeCharge } from './advance-charge.ts';
 import { openCharge } from './charge-record.ts';
+import { keepUnopened } from './keep-for-later.ts';
 import { runCharge, type RunDeps } from './run-charge.ts';
 
 /** So many charges at most are being settled by one process; the others stay due, and alerts are not held up. */
@@ -21,8 +22,6 @@ export type Room = {
 const firstUsualMs = 1_000;
 /** A charge is never turned away for longer, so that a service that is back is used soon. */
 const longestNoRoomMs = 30_000;
-const shortestPutAsideMs = 60_000;
-const longestPutAsideMs = 3_600_000;
 
 /**
  * A charge the store gave out as due: its timer, or a crash. The step is stored here; what follows from it
@@ -67,12 +66,8 @@ function nextPlaceMs(room: Room, nowMs: number): number {
 /** Sealed with a key that is not here: kept, tried ever more rarely, and it holds nobody up. */
 async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<void> {
   if (error instanceof StoreUnavailable) throw error;
-  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
-  const errorId = newErrorId();
-  deps.log('error', 'a charge cannot be opened; it is kept', { errorId, key: entry.key, fix }, error);
+  const errorId = await keepUnopened(deps, entry, { what: 'a charge', error });
   await deps.tellStuck(entry.key, errorId);
-  const delayMs = growingDelayMs(shortestPutAsideMs, Math.min(entry.attempts - 1, 20), longestPutAsideMs);
-  await deps.store.write(entry, entry.value, { delayMs });
 }
 
 /**
@@ -84,7 +79,8 @@ async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<vo
  */
 export async function triggerCharge(deps: RunDeps, event: PaymentEvent): Promise<void> {
   const { orderReference, reason, kind } = event;
-  if (orderReference === undefined) return;
+  // Whatever else is paid there is no charge of ours, and most events are of that.
+  if (!orderReference?.startsWith(chargeReferencePrefix)) return;
   const said: ChargeEvent =
     kind === 'payment_success'
       ? { kind: 'payment_success' }

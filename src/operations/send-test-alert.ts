@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../store/store.ts';
-import { outboxKey, writeOutboxRecord, type Sealer, type TestAlertBody } from './outbox.ts';
+import { outboxKey, type TestAlertBody } from './outbox.ts';
+import { storeMessage, type StoreMessageDeps } from './store-message.ts';
 
-export type TestAlertDeps = {
-  store: Pick<Store, 'create'>;
-  sealer: Sealer;
-  now: () => number;
+export type TestAlertDeps = StoreMessageDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
 };
@@ -21,17 +18,8 @@ export function createTestAlerts(deps: TestAlertDeps): (channel: string, askedBy
   return async function sendTestAlert(channel, askedBy) {
     const key = outboxKey('test_alert', randomUUID());
     const body: TestAlertBody = { askedBy };
-    const record = writeOutboxRecord({
-      kind: 'test_alert',
-      channel,
-      fingerprint: '',
-      receivedAtMs: deps.now(),
-      sealed: deps.sealer.seal(key, JSON.stringify(body)),
-      misses: 0,
-      progress: { kind: 'waiting' },
-      rememberMs,
-    });
-    await deps.store.create(key, record, { delayMs: 0, lane: channel });
+    const progress = { kind: 'waiting' } as const;
+    await storeMessage(deps, key, { kind: 'test_alert', channel, body, progress, rememberMs });
     deps.wake();
   };
 }

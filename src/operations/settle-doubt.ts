@@ -1,6 +1,6 @@
-import type { OutboxRecord } from './outbox.ts';
+import { historyKey, type OutboxRecord } from './outbox.ts';
 import type { HistoryAnswer } from '../domain/delivery.ts';
-import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
+import { again, finishPosted, paceMs, type FinishDeps, type Work } from './outbox-work.ts';
 
 /**
  * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
@@ -9,10 +9,9 @@ import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-
 const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
 
-export type DoubtDeps = WorkDeps & {
+export type DoubtDeps = FinishDeps & {
   /** In the channel itself, or in one of its threads. */
   findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
-  now: () => number;
 };
 
 /**
@@ -23,7 +22,8 @@ export type DoubtDeps = WorkDeps & {
 export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
   const { doubt } = work.record;
   if (!doubt) return 'none';
-  const answer = await deps.findByKey(doubt.channel, work.entry.key, doubt.sinceMs, doubt.threadTs);
+  const key = historyKey(work.entry.key, work.record);
+  const answer = await deps.findByKey(doubt.channel, key, doubt.sinceMs, doubt.threadTs);
   switch (answer.kind) {
     case 'found':
       await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.sent);

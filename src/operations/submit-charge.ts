@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { endsCard, type EndedCard } from '../domain/alert-card.ts';
 import { step } from '../domain/charge.ts';
 import { chargeReference } from '../domain/charge-reference.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
@@ -6,6 +7,7 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Store } from '../store/store.ts';
 import { readCharge } from './advance-charge.ts';
+import { readAlertCard } from './alert-cards.ts';
 import type { AgentCharges } from './agent-charges.ts';
 import type { CardHistory } from './card-history.ts';
 import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
@@ -45,13 +47,25 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   if (known) return { kind: 'known', charge: await see(deps, known) };
   const terms = await deps.drafts.read(viewId, draft);
   if (!terms) return { kind: 'stale' };
-  // Taken before the claim: a process that sleeps between the two wakes up too late to charge.
+  // Taken before the alert is asked and the card claimed: a process that sleeps on the way wakes up too late to charge.
   const nowMs = deps.now();
+  // Not before the dialogue's own charge was looked for: that may be what ended it.
+  const ended = terms.alert === undefined ? undefined : await endedAlert(deps, terms.alert);
+  if (ended) return { kind: 'alert_ended', card: ended };
   const card = await deps.fingerprint(terms.tokenKey);
   const claim = { card, reference, money: terms.money, by, ...(despite === undefined ? {} : { despite }) };
   const claimed = await deps.cards.claim(claim);
   if (claimed.kind !== 'claimed') return claimed;
   return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+}
+
+/** See `ChargeDesk.endedAlert`. */
+export async function endedAlert(
+  deps: Pick<SubmitDeps, 'store' | 'sealer'>,
+  id: string,
+): Promise<EndedCard | undefined> {
+  const card = await readAlertCard(deps, id);
+  return endsCard(card) ? card : undefined;
 }
 
 /** The one reference of a dialogue, on every replica and after every crash. */

@@ -50,11 +50,14 @@ const state = z.object({
   approvals: z.array(approval),
   /** Of a silence that was told. */
   silentSinceMs: z.number().optional(),
+  /** Since when this is judged once a minute; absent when that was never interrupted. */
+  watchedSinceMs: z.number().optional(),
   /** Of the last ten minutes, since the last accepted delivery. */
   refusals: z.array(refusal),
   cause: cause.optional(),
   /** Of a run of refusals that was told. */
   refused: z.object({ sinceMs: z.number(), lastMs: z.number() }).optional(),
+  refusedToldAtMs: z.number().optional(),
   /** Charges whose event never came, and who are not told yet. */
   missing: z.array(approval),
   missingToldAtMs: z.number().optional(),
@@ -82,7 +85,8 @@ const mostListed = 10;
 const refusalsWithinMs = 600_000;
 /** Without a refusal for so long the next run of them is another incident. */
 const calmMs = 3_600_000;
-const missingEveryMs = 3_600_000;
+/** No alarm of these comes more often. Anybody can send deliveries to be refused, and good ones may come in between. */
+const everyMs = 3_600_000;
 /** An approval so soon after a delivery may be what that delivery told. */
 const graceMs = 120_000;
 
@@ -132,10 +136,15 @@ export function dropTold(before: WebhookState, names: ReadonlySet<string>): Webh
   return { ...before, toTell: before.toTell.filter(({ name }) => !names.has(name)) };
 }
 
+/** Nobody judged for a while, so that probably nobody could receive either: webhooks get their time anew. */
+export function watchAnew(before: WebhookState, nowMs: number): WebhookState {
+  return { ...before, watchedSinceMs: nowMs };
+}
+
 /**
  * What must be told by now, put down in `toTell`, each incident once: its name includes when it began. Silence
- * ends with the next accepted delivery; so does a run of refusals, or when there was none for an hour. Charges
- * without their event are told once an hour at most, all that came up in between together.
+ * ends with the next accepted delivery; so does a run of refusals, or when there was none for an hour. Refusals are
+ * told once an hour at most, and so are charges without their event, all that came up in between together.
  */
 export function judgeWebhooks(before: WebhookState, rules: AlarmRules, nowMs: number): WebhookState {
   return [judgeSilence, judgeRefusals, judgeMissing].reduce(
@@ -147,7 +156,7 @@ export function judgeWebhooks(before: WebhookState, rules: AlarmRules, nowMs: nu
 function judgeSilence(before: WebhookState, { silenceMs }: AlarmRules, nowMs: number): WebhookState {
   const [first] = before.approvals;
   if (silenceMs === 0 || before.silentSinceMs !== undefined || !first) return before;
-  if (nowMs - first.atMs < silenceMs) return before;
+  if (nowMs - Math.max(first.atMs, before.watchedSinceMs ?? 0) < silenceMs) return before;
   const notice: AlarmNotice = {
     kind: 'webhooks_silent',
     minutes: Math.round(silenceMs / 60_000),
@@ -166,20 +175,22 @@ function judgeRefusals(before: WebhookState, rules: AlarmRules, nowMs: number): 
     const isOver = nowMs - (lastMs ?? refused.lastMs) >= calmMs;
     return isOver ? calm : { ...calm, refused: { ...refused, lastMs: lastMs ?? refused.lastMs } };
   }
-  if (rules.refusals === 0 || refusals.length < rules.refusals || !first || lastMs === undefined) return calm;
+  if (!isRun(refusals.length, rules) || !first || lastMs === undefined) return calm;
+  if (wasJustTold(calm.refusedToldAtMs, nowMs)) return calm;
   const notice: AlarmNotice = {
     kind: 'deliveries_refused',
     refusals: refusals.length,
     sinceMs: first.atMs,
     cause: before.cause?.words ?? unexplained,
   };
-  return { ...withTold(calm, `refused:${first.atMs}`, notice), refused: { sinceMs: first.atMs, lastMs } };
+  const told = withTold(calm, `refused:${first.atMs}`, notice);
+  return { ...told, refused: { sinceMs: first.atMs, lastMs }, refusedToldAtMs: nowMs };
 }
 
 function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: number): WebhookState {
   const { missing, missingToldAtMs } = before;
   const [first] = missing;
-  if (!first || (missingToldAtMs !== undefined && nowMs - missingToldAtMs < missingEveryMs)) return before;
+  if (!first || wasJustTold(missingToldAtMs, nowMs)) return before;
   const notice: AlarmNotice = {
     kind: 'events_missing',
     references: missing.slice(0, mostListed).map(({ reference }) => reference),
@@ -188,6 +199,14 @@ function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: nu
   };
   const told = withTold(before, `missing:${first.reference}:${first.atMs}`, notice);
   return { ...told, missing: [], missingToldAtMs: nowMs };
+}
+
+function isRun(count: number, { refusals }: AlarmRules): boolean {
+  return refusals > 0 && count >= refusals;
+}
+
+function wasJustTold(toldAtMs: number | undefined, nowMs: number): boolean {
+  return toldAtMs !== undefined && nowMs - toldAtMs < everyMs;
 }
 
 function withTold(before: WebhookState, name: string, notice: AlarmNotice): WebhookState {

@@ -5,20 +5,18 @@ import type { Entry, Store } from '../store/store.ts';
 import { createChangeRecord, type ChangeRecord } from './change-record.ts';
 import { alertKey } from './outbox.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
+import { batchOf, createWebhookCounter } from './webhook-counter.ts';
 import {
   addMissing,
   dropTold,
   judgeWebhooks,
-  mostApprovals,
-  mostRefusals,
   nothingSeen,
   readBatch,
   readState,
   takeIn,
-  unexplained,
+  watchAnew,
   type AlarmNotice,
   type AlarmRules,
-  type WebhookBatch,
   type WebhookState,
 } from './webhook-state.ts';
 
@@ -58,6 +56,8 @@ const stateKey = 'webhook-watch';
 /** One lane for all that changes what is known, so that replicas take turns. */
 export const alarmLane = 'alarm';
 const minuteMs = 60_000;
+/** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
+const awayMs = 5 * minuteMs;
 const dayMs = 86_400_000;
 
 /**
@@ -71,7 +71,7 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   const { store, rules, log, now } = deps;
   const changeRecord = createChangeRecord(store);
   const replica = randomBytes(8).toString('hex');
-  let seen = nothingCounted();
+  const counter = createWebhookCounter();
   let count = 0;
   let isArmed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -88,14 +88,13 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   }
 
   async function flush(): Promise<void> {
-    if (isEmpty(seen)) return;
-    const counted = seen;
-    seen = nothingCounted();
+    const counted = counter.takeAll();
+    if (!counted) return;
     try {
       await store.create(`${batchPrefix}${nextId()}`, batchOf(counted), { delayMs: 0, lane: alarmLane });
     } catch (error) {
       // What was counted meanwhile is newer. Should the call have been carried out, it counts once all the same.
-      seen = joined(counted, seen);
+      counter.putBack(counted);
       log('debug', 'what was seen of webhooks is not on record yet', {}, error);
     }
   }
@@ -107,14 +106,11 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
 
   return {
     accepted() {
-      seen = { ...nothingCounted(), approvals: seen.approvals, acceptedAtMs: now() };
+      counter.accepted(now());
     },
     refused(explain) {
       if (rules.refusals === 0) return;
-      const atMs = now();
-      if (seen.refusals.length >= mostRefusals) seen.refusals.shift();
-      seen.refusals.push({ id: nextId(), atMs });
-      seen.lastRefused = { explain, atMs };
+      counter.refused({ id: nextId(), atMs: now(), explain });
     },
     async approved({ reference, hasEvent }) {
       if (hasEvent) return;
@@ -122,10 +118,7 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
       if (rules.missingMs > 0) {
         await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
       }
-      const isKnown = seen.approvals.some((one) => one.reference === reference);
-      if (rules.silenceMs > 0 && !isKnown && seen.approvals.length < mostApprovals) {
-        seen.approvals.push({ reference, atMs });
-      }
+      if (rules.silenceMs > 0) counter.approved({ reference, atMs });
     },
     flush,
     start() {
@@ -141,45 +134,6 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   };
 }
 
-type Counted = Omit<WebhookBatch, 'cause'> & {
-  lastRefused?: { explain: () => string; atMs: number } | undefined;
-};
-
-function nothingCounted(): Counted {
-  return { refusals: [], approvals: [] };
-}
-
-function isEmpty({ acceptedAtMs, refusals, approvals }: Counted): boolean {
-  return acceptedAtMs === undefined && refusals.length === 0 && approvals.length === 0;
-}
-
-function joined(older: Counted, newer: Counted): Counted {
-  const acceptedAtMs = newer.acceptedAtMs ?? older.acceptedAtMs;
-  const kept = newer.acceptedAtMs === undefined ? older.refusals : [];
-  return {
-    refusals: [...kept, ...newer.refusals].slice(-mostRefusals),
-    approvals: [...older.approvals, ...newer.approvals].slice(0, mostApprovals),
-    lastRefused: newer.lastRefused ?? (kept.length > 0 ? older.lastRefused : undefined),
-    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
-  };
-}
-
-/** The cause is looked for here, once for all of the minute, and the delivery itself goes no further. */
-function batchOf({ lastRefused, ...counted }: Counted): string {
-  const cause = lastRefused && { words: explained(lastRefused.explain), atMs: lastRefused.atMs };
-  const batch: WebhookBatch = cause ? { ...counted, cause } : counted;
-  return JSON.stringify(batch);
-}
-
-/** A bug in explaining must not keep what was counted from being put on record. */
-function explained(explain: () => string): string {
-  try {
-    return explain();
-  } catch {
-    return unexplained;
-  }
-}
-
 async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
   if (entry.key === checkKey) return await check(deps, changeRecord, entry);
   if (entry.key.startsWith(batchPrefix)) return await takeBatch(deps, changeRecord, entry);
@@ -190,7 +144,12 @@ async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): 
 
 /** Told first and crossed out afterwards: a crash in between tells again under the same name, which is once. */
 async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  const judged = await change(deps, changeRecord, (state) => judgeWebhooks(state, deps.rules, deps.now()));
+  const { rules, now } = deps;
+  // The value says when it was judged last.
+  const wasAway = entry.value !== '' && now() - Number(entry.value) > awayMs;
+  const judged = await change(deps, changeRecord, (state) =>
+    judgeWebhooks(wasAway ? watchAnew(state, now()) : state, rules, now()),
+  );
   for (const { name, notice } of judged.toTell) {
     deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
     // oxlint-disable-next-line no-await-in-loop -- few, and in their order
@@ -198,7 +157,7 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   }
   const names = new Set(judged.toTell.map(({ name }) => name));
   if (names.size > 0) await change(deps, changeRecord, (state) => dropTold(state, names));
-  await deps.store.write(entry, '', { delayMs: minuteMs });
+  await deps.store.write(entry, String(now()), { delayMs: minuteMs });
 }
 
 function logWords(notice: AlarmNotice): string {
@@ -225,8 +184,13 @@ export function successKey(reference: string): string {
 
 async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
   const reference = entry.key.slice(eventPrefix.length);
-  const hasCome = deps.rules.missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
+  const { missingMs } = deps.rules;
+  const hasCome = missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
   const atMs = Number(entry.value);
+  if (!hasCome && entry.attempts === 1 && deps.now() - atMs > missingMs + awayMs) {
+    await deps.store.write(entry, entry.value, { delayMs: missingMs });
+    return;
+  }
   if (!hasCome) await change(deps, changeRecord, (state) => addMissing(state, { reference, atMs }));
   await deps.store.write(entry, entry.value, { ttlMs: dayMs });
 }

@@ -1,6 +1,6 @@
-import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
+import { keepForLater } from './keep-for-later.ts';
 
 export type WorkOnceDeps = {
   store: Pick<Store, 'take' | 'write'>;
@@ -10,9 +10,6 @@ export type WorkOnceDeps = {
   kinds: readonly { prefix: string; work: (entry: Entry) => Promise<void> }[];
   log: Log;
 };
-
-const shortestPutOffMs = 60_000;
-const longestPutOffMs = 3_600_000;
 
 /**
  * Takes one due record and hands it to its kind; false when nothing was due. Throws what that work throws:
@@ -33,6 +30,5 @@ async function putOff(deps: WorkOnceDeps, entry: Entry): Promise<void> {
     const fix = 'Run the release that wrote it, or a newer one.';
     deps.log('error', 'work of an unknown kind is due; it is kept', { key: entry.key, fix });
   }
-  const delayMs = growingDelayMs(shortestPutOffMs, entry.attempts - 1, longestPutOffMs);
-  await deps.store.write(entry, entry.value, { delayMs });
+  await keepForLater(deps, entry);
 }

@@ -13,10 +13,14 @@ export type WorkerDeps = {
 };
 
 export type Worker = {
+  /** Lets it look at once, or as soon as the last time is long enough ago: a burst of events costs few looks. */
   wake: () => void;
   /** Takes no more work and resolves when what is under way is done. */
   stop: () => Promise<void>;
 };
+
+/** Between two times that it is woken, at least. */
+const wakeGapMs = 25;
 
 /**
  * Keeps doing due work until stopped. A throw ends one piece, never the loop: its record is due again
@@ -39,8 +43,25 @@ export function startWorker(deps: WorkerDeps): Worker {
     });
   }
 
-  function wake(): void {
+  function rouse(): void {
     for (const done of sleepers) done();
+  }
+
+  let nextWake: NodeJS.Timeout | undefined;
+  let wokenAtMs = -Infinity;
+  function wake(): void {
+    const waitMs = wokenAtMs + wakeGapMs - performance.now();
+    if (waitMs > 0) {
+      nextWake ??= setTimeout(wakeNow, waitMs);
+      return;
+    }
+    wakeNow();
+  }
+  function wakeNow(): void {
+    clearTimeout(nextWake);
+    nextWake = undefined;
+    wokenAtMs = performance.now();
+    rouse();
   }
 
   async function workOrRest(): Promise<void> {
@@ -65,7 +86,8 @@ export function startWorker(deps: WorkerDeps): Worker {
     wake,
     async stop(): Promise<void> {
       stopped.abort();
-      wake();
+      clearTimeout(nextWake);
+      rouse();
       await Promise.all(loops);
     },
   };

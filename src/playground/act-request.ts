@@ -43,6 +43,7 @@ const paymentsActions = [
   z.object({ kind: z.literal('pay_order'), orderReference: id, outcome: z.enum(['approved', 'declined']) }),
   z.object({ kind: z.literal('decline_saved_card_charge'), ...terms, reason: line }),
   z.object({ kind: z.literal('approve_saved_card_charge'), ...terms }),
+  z.object({ kind: z.literal('send_failures'), count: z.int().min(1).max(500) }),
   z.object({
     kind: z.literal('redeliver'),
     deliveryId: z.int(),

@@ -19,6 +19,8 @@ export type PlaygroundOptions = {
   redisUrl?: string;
   /** More of the bot's environment, or other than the playground gives it. */
   botEnv?: Record<string, string>;
+  /** More rules of the bot's payops.yml. */
+  rules?: string;
 };
 
 export type Playground = {
@@ -65,7 +67,11 @@ async function startParts(
   const log = createExchangeLog(keptExchanges, changed);
   const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
-  const workspace = await startWorkspace({ manifestPath, onExchange: log.recorder() });
+  const workspace = await startWorkspace({
+    manifestPath,
+    onExchange: log.recorder(),
+    grantedOptionalScopes: ['reactions:write', 'files:write'],
+  });
   undo.push(() => workspace.close());
   const payments = await startPaymentsService({ onExchange: log.recorder(), knownCards: true });
   undo.push(() => payments.close());
@@ -118,6 +124,15 @@ type BotParts = {
   changed: () => void;
 };
 
+/** The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. */
+function savedCardsTo(channel: string): string {
+  return `routes:
+  - name: saved-cards
+    when: { event: card_saved }
+    to: ${channel}
+`;
+}
+
 async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const { folder, workspace, payments, options } = parts;
   const port = await freePort();
@@ -125,13 +140,11 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const policy = join(folder, 'payops.yml');
   const dataDir = join(folder, 'data');
   await mkdir(dataDir, { mode: 0o700 });
-  await writeFile(
-    policy,
-    payopsFile({
-      channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
-      users,
-    }),
-  );
+  const written = payopsFile({
+    channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
+    users,
+  });
+  await writeFile(policy, written + savedCardsTo(channels.payOps) + (options.rules ?? ''));
   const settings = botSettings({
     port,
     dataDir,

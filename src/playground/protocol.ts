@@ -38,6 +38,7 @@ export type PageMessage = {
   edited: boolean;
   replyCount: number;
   reactions: { name: string; users: string[] }[];
+  files?: { id: string; name: string; title: string; text: string }[];
 };
 
 export type PageView = {
@@ -141,6 +142,8 @@ export type PaymentsAction =
   | { kind: 'pay_order'; orderReference: string; outcome: 'approved' | 'declined' }
   /** The merchant's own system charges a saved card and the bank declines; a payment_failed event follows. */
   | { kind: 'decline_saved_card_charge'; amount: string; customerEmail: string; reason: string }
+  /** So many declines of saved cards at once, for reasons and amounts of their own. */
+  | { kind: 'send_failures'; count: number }
   | { kind: 'approve_saved_card_charge'; amount: string; customerEmail: string }
   /** Sends an event that was sent before once more: as it was, with a new event id, late, or with a bad signature. */
   | { kind: 'redeliver'; deliveryId: number; how: 'again' | 'new_id' | 'late' | 'bad_signature' }

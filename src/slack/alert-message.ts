@@ -1,4 +1,5 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
+import { endsCard } from '../domain/alert-card.ts';
 import { isDeclined, type Alert, type Lookup } from '../domain/alert.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -8,6 +9,7 @@ import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts'
 import type { Transaction } from '../domain/transaction.ts';
 import { cardButtons } from './alert/card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './alert/card-lines.ts';
+import { cardSavedLines, cardSavedState } from './alert/card-saved-lines.ts';
 import { routeBlocks } from './alert-route-blocks.ts';
 import { bold, fields, headline, richText, words } from './blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from './evidence.ts';
@@ -26,10 +28,9 @@ export const alertEventType = 'payops_alert';
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const isEnded = card?.card.kind === 'recovered' || card?.card.kind === 'closed';
   const blocks: MessageBlock[] = [
     block,
-    ...(isEnded ? fields(cardFields(card)) : body(alert)),
+    ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
     ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
     placeOf(alert),
     ...(card ? cardFoot(card) : []),
@@ -44,7 +45,7 @@ export function alertMessage(alert: Alert): SlackMessage {
 
 /** The first line: the state of card and charge, or another word for it; amount, customer, reference. */
 export function alertHeadline(alert: Alert, state?: string): ReturnType<typeof headline> {
-  const charge = verdict(alert).state;
+  const charge = cardSavedState(alert.event.cardSaved, verdict(alert).state);
   return headline(state ?? (alert.card ? cardState(alert.card.card, charge) : charge), details(alert));
 }
 
@@ -53,6 +54,7 @@ function body(alert: Alert): MessageBlock[] {
   const { says, next } = verdict(alert);
   return [
     ...routeBlocks(alert.route),
+    ...cardSavedLines(event.cardSaved, alert.environment),
     ...reasons(event, recordOf(lookup)),
     ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
     ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),

@@ -164,7 +164,9 @@ export function quotation(whose: string, text: string): RichTextBlock {
   };
 }
 
-/** Lines to be copied as they are. */
+const breaks = /[\n\v\f\r\u0085\u2028\u2029]+/g;
+
+/** Lines to be copied as they are, each on a line of its own: a break within one would begin another. */
 export function codeLines(lines: readonly string[]): RichTextBlock {
   return {
     type: 'rich_text',
@@ -172,7 +174,7 @@ export function codeLines(lines: readonly string[]): RichTextBlock {
       {
         type: 'rich_text_preformatted',
         elements: (lines.length === 0 ? [nothing] : lines).map((line, index) =>
-          words(`${index === 0 ? '' : '\n'}${visible(line) || ' '}`),
+          words(`${index === 0 ? '' : '\n'}${visible(line).replace(breaks, ' ') || ' '}`),
         ),
       },
     ],
@@ -285,13 +287,18 @@ export function textInput(parts: {
     action_id: parts.id,
     max_length: longest,
     ...(minLength === undefined ? {} : { min_length: minLength }),
-    ...(initial === undefined ? {} : { initial_value: visible(initial).slice(0, longest) }),
+    ...(initial === undefined ? {} : { initial_value: firstOf(visible(initial), longest) }),
     ...(parts.placeholder === undefined
       ? {}
       : { placeholder: plainText(parts.placeholder, limits.placeholder) }),
     ...(parts.focus === true ? { focus_on_load: true } : {}),
   };
   return inputBlock(parts, element);
+}
+
+/** Its first characters, without half a one at the end. No ellipsis: what stands in a field is sent back. */
+function firstOf(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 export type Choice = { text: string; value: string };

@@ -15,6 +15,7 @@ import {
   words,
   type Run,
 } from './blocks.ts';
+import { word } from './evidence.ts';
 import type { SlackMessage } from './message.ts';
 
 /** The button's id; its value is the channel. */
@@ -39,7 +40,12 @@ export function undeliveredMessage(all: readonly Undelivered[]): SlackMessage {
     .flatMap((one) => [
       richText(
         [bold(counted(one.messages)), words(' for '), whereOf(one.channel)],
-        [words('Refused since '), moment(one.sinceMs), words(' · Slack’s word '), code(one.slackError)],
+        [
+          words('Refused since '),
+          moment(one.sinceMs),
+          words(' · Slack’s word '),
+          code(word(one.slackError) ?? ''),
+        ],
         [words(`First: ${one.fix}`)],
       ),
       actions(deliverAgainButton(one)),

@@ -1,12 +1,14 @@
-import type { Environment } from '../domain/alert.ts';
 import {
   isMuted,
   type AlertRule,
   type QuietHours,
   type RouteMatch,
+  type RoutePlace,
   type RoutePlan,
 } from '../domain/alert-route.ts';
+import { rehearsedLine, type Rehearsal } from '../domain/rehearsal.ts';
 import { formatMoney } from '../domain/money.ts';
+import { stormBlocks, type StormState } from './alert/storm-state.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
 import {
   actions,
@@ -22,13 +24,21 @@ import {
   type Run,
 } from './blocks.ts';
 import { environmentWords, word } from './evidence.ts';
+import { utcTime } from './text.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
 
 /** The button that posts a test alert; its value is the channel. */
 export const testAlertActionId = 'send_test_alert';
 
 /** The plan as one channel sees it. */
-export type RoutesView = { plan: RoutePlan; channel: string; nowMs: number };
+export type RoutesView = {
+  plan: RoutePlan;
+  channel: string;
+  nowMs: number;
+  /** What this plan would have told lately; `pending`: that is being worked out. `impossible`: the store is away. */
+  rehearsal: Rehearsal | 'pending' | 'impossible';
+  storm?: StormState;
+};
 
 /** More lines than these nobody reads; they also fit one message whatever the rules say. */
 const mostRules = 15;
@@ -38,9 +48,10 @@ const mostHomeRules = 10;
  * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
  * `channels` sends it. The button is there when anything is.
  */
-export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessage {
+export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
-  const rest = restLines(plan, channel);
+  const told = typeof rehearsal === 'string' ? undefined : rehearsal;
+  const rest = restLines(plan, channel, told);
   if (rules.length + rest.length === 0) return noAlertsMessage();
   const muted = rules.filter((rule) => isMuted(rule, nowMs)).length;
   const { text, block } = headline('🔔 This channel gets alerts', [
@@ -53,9 +64,13 @@ export function routesMessage({ plan, channel, nowMs }: RoutesView): SlackMessag
     text,
     blocks: [
       block,
-      ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+      ...shown.map((rule) =>
+        richText([...ruleLine(rule, plan, nowMs), ...rehearsedWords(told, channel, rule.name)]),
+      ),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
+      ...(storm ? stormBlocks(storm, rules) : []),
+      context(plainText(rehearsalWords(rehearsal))),
       context(plainText(plan.rules.length === 0 ? withoutRules : order)),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
@@ -72,12 +87,40 @@ export function noAlertsMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(advice)])] };
 }
 
-function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
+/** " In the last 7 days it would have posted 41, worst hour 9." */
+function rehearsedWords(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
+  if (!rehearsal || rehearsal.events === 0) return [];
+  const { posts, worstHour } = rehearsedLine(rehearsal, channel, rule);
+  const worst = posts === 0 ? '' : `, worst hour ${worstHour}`;
+  return [words(` In the last 7 days this would have posted ${posts === 0 ? 'nothing' : posts}${worst}.`)];
+}
+
+/** What the numbers above stand on. */
+function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
+  if (rehearsal === 'pending') return '⏳ Working out what this would have posted in the last 7 days …';
+  if (rehearsal === 'impossible') {
+    return 'What this would have posted lately cannot be said: the bot’s store does not answer.';
+  }
+  const { events, sinceMs, unsure } = rehearsal;
+  if (sinceMs === undefined) return 'No event of the last 7 days is on record, so nothing was rehearsed.';
+  const record = `Rehearsed with ${counted(events, 'event')}, the first of ${utcTime(sinceMs)}, as if no rule were muted.`;
+  if (unsure === 0) return record;
+  return `${record} ${unsure} of them nobody looked up, and they are counted by what they say themselves.`;
+}
+
+function restLines(
+  { rules, failures, successes }: RoutePlan,
+  channel: string,
+  rehearsal: Rehearsal | undefined,
+): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
   const lines: Run[][] = [];
-  if (failures === channel) lines.push(restLine(`Every failed charge${left}`, 'channels.alerts'));
+  const rehearsed = rehearsedWords(rehearsal, channel);
+  if (failures === channel)
+    lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
   if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
-  return lines;
+  // Where both go to one channel they are counted together.
+  return lines.map((line, index) => (index === lines.length - 1 ? [...line, ...rehearsed] : line));
 }
 
 function restLine(what: string, setting: string): Run[] {
@@ -85,15 +128,15 @@ function restLine(what: string, setting: string): Run[] {
 }
 
 /** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
-export function ruleLine(rule: AlertRule, environment: Environment, nowMs: number): Run[] {
+export function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
   const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
-    words(whatItTakes(match, environment)),
+    words(whatItTakes(match, place)),
     ...(mention ? [words(', with '), mentioned(mention)] : []),
     ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
     words(', by rule '),
-    bold(name),
+    bold(word(name) ?? ''),
     ...(goesOn ? [words(', which goes on to the rules after it')] : []),
     ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
     ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
@@ -109,7 +152,7 @@ function clock(minute: number): string {
   return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-function whatItTakes(match: RouteMatch, environment: Environment): string {
+function whatItTakes(match: RouteMatch, place: RoutePlace): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,
@@ -117,24 +160,31 @@ function whatItTakes(match: RouteMatch, environment: Environment): string {
     customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
     emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
     reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
-    match.environment === undefined ? '' : environmentPart(match.environment, environment),
+    match.environment === undefined
+      ? ''
+      : placePart(environmentWords[match.environment], match.environment === place.environment),
+    match.account === undefined ? '' : placePart(`“${word(match.account)}”`, match.account === place.account),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }
 
-function environmentPart(wanted: Environment, environment: Environment): string {
-  const only = `in ${environmentWords[wanted]} only`;
-  return wanted === environment ? only : `${only}, which this bot is not`;
+function placePart(wanted: string, isHere: boolean): string {
+  return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot is not`;
 }
 
 function subject({ event, isSavedCardCharge }: RouteMatch): string {
   const charges =
     isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
+  if (event === 'card_saved') return `${capital(charges ?? 'payments')} that save a card`;
   if (event === 'payment_failed') return `Failed ${charges ?? 'charges'}`;
   if (event === 'payment_success') return `Successful ${charges ?? 'payments'}`;
   return charges === undefined
     ? 'Failed charges and successful payments'
     : `Failed and successful ${charges}`;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 function moneyWords({ currency, amount }: RouteMatch): string {
@@ -156,7 +206,7 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   const left = muted.length - shown.length;
   return [
     header('Muted alerts'),
-    ...shown.map((rule) => richText(ruleLine(rule, plan.environment, nowMs))),
+    ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
     ...(left === 0 ? [] : [context(plainText(`… and ${counted(left, 'more rule')}.`))]),
   ];
 }

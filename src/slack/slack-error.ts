@@ -6,6 +6,7 @@ import {
 } from '@slack/web-api';
 import type { RefusalAbout } from '../domain/delivery.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { outsideText } from './text.ts';
 
 /**
  * What a failed call to Slack means for the caller. `not_sent` surely had no effect; `unsure` may have had
@@ -142,7 +143,7 @@ export function refusalAbout(slackError: string, channel: string): RefusalAbout 
 
 /** Whether Slack refuses this one message for what is in it; another may pass. */
 export function isAboutMessage(slackError: string): boolean {
-  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_)/.test(
+  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_|http_413$)/.test(
     slackError,
   );
 }
@@ -152,14 +153,17 @@ function ownFix<Fix>(table: Record<string, Fix>, slackError: string): Fix | unde
   return Object.hasOwn(table, slackError) ? table[slackError] : undefined;
 }
 
+const longestErrorWord = 80;
+
 /** What a person must do so that Slack stops refusing, by Slack's own error word. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
   const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
   const own = ofPerson ?? ownFix(fixes, slackError) ?? ownFix(channelFixes, slackError)?.(channel);
   if (own !== undefined) return own;
   if (isAboutMessage(slackError)) return blocksFix;
-  if (slackError.startsWith('http_')) {
-    return `Something between the bot and Slack answered HTTP ${slackError.slice(5)}: check SLACK_API_URL and the proxy.`;
+  const shown = outsideText(slackError, longestErrorWord);
+  if (shown.startsWith('http_')) {
+    return `Something between the bot and Slack answered HTTP ${shown.slice(5)}: check SLACK_API_URL and the proxy.`;
   }
-  return `Look up “${slackError}” in the Slack API documentation, or ask a workspace admin.`;
+  return `Look up “${shown}” in the Slack API documentation, or ask a workspace admin.`;
 }

@@ -44,9 +44,9 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
     }
     found.on('ping-interval', news.hear);
     current = found;
-    const isOther = served !== undefined && (served.host !== node.host || served.port !== node.port);
+    const other = isOther(node, served);
     served = node;
-    if (isOther) onOtherNode();
+    if (other) onOtherNode();
   }
 
   async function follow(): Promise<void> {
@@ -77,14 +77,25 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
     void follow();
   }
 
+  /** Whoever cannot be asked, or names an older node than the one in use, leaves things as they are. */
+  async function lookForOther(doubted: RedisClient, failure: string): Promise<void> {
+    const node = await findRedisNode(search).catch(() => undefined);
+    if (node && isOther(node, served) && node.epoch >= (served?.epoch ?? 0)) renew(doubted, failure);
+  }
+
   void follow();
   return {
     client: () => current,
     renew,
+    doubt: (doubted, failure) => void lookForOther(doubted, failure),
     tried: first.promise,
     close() {
       over.abort();
       if (current.isOpen) current.destroy();
     },
   };
+}
+
+function isOther(node: ServingNode, served: ServingNode | undefined): boolean {
+  return served !== undefined && (served.host !== node.host || served.port !== node.port);
 }

@@ -70,6 +70,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     commands: createRedisCommands({
       client: line.client,
       onElsewhere: address.kind === 'alone' ? () => undefined : line.renew,
+      onShort: line.doubt,
       waitReplicas,
       waitKey: `{${prefix}}:waited`,
     }),

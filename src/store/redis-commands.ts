@@ -9,6 +9,8 @@ type Options = {
   client: () => RedisClient;
   /** Called when the node says that another one serves. */
   onElsewhere: (client: RedisClient, failure: string) => void;
+  /** Called when for some seconds no call was kept by enough replicas: the node may have been replaced unheard. */
+  onShort: (client: RedisClient, failure: string) => void;
   /** How many replicas must have what a call changed or saw before it is answered. */
   waitReplicas: number;
   /** A key that may be written for it, on the node that serves. */
@@ -17,6 +19,8 @@ type Options = {
 
 /** Longer than a healthy replica takes, short of the store's own deadline. */
 const replicasWithinMs = 500;
+/** A replica that starts anew is back by then. */
+const shortForMs = 3_000;
 
 /**
  * Every call goes once, to one node, and is never sent again: whoever asked must decide. What the node
@@ -24,7 +28,8 @@ const replicasWithinMs = 500;
  * and a script that ran on either half would find a claimed key unclaimed.
  */
 export function createRedisCommands(options: Options): RedisCommands {
-  const { client, onElsewhere, waitReplicas, waitKey } = options;
+  const { client, onElsewhere, onShort, waitReplicas, waitKey } = options;
+  let shortSince: number | undefined;
 
   async function ask<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     const asked = client();
@@ -52,9 +57,21 @@ export function createRedisCommands(options: Options): RedisCommands {
       asked.wait(waitReplicas, replicasWithinMs),
     ]);
     if (have < waitReplicas) {
-      throw new Error(`NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`);
+      const failure = `NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`;
+      runShort(asked, failure);
+      throw new Error(failure);
     }
+    shortSince = undefined;
     return answer;
+  }
+
+  /** A master that is cut off from all but the bot never says that another one serves: it has no replica left. */
+  function runShort(asked: RedisClient, failure: string): void {
+    const nowMs = performance.now();
+    shortSince ??= nowMs;
+    if (nowMs - shortSince < shortForMs) return;
+    shortSince = nowMs;
+    onShort(asked, failure);
   }
 
   return {

@@ -11,6 +11,8 @@ export type RedisLine = {
   client: () => RedisClient;
   /** Drops that connection, unless it is dropped already, and makes another. */
   renew: (lost: RedisClient, failure: string) => void;
+  /** Looks whether another node serves by now, and only then drops that connection for one to it. */
+  doubt: (doubted: RedisClient, failure: string) => void;
   tried: Promise<void>;
   close: () => void;
 };
@@ -43,6 +45,8 @@ export function keepRedis(url: string, news: RedisNews): RedisLine {
       if (client.isOpen) client.destroy();
       connect();
     },
+    // There is no other node.
+    doubt: () => undefined,
     tried,
     close() {
       if (client.isOpen) client.destroy();

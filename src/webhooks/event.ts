@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import { holdsCardNumber } from '../domain/card-number.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
@@ -76,23 +76,23 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
  * Spec: Events; Events, rule 1.
  */
 export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Coverage): ParsedEvent {
-  const bodyKey = `body/${hash(body)}`;
+  const bodyKey = () => `body/${hash(body)}`;
   const document = readJson(body);
-  if (!document.ok) return { kind: 'unreadable', why: document.problem, key: bodyKey };
+  if (!document.ok) return { kind: 'unreadable', why: document.problem, key: bodyKey() };
   const read = createReader(document.value.value, pointers, coverage);
   const eventKind = read.text('kind');
-  if (eventKind === undefined) return { kind: 'unreadable', why: noKind, key: bodyKey };
+  if (eventKind === undefined) return { kind: 'unreadable', why: noKind, key: bodyKey() };
   const kind = knownKind(eventKind);
   const eventId = read.text('eventId');
   const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
-  const signedBodyKey = coverage.covers === 'body' ? bodyKey : undefined;
+  const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
-    const key = idKey ?? signedBodyKey ?? `fields/${hash(read.signedTexts())}`;
+    const key = idKey ?? signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
     return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
   }
-  const fields = readFields(read);
-  const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey;
-  if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey };
+  const fields = readFields(kind, read);
+  const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey();
+  if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey() };
   const fingerprint = fingerprintOf(kind, fields, read);
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
@@ -121,16 +121,16 @@ function createReader(document: unknown, pointers: EventPointers, coverage: Cove
   const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
   // Signing read these pointers to the letter. Reading them loosely could find what was signed as missing.
   const at = signed ? valueAt : valueAtLoosely;
-  function candidates(field: EventField): unknown[] {
-    const readable = signed ? pointers[field].filter((pointer) => signed.has(pointer)) : pointers[field];
-    return readable.map((pointer) => at(document, pointer));
+  function first<T>(field: EventField, read: (value: unknown) => T | undefined): T | undefined {
+    for (const pointer of pointers[field]) {
+      const found = signed && !signed.has(pointer) ? undefined : read(at(document, pointer));
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
   return {
-    value: (field) => candidates(field).find((value) => value !== undefined && value !== null),
-    text: (field) =>
-      candidates(field)
-        .map(textOf)
-        .find((text) => text !== undefined),
+    value: (field) => first(field, (value) => value ?? undefined),
+    text: (field) => first(field, textOf),
     hint: (field) => {
       const unsigned = signed ? pointers[field].filter((pointer) => !signed.has(pointer)) : [];
       return unsigned.map((pointer) => textOf(valueAt(document, pointer))).find((text) => text !== undefined);
@@ -148,10 +148,14 @@ function textOf(value: unknown): string | undefined {
 
 type EventFields = Loose<Omit<PaymentEvent, 'kind' | 'key'>>;
 
-function readFields(read: Reader): EventFields {
+function readFields(kind: PaymentEventKind, read: Reader): EventFields {
   const currency = read.text('currency');
   const reason = read.text('reason');
-  const isSavedCardCharge = read.text('isSavedCardCharge')?.toLowerCase();
+  const isSavedCardCharge = savedCardCharge(read.text('isSavedCardCharge')?.toLowerCase());
+  const told = read.value('savedCard');
+  const savedCard = readSavedCard(told);
+  const isSaving = isSavedCardCharge === false || (told !== undefined && isSavedCardCharge === undefined);
+  const lacksToken = kind === 'payment_success' && isSaving && !savedCard;
   return {
     orderReference: read.text('orderReference'),
     referenceHint: read.text('orderReference') === undefined ? read.hint('orderReference') : undefined,
@@ -162,10 +166,14 @@ function readFields(read: Reader): EventFields {
     amountMinor: minorFromWire(read.text('amount')),
     currency: currency && /^[A-Za-z]{3}$/.test(currency) ? currency.toUpperCase() : undefined,
     reason: reason && holdsCardNumber(reason) ? undefined : reason,
-    isSavedCardCharge:
-      isSavedCardCharge === 'true' ? true : isSavedCardCharge === 'false' ? false : undefined,
-    savedCard: readSavedCard(read.value('savedCard')),
+    isSavedCardCharge,
+    savedCard,
+    cardSaved: lacksToken ? { kind: 'no_token' } : undefined,
   };
+}
+
+function savedCardCharge(text: string | undefined): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
 function readSavedCard(value: unknown): SavedCard | undefined {
@@ -207,5 +215,5 @@ function businessKey(kind: PaymentEventKind, fields: EventFields): string | unde
 type Loose<T> = { [Key in keyof T]: T[Key] | undefined };
 
 function hash(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex').slice(0, 40);
+  return digestOf('sha256', content, 'hex').slice(0, 40);
 }

@@ -4,7 +4,7 @@ import { parseEvent, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';
 import { causeWords, likelyCause, type SignatureSettings } from './likely-cause.ts';
 import { createMask, cutInTheMiddle, maskSecret, textOfBytes, visibleText } from './masked-text.ts';
-import { wordsOfPlace, wordsOfTemplate } from './signature-fit.ts';
+import { wordsOfPlace, wordsOfTemplate } from './setting-changes.ts';
 import { coverageOf, nameOfSource, type Coverage } from './signature-template.ts';
 import { keyBytes, verifySignature, type SignatureScheme } from './signature.ts';
 import {

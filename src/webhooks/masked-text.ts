@@ -3,12 +3,12 @@ import { maskEmail } from '../domain/mask.ts';
 
 /** Names, without case, underscores and dashes, under which nothing is ever shown. */
 const hiddenNames =
-  /^(?:.*(?:tokenkey|secret|password|accesstoken|refreshtoken|authtoken|apikey|cardnumber)|token|authorization|otp|pin|pan|cvv2?|cvc2?|transactionid|txnid)$/;
+  /^(?:.*(?:token|tokenkey|secret|password|apikey|cardnumber)|authorization|otp|pin|pan|cvv2?|cvc2?|transactionid|txnid)$/;
 
 const hidden = '[hidden]';
 
-/** One text of JSON, with the colon that makes it a key, or one number. */
-const textOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
+/** One text of JSON, with the colon that makes it a key, one number, or one bracket. */
+const piece = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g;
 /** `key=value` and `"key":value` where the text is no JSON, or only the beginning of it. */
 const loosePair = /([\w-]+)(["']?\s*[:=]\s*["']?)([^\s"'&,;{}[\]]+)/g;
 const email = /[^\s"'<>,;:=&@\\/()[\]{}|]+(?:@|%40)[\p{L}\p{N}.-]+\.[\p{L}\p{N}-]+/giu;
@@ -45,29 +45,61 @@ export function createMask(secrets: readonly string[], found: readonly string[])
     );
   }
 
-  function maskValue(name: string, value: string): string {
-    if (isHiddenName(name) || known.has(value)) return hidden;
+  function maskValue(value: string): string {
+    if (known.has(value)) return hidden;
+    // A sender may put JSON into a text of JSON.
+    if (/^\s*[{[]/.test(value)) return mask(value);
     return holdsCardNumber(value) ? '[card number hidden]' : maskEmails(strikeOut(value));
   }
 
-  return function mask(text) {
-    let name = '';
-    const masked = strikeOut(text).replaceAll(
-      textOrNumber,
-      (token: string, quoted?: string, colon?: string) => {
-        if (quoted === undefined) {
-          return isHiddenName(name) || known.has(token) || holdsCardNumber(token) ? hidden : token;
-        }
-        const value = unquote(quoted);
-        const shown = maskValue(colon === undefined ? name : '', value);
-        if (colon !== undefined) name = value;
-        return shown === value ? token : `${JSON.stringify(shown)}${colon ?? ''}`;
-      },
-    );
+  function maskQuoted(quoted: string, colon = ''): string {
+    const value = unquote(quoted);
+    const shown = maskValue(value);
+    return shown === value ? `${quoted}${colon}` : `${JSON.stringify(shown)}${colon}`;
+  }
+
+  function mask(text: string): string {
+    const within = createWhere();
+    const masked = strikeOut(text).replaceAll(piece, (token: string, quoted?: string, colon?: string) => {
+      if (within.bracket(token)) return token;
+      if (quoted !== undefined && colon !== undefined) {
+        within.name(unquote(quoted));
+        return maskQuoted(quoted, colon);
+      }
+      if (within.isHidden()) return quoted === undefined ? hidden : JSON.stringify(hidden);
+      if (quoted !== undefined) return maskQuoted(quoted);
+      return known.has(token) || holdsCardNumber(token) ? hidden : token;
+    });
     const paired = masked.replaceAll(loosePair, (pair: string, key: string, joint: string, value: string) =>
       isHiddenName(key) && value !== hidden ? `${key}${joint}${hidden}` : pair,
     );
     return maskEmails(paired).replaceAll(digitRun, (run) => (holdsCardNumber(run) ? hidden : run));
+  }
+
+  return mask;
+}
+
+/** Where in a text of JSON, read from its beginning: below which name. */
+function createWhere() {
+  let isHiddenHere = false;
+  /** How many brackets are open below a hidden name. */
+  let depth = 0;
+  return {
+    isHidden: () => isHiddenHere || depth > 0,
+    name(name: string): void {
+      isHiddenHere = isHiddenName(name);
+    },
+    /** False for what is none. */
+    bracket(token: string): boolean {
+      if (token === '{' || token === '[') {
+        if (isHiddenHere || depth > 0) depth += 1;
+        return true;
+      }
+      if (token !== '}' && token !== ']') return false;
+      if (depth === 1) isHiddenHere = false;
+      depth = Math.max(0, depth - 1);
+      return true;
+    },
   };
 }
 

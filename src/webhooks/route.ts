@@ -4,7 +4,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { readBody } from './read-body.ts';
-import { verifySignature, type SignatureScheme } from './signature.ts';
+import { createVerifier, type SignatureScheme } from './signature.ts';
 import type { SignedRequest } from './signed-delivery.ts';
 
 /** What became of one delivery; what is counted. */
@@ -50,8 +50,9 @@ export const webhookLimits = {
   bodyTimeoutMs: 5_000,
   /** For `receive` and `keepUnknown`. */
   keepTimeoutMs: 2_000,
-  /** How long an unread body is still drained after a refusal. */
+  /** How long, and how far, an unread body is still drained after a refusal. */
   lingerMs: 1_000,
+  lingerBytes: 4 * 1024 * 1024,
 };
 
 const retryAfterSeconds = '5';
@@ -76,9 +77,10 @@ export function createWebhookHandler(
   deps: WebhookDeps,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const limits = { ...webhookLimits, ...deps.limits };
+  const door: Door = { ...deps, verify: createVerifier(deps.scheme, deps.secrets) };
   return async function handleWebhook(request, response) {
     const startedAtMs = deps.now();
-    const answer = refuseByForm(request, limits.bodyBytes) ?? (await answerBody(deps, limits, request));
+    const answer = refuseByForm(request, limits.bodyBytes) ?? (await answerBody(door, limits, request));
     deps.count(answer.result);
     const { level, message, fields, error } = answer.log;
     const durationMs = deps.now() - startedAtMs;
@@ -88,9 +90,11 @@ export function createWebhookHandler(
       { ...fields, result: answer.result, httpStatus: answer.status, durationMs },
       error,
     );
-    send(request, response, { ...answer, lingerMs: limits.lingerMs });
+    send(request, response, answer, limits);
   };
 }
+
+type Door = WebhookDeps & { verify: ReturnType<typeof createVerifier> };
 
 function refuseByForm(request: IncomingMessage, bodyBytes: number): Answer | undefined {
   if (request.method !== 'POST') {
@@ -104,7 +108,7 @@ function refuseByForm(request: IncomingMessage, bodyBytes: number): Answer | und
 }
 
 async function answerBody(
-  deps: WebhookDeps,
+  deps: Door,
   limits: typeof webhookLimits,
   request: IncomingMessage,
 ): Promise<Answer> {
@@ -122,12 +126,12 @@ async function answerBody(
 }
 
 async function answerDelivery(
-  deps: WebhookDeps,
+  deps: Door,
   limits: typeof webhookLimits,
   delivery: { headers: NodeJS.Dict<string[]>; body: Buffer },
 ): Promise<Answer> {
   const nowMs = deps.now();
-  const verdict = verifySignature(deps.scheme, deps.secrets, delivery, nowMs);
+  const verdict = deps.verify(delivery, nowMs);
   if (verdict.kind === 'invalid') {
     deps.watch?.refused(delivery, nowMs);
     return {
@@ -188,12 +192,14 @@ function refusal(status: number, result: WebhookResult, words: string): Answer {
 
 /**
  * Where body is left unread the connection is not used again, and is closed only after some of the rest
- * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way.
+ * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way. Whoever
+ * sends without end is not read for as long: each piece costs memory until it is collected.
  */
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer & { lingerMs: number },
+  answer: Answer,
+  { lingerMs, lingerBytes }: typeof webhookLimits,
 ): void {
   if (response.destroyed) return;
   const body = JSON.stringify(answer.body);
@@ -210,10 +216,15 @@ function send(
     return;
   }
   response.write(body);
-  const timer = setTimeout(() => response.end(), answer.lingerMs);
+  const timer = setTimeout(() => response.end(), lingerMs);
   request.once('close', () => {
     clearTimeout(timer);
     response.end();
+  });
+  let drained = 0;
+  request.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > lingerBytes) request.pause();
   });
   request.resume();
 }

@@ -1,13 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { signaturePresetNames, type SignaturePreset } from '../domain/signature-preset.ts';
 import { changedBodies } from './changed-bodies.ts';
+import {
+  changesTo,
+  plainChanges,
+  wordsOfTemplate,
+  type FoundSignature,
+  type SettingChange,
+} from './setting-changes.ts';
 import { exactBytes } from './signature-bytes.ts';
 import { keyBytes, signaturePresets, type SignatureScheme } from './signature.ts';
 import type { SignatureTemplate } from './signature-template.ts';
 import { readDelivery, readPairs, signedBytes, type SignedRequest } from './signed-delivery.ts';
-
-/** A setting that would have to say something else; `value` is undefined when no setting can say it. */
-export type SettingChange = { setting: string; value: string | undefined; words: string };
 
 /** Under what the delivery does verify. */
 export type SignatureFit = {
@@ -60,14 +64,13 @@ function weight({ changes, bodyChange }: SignatureFit): number {
   return changes.length + (bodyChange === undefined ? 0 : 2);
 }
 
-type Received = {
-  header: string;
-  place: SignatureScheme['place'];
-  encoding: 'hex' | 'base64' | 'base64url';
-};
+type Received = FoundSignature['match'];
 
-const algorithms = { sha256: 32, sha512: 64, sha1: 20, sha384: 48 } as const;
-type Algorithm = keyof typeof algorithms;
+type Algorithm = FoundSignature['algorithm'];
+const algorithms = { sha256: 32, sha512: 64, sha1: 20, sha384: 48 } as const satisfies Record<
+  Algorithm,
+  number
+>;
 const algorithmNames = Object.keys(algorithms) as Algorithm[];
 const mostHeaders = 64;
 
@@ -156,32 +159,6 @@ function templateOfPreset(preset: SignaturePreset): SignatureTemplate {
   return signaturePresets[preset].template;
 }
 
-/** As WEBHOOK_SIGNED_TEMPLATE has it. */
-export function wordsOfTemplate(template: SignatureTemplate): string {
-  return template
-    .map((part) => {
-      switch (part.kind) {
-        case 'text':
-          return part.text;
-        case 'body':
-          return '{body}';
-        case 'header':
-          return `{header:${part.name}}`;
-        case 'pair':
-          return `{pair:${part.key}}`;
-        case 'json':
-          return `{json:${part.pointer}}`;
-      }
-    })
-    .join('');
-}
-
-/** As WEBHOOK_SIGNATURE_PLACE has it. */
-export function wordsOfPlace(place: SignatureScheme['place']): string {
-  if (place.kind === 'whole') return 'whole';
-  return place.kind === 'pair' ? `pair:${place.key}` : `list:${place.version}`;
-}
-
 const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
 
 function fitOf(
@@ -221,68 +198,6 @@ function keysOf(
   return [...keys.values()];
 }
 
-type Found = {
-  algorithm: Algorithm;
-  secretEncoding: SignatureScheme['secretEncoding'];
-  templateWords: string;
-  match: Received;
-};
-
-function changesTo(scheme: SignatureScheme, found: Found): SettingChange[] {
-  const isPlain = scheme.algorithm === 'none';
-  const base = isPlain ? { ...signaturePresets['raw-body'], headers: scheme.headers } : scheme;
-  const { algorithm, secretEncoding, templateWords, match } = found;
-  const isKnownAlgorithm = algorithm === 'sha256' || algorithm === 'sha512';
-  const isKnownEncoding = match.encoding !== 'base64url';
-  const candidates: (SettingChange & { was: string | undefined })[] = [
-    {
-      setting: 'WEBHOOK_SIGNATURE_PRESET',
-      was: isPlain ? 'static-token' : 'raw-body',
-      value: 'raw-body',
-      words: 'the sender signs, and does not send the secret itself',
-    },
-    {
-      setting: 'WEBHOOK_SIGNATURE_HEADER',
-      was: base.headers.includes(match.header) ? match.header : undefined,
-      value: match.header,
-      words: `the signature stands in header ${match.header}`,
-    },
-    {
-      setting: 'WEBHOOK_SIGNATURE_PLACE',
-      was: wordsOfPlace(base.place),
-      value: wordsOfPlace(match.place),
-      words: 'it stands elsewhere in its header',
-    },
-    {
-      setting: 'WEBHOOK_SIGNATURE_ALGORITHM',
-      was: base.algorithm,
-      value: isKnownAlgorithm ? algorithm : undefined,
-      words: `it is made with ${algorithm}, not ${base.algorithm}`,
-    },
-    {
-      setting: 'WEBHOOK_SIGNATURE_ENCODING',
-      was: base.encoding,
-      value: isKnownEncoding ? match.encoding : undefined,
-      words: `it is written as ${match.encoding}, not ${base.encoding}`,
-    },
-    {
-      setting: 'WEBHOOK_SECRET_ENCODING',
-      was: base.secretEncoding,
-      value: secretEncoding,
-      words: `the secret is to be read as ${secretEncoding}, not ${base.secretEncoding}`,
-    },
-    {
-      setting: 'WEBHOOK_SIGNED_TEMPLATE',
-      was: wordsOfTemplate(base.template),
-      value: templateWords,
-      words: 'something else is signed than the settings say',
-    },
-  ];
-  return candidates
-    .filter(({ was, value }) => was !== value)
-    .map(({ setting, value, words }) => ({ setting, value, words }));
-}
-
 /** A header that holds one of our secrets as it is, where the settings do not look for it. */
 function findPlain(
   scheme: SignatureScheme,
@@ -297,30 +212,4 @@ function findPlain(
     }
   }
   return undefined;
-}
-
-function plainChanges(scheme: SignatureScheme, header: string, hasLead: boolean): SettingChange[] {
-  const changes: SettingChange[] = [];
-  if (scheme.algorithm !== 'none') {
-    changes.push({
-      setting: 'WEBHOOK_SIGNATURE_PRESET',
-      value: 'static-token',
-      words: 'the sender sends the secret itself and signs nothing',
-    });
-  }
-  if (!scheme.headers.includes(header)) {
-    changes.push({
-      setting: 'WEBHOOK_SIGNATURE_HEADER',
-      value: header,
-      words: `the secret stands in header ${header}`,
-    });
-  }
-  if (hasLead) {
-    changes.push({
-      setting: 'WEBHOOK_SECRETS',
-      value: undefined,
-      words: 'a word like Bearer stands before the secret, and belongs to WEBHOOK_SECRETS then',
-    });
-  }
-  return changes;
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { SignaturePreset } from '../domain/signature-preset.ts';
 import { readJson } from './json.ts';
@@ -111,22 +111,31 @@ export function verifySignature(
   request: SignedRequest,
   nowMs: number,
 ): SignatureVerdict {
-  if (!scheme) return { kind: 'invalid', why: noScheme };
+  return createVerifier(scheme, secrets)(request, nowMs);
+}
+
+/** The same for many deliveries: what hangs on scheme and secrets alone is worked out once. */
+export function createVerifier(
+  scheme: SignatureScheme | undefined,
+  secrets: readonly string[],
+): (request: SignedRequest, nowMs: number) => SignatureVerdict {
   const unusable = signatureProblem(scheme, secrets);
-  if (unusable !== undefined) return { kind: 'invalid', why: unusable };
-  const delivery = readDelivery(scheme, request);
-  if (!delivery.ok) return { kind: 'invalid', why: delivery.problem };
-  const expected = expectedDigests(scheme, secrets, delivery.value, nowMs);
-  if (!expected.ok) return { kind: 'invalid', why: expected.problem };
-  let matches = false;
-  for (const signature of delivery.value.signatures) {
-    const given = givenDigest(scheme, signature);
-    for (const digest of expected.value) matches = sameBytes(digest, given) || matches;
-  }
-  if (!matches) return { kind: 'invalid', why: 'the signature is not one of ours' };
-  return {
-    kind: 'valid',
-    ...(scheme.algorithm === 'none' ? { covers: 'body' } : coverageOf(scheme.template)),
+  if (!scheme || unusable !== undefined) return () => ({ kind: 'invalid', why: unusable ?? noScheme });
+  const keys = secretKeys(scheme, secrets);
+  const coverage: Coverage = scheme.algorithm === 'none' ? { covers: 'body' } : coverageOf(scheme.template);
+  return function verify(request, nowMs) {
+    const delivery = readDelivery(scheme, request);
+    if (!delivery.ok) return { kind: 'invalid', why: delivery.problem };
+    const expected = expectedDigests(scheme, keys, delivery.value, nowMs);
+    if (!expected.ok) return { kind: 'invalid', why: expected.problem };
+    let matches = false;
+    for (const signature of delivery.value.signatures) {
+      const given = givenDigest(scheme, signature);
+      for (const digest of expected.value) matches = sameBytes(digest, given) || matches;
+    }
+    return matches
+      ? { kind: 'valid', ...coverage }
+      : { kind: 'invalid', why: 'the signature is not one of ours' };
   };
 }
 
@@ -184,7 +193,7 @@ export function signDelivery(
   const [name = ''] = scheme.headers;
   if (scheme.algorithm === 'none') return { [name]: carrierOf(scheme.place, secret) };
   const delivery = unsignedDelivery(scheme, body, nowMs);
-  const expected = expectedDigests(scheme, [secret], delivery, nowMs);
+  const expected = expectedDigests(scheme, secretKeys(scheme, [secret]), delivery, nowMs);
   if (!expected.ok) throw new Error(`Cannot sign: ${expected.problem}.`);
   const signature = expected.value.map((digest) => digest.toString(scheme.encoding)).join('');
   const beside = [...delivery.pairs].map(([key, [value]]) => `${key}=${value}`);
@@ -218,21 +227,26 @@ function presetTemplate(words: string): SignatureTemplate {
   return template.value;
 }
 
+/** Node checks bytes that are given as a key anew each time, which takes longer than the signature of a delivery. */
+function secretKeys(scheme: SignatureScheme, secrets: readonly string[]): KeyObject[] {
+  return secrets.map((secret) => createSecretKey(keyBytes(scheme, secret)));
+}
+
 function expectedDigests(
   scheme: SignatureScheme,
-  secrets: readonly string[],
+  keys: readonly KeyObject[],
   delivery: DeliveryParts,
   nowMs: number,
 ): Parsed<Buffer[]> {
   const { algorithm, template, timestamp } = scheme;
-  if (algorithm === 'none') return parsed(secrets.map((secret) => sha256(keyBytes(scheme, secret))));
+  if (algorithm === 'none') return parsed(keys.map((key) => sha256(key.export())));
   const untimely = timestamp && timeProblem(timestamp, delivery, nowMs);
   if (untimely !== undefined) return problem(untimely);
   const signed = signedBytes(template, delivery);
   if (!signed.ok) return signed;
   return parsed(
-    secrets.map((secret) => {
-      const hmac = createHmac(algorithm, keyBytes(scheme, secret));
+    keys.map((key) => {
+      const hmac = createHmac(algorithm, key);
       for (const bytes of signed.value) hmac.update(bytes);
       return hmac.digest();
     }),

@@ -173,6 +173,30 @@ describe('what health and metrics say of undelivered messages', () => {
     });
   });
 
+  it('is read from the store once in a few seconds, however often it is asked for', () =>
+    withKept({}, async (kept) => {
+      let nowMs = Date.now();
+      let reads = 0;
+      const read: typeof kept.store.read = (key) => {
+        reads += 1;
+        return kept.store.read(key);
+      };
+      const watched = { ...kept, store: { ...kept.store, read } };
+      const undelivered = createUndelivered(
+        { ...outside(), now: () => nowMs },
+        { kept: watched, wake: () => undefined },
+      );
+      for (let round = 0; round < 5; round += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- each probe comes after the other
+        await Promise.all([undelivered.health(), undelivered.metric.read()]);
+      }
+      const once = reads;
+      nowMs += 5_000;
+      await undelivered.health();
+      expect(reads).toBe(2 * once);
+      expect(once).toBe(8);
+    }));
+
   it('does not take the bot out when the store is away', () =>
     withKept({}, async (kept) => {
       const away = { ...kept.store, read: () => Promise.reject(new StoreUnavailable('away')) };

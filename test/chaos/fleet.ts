@@ -2,6 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { createBot, type Bot } from '../support/bot.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import type { Random } from './random.ts';
+import { within } from './within.ts';
 
 export type Victim = 'bot' | 'redis';
 
@@ -14,8 +15,10 @@ export type Fleet = {
    * False when there is none that runs.
    */
   kill: (victim: Victim, url?: string) => Promise<boolean>;
-  /** Resolves when all that was killed runs again. */
+  /** Resolves when all that was killed runs again; rejects when something of it does not in good time. */
   whole: () => Promise<void>;
+  /** Rejects as soon as something that was killed could not be started again, and never resolves. */
+  broken: Promise<never>;
   counts: { bots: number; redis: number; endedByThemselves: number };
   /** What they wrote, all bots in one. */
   lines: () => string[];
@@ -33,15 +36,20 @@ export type FleetOptions = {
 };
 
 const longestDownMs = 300;
+/** The machine may be busy, and many start at once. */
+const startMs = 60_000;
+const endMs = 20_000;
 
 /** Bots, and the Redis they share, that are killed with SIGKILL and started again on what they left. */
 export function createFleet(options: FleetOptions): Fleet {
   const { random, redis } = options;
   const counts = { bots: 0, redis: 0, endedByThemselves: 0 };
   const starting = new Set<Promise<void>>();
+  const broken = Promise.withResolvers<never>();
+  // Heard by whoever waits for it; nobody may.
+  broken.promise.catch(() => undefined);
   const wanted = new Set<Bot>();
   let redisRuns = true;
-  let failure: unknown;
 
   const bots: Bot[] = Array.from({ length: options.bots }, () => {
     const bot: Bot = createBot(options.env, () => reviveIfEnded(bot), options.program);
@@ -58,33 +66,37 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 
   async function startBot(bot: Bot): Promise<void> {
-    await bot.start();
+    const { length } = bot.lines;
+    const said = (): string => bot.lines.slice(length).slice(-5).join('\n');
+    await within(startMs, 'a bot listens', bot.start()).catch((error: unknown) => {
+      throw new Error(`A bot did not start; it wrote:\n${said()}`, { cause: error });
+    });
     wanted.add(bot);
+    // It may have ended between its word and ours.
+    reviveIfEnded(bot);
   }
 
   function startAgain(start: () => Promise<void>): void {
     const begun = rest(random.below(longestDownMs))
       .then(start)
-      .catch((error: unknown) => {
-        failure ??= error;
-      })
+      .catch(broken.reject)
       .finally(() => starting.delete(begun));
     starting.add(begun);
   }
 
   async function killRedis(server: RedisServer): Promise<void> {
     redisRuns = false;
-    await server.kill9();
+    await within(endMs, 'Redis is gone', server.kill9());
     counts.redis += 1;
     startAgain(async () => {
-      await server.restart();
+      await within(startMs, 'Redis runs again', server.restart());
       redisRuns = true;
     });
   }
 
   async function killBot(bot: Bot): Promise<void> {
     wanted.delete(bot);
-    await bot.kill9();
+    await within(endMs, 'a bot is gone', bot.kill9());
     counts.bots += 1;
     startAgain(() => startBot(bot));
   }
@@ -111,14 +123,15 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     async whole() {
       // oxlint-disable-next-line no-await-in-loop -- what starts may end again, and is then another start
-      while (starting.size > 0) await Promise.all(starting);
-      if (failure !== undefined) throw failure;
+      while (starting.size > 0) await Promise.race([Promise.all(starting), broken.promise]);
+      await Promise.race([broken.promise, Promise.resolve()]);
     },
+    broken: broken.promise,
     lines: () => bots.flatMap((bot) => [...bot.lines]),
     async stop() {
       wanted.clear();
       await Promise.all(starting);
-      await Promise.all(bots.map((bot) => bot.kill9()));
+      await within(endMs, 'all bots are gone', Promise.all(bots.map((bot) => bot.kill9())));
     },
   };
 }

@@ -36,26 +36,29 @@ export type Watch = {
   share: () => number;
   /** For how long nothing has been acknowledged or posted. */
   stillForMs: () => number;
+  /** Resolves when that is so long that nothing ever will be. */
+  hopeless: Promise<void>;
   stop: () => void;
 };
 
 type Wanted = { kills: number; store: 'redis' | 'sqlite' };
 
-type Killing = Wanted & { fleet: Fleet; signs: Signs; watch: Watch; random: Random };
+type Killing = Wanted & { fleet: Fleet; signs: Signs; watch: Watch; random: Random; over: AbortSignal };
 
 /**
  * The kills, spread at random over the work, not over time: each waits for its share of it to be done, so that
- * all find work under way. One that waits in vain comes anyway.
+ * all find work under way. One that waits in vain comes anyway. Rejects when it is over before that.
  */
-export async function killAlong({ fleet, signs, watch, random, ...wanted }: Killing): Promise<void> {
+export async function killAlong(killing: Killing): Promise<void> {
+  const { fleet, signs, watch, random, over, ...wanted } = killing;
   for (const { moment, victim, after } of planKills(wanted, random)) {
     // oxlint-disable-next-line no-await-in-loop -- one kill after the other
-    while (watch.share() < moment && watch.stillForMs() < 10_000) await rest(5);
+    while (watch.share() < moment && watch.stillForMs() < 10_000) await rest(5, undefined, { signal: over });
     const url =
       // oxlint-disable-next-line no-await-in-loop
       after === 'anything' ? await rest(random.below(40), undefined) : await signs.next(after);
     // oxlint-disable-next-line no-await-in-loop
-    while (!(await fleet.kill(victim, url))) await rest(5);
+    while (!(await fleet.kill(victim, url))) await rest(5, undefined, { signal: over });
   }
 }
 

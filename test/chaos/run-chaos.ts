@@ -147,6 +147,8 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
     PAYMENTS_STATIC_TOKEN: 'chaos-static-token',
     PAYMENTS_TIMEOUT_SECONDS: '5',
     SLACK_TIMEOUT_SECONDS: '10',
+    // One message for each event is what the checker counts; storms have tests of their own.
+    DIGEST_THRESHOLD: '0',
     WORK_LEASE_SECONDS: String(Math.min(Math.max(leaseSeconds, shortestLeaseSeconds), longestLeaseSeconds)),
     LOG_LEVEL: 'warn',
     CHAOS_CLOCK: JSON.stringify(around.clock),
@@ -168,12 +170,14 @@ type Stage = {
 async function play(stage: Stage): Promise<Omit<ChaosResult, 'tookMs'>> {
   const { options, plan, slack, fleet, random, signs } = stage;
   const backlog = Math.max(100, options.events / 10);
+  const over = new AbortController();
   const sender: Sender = createSender({
     deliveries: plan.deliveries,
     secret: webhookSecret,
     target: fleet.target,
     random: random.fork('sender'),
     atOnce: 24,
+    over: over.signal,
     answered: (url) => signs.tell('acknowledged', url),
     // The events last nearly as long as the posts, so that the kills find both under way.
     mayGo: () => sender.acknowledged.size - slack.posts.length < backlog || watch.stillForMs() > 5_000,
@@ -181,28 +185,48 @@ async function play(stage: Stage): Promise<Omit<ChaosResult, 'tookMs'>> {
   const moved = (): number => sender.counts.answered2xx + slack.posts.length;
   const watch: Watch = watchMoves(moved, plan.deliveries.length + options.events, options.progress);
   try {
-    const kills = killAlong({ ...stage, ...options, watch, random: random.fork('kills') });
-    await Promise.all([sender.run(), kills]);
+    const kills = killAlong({
+      ...stage,
+      ...options,
+      watch,
+      over: over.signal,
+      random: random.fork('kills'),
+    });
+    await Promise.race([Promise.all([sender.run(), kills]), fleet.broken, standstill(stage, sender, watch)]);
     await fleet.whole();
     const workLeft = await drain(stage.channelWork, watch);
     return judge(stage, sender, workLeft);
   } finally {
+    over.abort();
     watch.stop();
   }
+}
+
+/** Rejects when nothing has moved for so long that nothing will; never resolves. */
+async function standstill({ fleet, slack, plan }: Stage, sender: Sender, watch: Watch): Promise<never> {
+  await watch.hopeless;
+  const refused = JSON.stringify([...sender.counts.refused]);
+  throw new Error(
+    `Nothing was acknowledged or posted for ${hopelessAfterMs / 1_000} s: ${sender.counts.answered2xx} of ${plan.deliveries.length} deliveries were taken (else ${refused}), ${slack.posts.length} messages posted, ${JSON.stringify(fleet.counts)} killed. The bots wrote last:\n${fleet.lines().slice(-20).join('\n')}`,
+  );
 }
 
 function watchMoves(moved: () => number, all: number, progress: ChaosOptions['progress']): Watch {
   let last = moved();
   let movedAtMs = performance.now();
+  const stillForMs = (): number => performance.now() - movedAtMs;
+  const hopeless = Promise.withResolvers<void>();
   const looking = setInterval(() => {
-    if (moved() === last) return;
-    last = moved();
-    movedAtMs = performance.now();
+    if (moved() !== last) {
+      last = moved();
+      movedAtMs = performance.now();
+    } else if (stillForMs() > hopelessAfterMs) hopeless.resolve();
   }, 50);
   const telling = setInterval(() => progress?.(`${Math.floor((100 * moved()) / all)} %`), 10_000);
   return {
     share: () => moved() / all,
-    stillForMs: () => performance.now() - movedAtMs,
+    stillForMs,
+    hopeless: hopeless.promise,
     stop() {
       clearInterval(looking);
       clearInterval(telling);

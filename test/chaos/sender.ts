@@ -15,6 +15,8 @@ export type SenderOptions = {
   atOnce: number;
   /** Asked before each new delivery: holds the senders back while the bots have more than enough to post. */
   mayGo: () => boolean;
+  /** Ends it before all is answered: `run` then rejects. */
+  over: AbortSignal;
   /** Called as soon as the bot that listens there has answered 2xx. */
   answered: (url: string) => void;
 };
@@ -69,7 +71,7 @@ export function createSender(options: SenderOptions): Sender {
       if (status >= 200 && status < 300) break;
       counts.refused.set(status, (counts.refused.get(status) ?? 0) + 1);
       // oxlint-disable-next-line no-await-in-loop
-      await rest(50 + options.random.below(150));
+      await rest(50 + options.random.below(150), undefined, { signal: options.over });
     }
     counts.answered2xx += 1;
     if (acknowledged.has(reference)) return;
@@ -80,7 +82,7 @@ export function createSender(options: SenderOptions): Sender {
   async function work(): Promise<void> {
     for (const delivery of waiting) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other is what a worker does
-      while (!options.mayGo()) await rest(holdBackMs);
+      while (!options.mayGo()) await rest(holdBackMs, undefined, { signal: options.over });
       // oxlint-disable-next-line no-await-in-loop
       await deliver(delivery);
     }
@@ -88,8 +90,11 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     async run() {
-      await Promise.all(Array.from({ length: options.atOnce }, () => work()));
-      agent.destroy();
+      try {
+        await Promise.all(Array.from({ length: options.atOnce }, () => work()));
+      } finally {
+        agent.destroy();
+      }
     },
     acknowledged,
     sent,
@@ -116,6 +121,7 @@ function post(
     });
     sending.once('timeout', () => sending.destroy());
     sending.once('error', () => resolve(0));
+    sending.once('close', () => resolve(0));
     sending.end(body);
   });
 }

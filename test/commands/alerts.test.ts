@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { alertsCommand, type AlertsDeps } from '../../src/commands/alerts.ts';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
+import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { testAlertActionId } from '../../src/slack/routes-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -26,6 +27,7 @@ const muted: AlertRule = {
 const plan: RoutePlan = {
   rules: [muted],
   environment: 'live',
+  account: 'main account',
   failures: 'C0ALERTS01',
   successes: undefined,
 };
@@ -34,6 +36,8 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const sent: [string, string][] = [];
   const verb = alertsCommand({
     routes: plan,
+    rehearse: () => Promise.resolve(nothingRehearsed),
+    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     async sendTestAlert(channel, askedBy) {
       sent.push([channel, askedBy]);
     },
@@ -50,6 +54,10 @@ function stage(more: Partial<AlertsDeps> = {}) {
 
 const press = { actionId: testAlertActionId, value: here };
 
+function awayStore(): Promise<never> {
+  return Promise.reject(new StoreUnavailable('away'));
+}
+
 describe('/pay alerts', () => {
   it('answers the caller alone with what this very channel gets, mutes and their end', async () => {
     const bot = await stage().start();
@@ -58,6 +66,8 @@ describe('/pay alerts', () => {
     expect(bot.toldText()).toContain('no-funds');
     expect(bot.toldText()).toContain('2026-12-01 00:00 UTC');
     expect(bot.toldText()).toContain('Send a test alert');
+    expect(bot.toldText()).toContain('No storm now.');
+    expect(bot.toldText()).toContain('Past 20 failed charges in 5 min');
   });
 
   it('says so in a channel that gets none', async () => {
@@ -66,6 +76,36 @@ describe('/pay alerts', () => {
     await bot.type('alerts');
     expect(bot.toldText()).toContain('This channel gets no alerts');
     expect(bot.toldText()).not.toContain('Send a test alert');
+  });
+
+  it('says of each rule what it would have posted lately', async () => {
+    const rehearsal: Rehearsal = {
+      events: 900,
+      sinceMs: nowMs - 6 * 86_400_000,
+      lines: [{ channel: here, rule: 'no-funds', posts: 41, worstHour: 9 }],
+      unsure: 0,
+    };
+    const bot = await stage({ rehearse: () => Promise.resolve(rehearsal) }).start();
+    await bot.type('alerts');
+    expect(bot.toldText()).toContain('In the last 7 days this would have posted 41, worst hour 9.');
+  });
+
+  it('says what it knows at once when the rehearsal takes long, and the rest afterwards', async () => {
+    const { promise, resolve } = Promise.withResolvers<Rehearsal>();
+    const bot = await stage({ rehearse: () => promise }).start({ patienceMs: 1 });
+    const typed = bot.type('alerts');
+    await vi.waitFor(() => expect(bot.toldText()).toContain('Working out what this would have posted'));
+    expect(bot.toldText()).toContain('no-funds');
+    resolve({ events: 1, sinceMs: nowMs, lines: [], unsure: 1 });
+    await typed;
+    await vi.waitFor(() => expect(bot.toldText()).toContain('this would have posted nothing'));
+  });
+
+  it('says what the settings say though the store is away', async () => {
+    const bot = await stage({ rehearse: awayStore }).start();
+    await bot.type('alerts');
+    expect(bot.toldText()).toContain('no-funds');
+    expect(bot.toldText()).toContain('cannot be said');
   });
 
   it('takes no words', () => {

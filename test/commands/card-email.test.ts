@@ -16,18 +16,14 @@ import { memoryStore } from '../operations/memory-store.ts';
 import {
   adasCard,
   agent,
-  carriedOn,
   cardWithoutEmail,
   chargeOf,
   createFakeDesk,
-  modalOf,
   nowMs,
   pastedToken,
-  textOf,
   tokenKey,
-  untouched,
-  view,
 } from './charge-stage.ts';
+import { carriedOn, modalOf, textOf, untouched, view } from './shown-modal.ts';
 
 const changed: EmailChangeAnswer = { kind: 'changed', card: undefined };
 const filled = { [fields.card]: 'card1', [fields.next]: 'new@example.org' };

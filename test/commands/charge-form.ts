@@ -4,7 +4,8 @@ import { chargeFields, chargeModalId } from '../../src/slack/charge/charge-modal
 import { termsModalId } from '../../src/slack/charge/terms-modal.ts';
 import type { ViewAnswer } from '../../src/slack/command.ts';
 import type { Modal } from '../../src/slack/message.ts';
-import { agent, colleague, modalOf, nowMs, pastedToken, type Stage } from './charge-stage.ts';
+import { agent, colleague, nowMs, pastedToken, type Stage } from './charge-stage.ts';
+import { modalOf } from './shown-modal.ts';
 
 export const fields = chargeFields;
 export const form = { [fields.card]: 'card1', [fields.amount]: '12,500.00', [fields.currency]: 'NGN' };

@@ -11,17 +11,13 @@ import { agree, fields, form, pasted, sends, suggested, twin } from './charge-fo
 import {
   adasCard,
   cardWithoutEmail,
-  carriedOn,
   chargeOf,
   createStage,
-  inputs,
-  modalOf,
   pastedToken,
-  textOf,
   tokenKey,
-  view,
   type SavedFake,
 } from './charge-stage.ts';
+import { carriedOn, inputs, modalOf, textOf, view } from './shown-modal.ts';
 
 describe('what leaves the verb', () => {
   it('never holds a token key: no modal, message, metadata or thrown error', async () => {

@@ -7,17 +7,13 @@ import {
   adasCard,
   agent,
   cardWithoutEmail,
-  carriedOn,
   chargeOf,
   colleague,
   createStage,
-  modalOf,
   nowMs,
-  textOf,
-  untouched,
-  view,
   type Stage,
 } from './charge-stage.ts';
+import { carriedOn, modalOf, textOf, untouched, view } from './shown-modal.ts';
 
 describe('Change the terms', () => {
   it('goes back to the form as it was, with the card still chosen', async () => {

@@ -1,3 +1,4 @@
+import type { EndedCard } from '../../src/domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
@@ -71,6 +72,7 @@ export type FakeDesk = ChargeDesk & {
     refusal?: CardRefusal;
     twin?: Twin;
     unsure?: boolean;
+    endedAlert?: EndedCard;
     resentAt?: number;
     link?: { kind: 'created'; link: string } | { kind: 'not_created'; why: string };
   };
@@ -121,6 +123,7 @@ export function createFakeDesk(): FakeDesk {
       await called(`read draft ${viewId}`);
       return readDraft(viewId, draft);
     },
+    endedAlert: async () => answers.endedAlert,
     async submit({ viewId, draft, by, despite }) {
       await called(`submit ${viewId}`);
       const reference = `pay-${viewId}`;
@@ -128,6 +131,8 @@ export function createFakeDesk(): FakeDesk {
       if (known) return { kind: 'known', charge: known };
       const terms = readDraft(viewId, draft);
       if (!terms) return { kind: 'stale' };
+      const ended = terms.alert === undefined ? undefined : answers.endedAlert;
+      if (ended) return { kind: 'alert_ended', card: ended };
       if (answers.refusal) return { kind: 'refused', refusal: answers.refusal };
       if (answers.twin && answers.twin.reference !== despite) return { kind: 'twin', twin: answers.twin };
       if (answers.unsure) return { kind: 'unsure', reference };
@@ -239,7 +244,15 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
       begin: () => Promise.resolve({ kind: 'stale' }),
     },
     showEnd: () => Promise.resolve(),
-    routes: { rules: [], environment: 'live', failures: 'C0ALERTS01', successes: undefined },
+    routes: {
+      rules: [],
+      environment: 'live',
+      account: 'main account',
+      failures: 'C0ALERTS01',
+      successes: undefined,
+    },
+    rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
+    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
     ...noDeskLists,
@@ -338,40 +351,3 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
 }
 
 export type Stage = ReturnType<typeof createStage>;
-
-export function modalOf(answer: ViewAnswer): Modal {
-  if (answer.kind !== 'update') throw new Error(`an update was expected: ${JSON.stringify(answer)}`);
-  return answer.modal;
-}
-
-export async function carriedOn(answer: ViewAnswer): Promise<void> {
-  if (answer.kind === 'errors') throw new Error('nothing to carry on with');
-  await answer.carryOn?.();
-}
-
-export function view(modal: Modal, id = 'V1'): NonNullable<Pressed['view']> {
-  return { id, privateMetadata: modal.private_metadata ?? '', values: {} };
-}
-
-type Input = { initial_value?: string; initial_option?: { value: string; text: { text: string } } };
-
-/** The inputs of a modal, by block id. */
-export function inputs(modal: Modal): Record<string, Input> {
-  return Object.fromEntries(
-    modal.blocks.flatMap((block) =>
-      block.type === 'input' ? [[block.block_id ?? '', block.element as unknown as Input]] : [],
-    ),
-  );
-}
-
-/** What a form starts with, as Slack would submit it untouched. */
-export function untouched(modal: Modal): Record<string, string> {
-  const filled = Object.entries(inputs(modal)).map(
-    ([id, { initial_value, initial_option }]) => [id, initial_value ?? initial_option?.value ?? ''] as const,
-  );
-  return Object.fromEntries(filled.filter(([, value]) => value !== ''));
-}
-
-export function textOf(shown: unknown): string {
-  return JSON.stringify(shown);
-}

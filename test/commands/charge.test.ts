@@ -9,18 +9,14 @@ import {
   adasCard,
   agent,
   cardWithoutEmail,
-  carriedOn,
   chargeOf,
   colleague,
   createStage,
-  inputs,
-  modalOf,
   nowMs,
   pastedToken,
-  textOf,
   tokenKey,
-  untouched,
 } from './charge-stage.ts';
+import { carriedOn, inputs, modalOf, textOf, untouched } from './shown-modal.ts';
 
 describe('/pay charge', () => {
   it('opens an empty form and says nothing beside it', async () => {

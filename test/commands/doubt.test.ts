@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
-import { agent, chargeOf, createStage, nowMs, textOf, type Stage } from './charge-stage.ts';
+import { agent, chargeOf, createStage, nowMs, type Stage } from './charge-stage.ts';
+import { textOf } from './shown-modal.ts';
 
 function inDoubt(): Stage {
   const stage = createStage();

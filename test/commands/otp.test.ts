@@ -6,20 +6,8 @@ import { otpModalId } from '../../src/slack/charge/otp-modal.ts';
 import type { Submission, ViewAnswer } from '../../src/slack/command.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 import { findCanaries } from '../support/canaries.ts';
-import {
-  agent,
-  carriedOn,
-  chargeOf,
-  colleague,
-  createStage,
-  inputs,
-  modalOf,
-  nowMs,
-  otpCharge,
-  textOf,
-  view,
-  type Stage,
-} from './charge-stage.ts';
+import { agent, chargeOf, colleague, createStage, nowMs, otpCharge, type Stage } from './charge-stage.ts';
+import { carriedOn, inputs, modalOf, textOf, view } from './shown-modal.ts';
 
 const otp = '48291375';
 

@@ -91,7 +91,7 @@ describe('routes of the policy file', () => {
 `);
     expect(problems).toEqual([
       '0.name must be up to 40 letters, digits and dashes, like big-ones.',
-      '0.when.event must be payment_failed, payment_success or any.',
+      '0.when.event must be payment_failed, payment_success, card_saved or any.',
       '0.when.currency must be a currency code in capitals, like NGN.',
       '0.when.amount_from must be an amount like 100000.00, without separators.',
       '0.when.customer_id must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*.',
@@ -177,7 +177,10 @@ describe('routes of the policy file', () => {
 
   it('of the example file are good once they are no comment any more', () => {
     const example = readFileSync('payops.example.yml', 'utf8');
-    const routes = example.slice(example.indexOf('# routes:'), example.indexOf('# Who is in no role'));
+    const routes = example.slice(
+      example.indexOf('# routes:'),
+      example.indexOf('# Optional: channels that are told once'),
+    );
     const lines = routes
       .split('\n')
       .slice(1)

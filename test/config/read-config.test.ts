@@ -46,6 +46,13 @@ function configOf(variables: Record<string, string>) {
 }
 
 describe('readConfig', () => {
+  it('remembers no alert for so short that a snooze of a week outlasts it', () => {
+    expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '7' })).toEqual([
+      expect.stringContaining('WEBHOOK_REMEMBER_DAYS'),
+    ]);
+    expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '8' })).toEqual([]);
+  });
+
   it('reads a whole configuration, with defaults, frozen', () => {
     const { config, warnings } = configOf(complete);
     expect(config).toMatchObject({

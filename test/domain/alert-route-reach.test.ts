@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  destinationsOf,
-  reachingExample,
-  rulesInTheWay,
-  type AlertRule,
-  type RouteMatch,
-} from '../../src/domain/alert-route.ts';
-import { environments, events, naiveFit, rules } from './naive-routes.ts';
+import { reachingExample, rulesInTheWay } from '../../src/domain/alert-route-reach.ts';
+import { destinationsOf, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
+import { events, naiveFit, places, rules } from './naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
   return { name, match, channels: ['C'], goesOn };
@@ -20,7 +15,7 @@ describe('reachingExample', () => {
         rules.forEach((rule, index) => {
           const example = reachingExample(rules, index);
           if (!example) return;
-          expect(naiveFit(rule.match, example.event, example.environment)).toBe(true);
+          expect(naiveFit(rule.match, example.event, example)).toBe(true);
           const plan = {
             rules: rules.map((one) => ({ ...one, mutedUntilMs: 0 })),
             failures: 'C',
@@ -28,9 +23,13 @@ describe('reachingExample', () => {
           };
           const taken = rules
             .slice(0, index)
-            .some((before) => !before.goesOn && naiveFit(before.match, example.event, example.environment));
+            .some((before) => !before.goesOn && naiveFit(before.match, example.event, example));
           expect(taken).toBe(false);
-          const told = destinationsOf({ ...plan, environment: example.environment }, example.event, 0);
+          const told = destinationsOf(
+            { ...plan, environment: example.environment, account: example.account },
+            example.event,
+            0,
+          );
           expect(told.map(({ channel }) => channel)).toEqual(expect.arrayContaining([...rule.channels]));
         });
       }),
@@ -49,10 +48,10 @@ describe('reachingExample', () => {
           const named = rulesInTheWay(rules, index);
           expect(named.length).toBeGreaterThan(0);
           const inTheWay = before.filter(({ name }) => named.includes(name));
-          for (const environment of environments) {
-            const fitting = events.filter((event) => naiveFit(rule.match, event, environment));
+          for (const place of places) {
+            const fitting = events.filter((event) => naiveFit(rule.match, event, place));
             for (const event of fitting) {
-              expect(inTheWay.some(({ match }) => naiveFit(match, event, environment))).toBe(true);
+              expect(inTheWay.some(({ match }) => naiveFit(match, event, place))).toBe(true);
             }
           }
         });
@@ -73,6 +72,16 @@ describe('reachingExample', () => {
         ruleOf('rest', {}),
       ],
       ['f', 's'],
+    ],
+    [
+      'successes before saved cards, which are some of them',
+      [ruleOf('s', { event: 'payment_success' }), ruleOf('cards', { event: 'card_saved' })],
+      ['s'],
+    ],
+    [
+      'saved cards before successes, which leave the others',
+      [ruleOf('cards', { event: 'card_saved' }), ruleOf('s', { event: 'payment_success' })],
+      undefined,
     ],
     [
       'ranges that meet',
@@ -108,6 +117,17 @@ describe('reachingExample', () => {
     [
       'a rule for the other environment',
       [ruleOf('live', { environment: 'live' }), ruleOf('rest', {})],
+      undefined,
+    ],
+    ['a rule for one account', [ruleOf('main', { account: '!' }), ruleOf('rest', {})], undefined],
+    [
+      'a rule for the same account',
+      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'a' })],
+      ['main'],
+    ],
+    [
+      'a rule for another account',
+      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'b' })],
       undefined,
     ],
   ])('with %s', (_, rules, inTheWay) => {

@@ -15,7 +15,7 @@ import { confirm } from '../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { withoutUndefined } from '../../src/domain/without-undefined.ts';
-import { environments, events, maybe, naiveChannels, rules } from './naive-routes.ts';
+import { events, maybe, naiveChannels, places, rules } from './naive-routes.ts';
 
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };
 const success: PaymentEvent = { ...failure, kind: 'payment_success' };
@@ -25,7 +25,7 @@ function rule(parts: Partial<AlertRule>): AlertRule {
 }
 
 function plan(...rules: AlertRule[]): RoutePlan {
-  return { rules, environment: 'live', failures: 'CALERTS', successes: undefined };
+  return { rules, environment: 'live', account: 'main', failures: 'CALERTS', successes: undefined };
 }
 
 function channelsOf(of: RoutePlan, event: PaymentEvent, atMs = 0): string[] {
@@ -38,10 +38,10 @@ describe('destinationsOf', () => {
       fc.property(
         rules,
         events,
-        fc.constantFrom(...environments),
+        fc.constantFrom(...places),
         maybe(['CDONE', 'C0']),
-        (rules, event, environment, successes) => {
-          const plan = { rules, environment, failures: 'CALERTS', successes };
+        (rules, event, place, successes) => {
+          const plan = { rules, ...place, failures: 'CALERTS', successes };
           const told = destinationsOf(plan, event, 1_000).map(({ channel }) => channel);
           expect(told).toEqual(naiveChannels(plan, event, 1_000));
         },
@@ -54,6 +54,17 @@ describe('destinationsOf', () => {
     expect(channelsOf(plan(), failure)).toEqual(['CALERTS']);
     expect(channelsOf(plan(), success)).toEqual([]);
     expect(channelsOf({ ...plan(), successes: 'CPAID' }, success)).toEqual(['CPAID']);
+  });
+
+  it('tells a saved card where failures are told, besides where successes are, unless a rule takes it', () => {
+    const saved: PaymentEvent = { ...success, cardSaved: { kind: 'no_token' } };
+    expect(channelsOf(plan(), saved)).toEqual(['CALERTS']);
+    expect(channelsOf({ ...plan(), successes: 'CPAID' }, saved)).toEqual(['CALERTS', 'CPAID']);
+    expect(channelsOf(plan(), { ...saved, kind: 'payment_failed' })).toEqual(['CALERTS']);
+    const taking = plan(rule({ match: { event: 'card_saved' } }));
+    expect(channelsOf(taking, saved)).toEqual(['CRULE']);
+    expect(channelsOf(taking, success)).toEqual([]);
+    expect(channelsOf(plan(rule({ match: { event: 'payment_success' } })), saved)).toEqual(['CRULE']);
   });
 
   it('loses no failure that no rule takes: it goes where channels says', () => {
@@ -87,11 +98,12 @@ describe('destinationsOf', () => {
 
   it('counts both ends of an amount range in, and needs an amount', () => {
     const range = { currency: 'NGN', amount: { fromMinor: 500, toMinor: 600 } };
+    const place = { environment: 'live', account: 'main' } as const;
     const fitting = [499, 500, 600, 601].filter((amountMinor) =>
-      fits(range, { ...failure, amountMinor }, 'live'),
+      fits(range, { ...failure, amountMinor }, place),
     );
     expect(fitting).toEqual([500, 600]);
-    expect(fits(range, { kind: 'payment_failed', key: 'k', currency: 'NGN' }, 'live')).toBe(false);
+    expect(fits(range, { kind: 'payment_failed', key: 'k', currency: 'NGN' }, place)).toBe(false);
   });
 });
 
@@ -100,7 +112,13 @@ describe('needsLookUp', () => {
     let open = 0;
     fc.assert(
       fc.property(rules, events, events, (rules, event, other) => {
-        const plan: RoutePlan = { rules, environment: 'live', failures: 'CALERTS', successes: 'CDONE' };
+        const plan: RoutePlan = {
+          rules,
+          environment: 'live',
+          account: 'main',
+          failures: 'CALERTS',
+          successes: 'CDONE',
+        };
         if (needsLookUp(plan, event)) {
           open += 1;
           return;

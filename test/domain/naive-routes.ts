@@ -4,12 +4,18 @@ import type {
   AmountRange,
   CustomerPattern,
   RouteMatch,
+  RoutePlace,
   RoutePlan,
 } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { withoutUndefined } from '../../src/domain/without-undefined.ts';
 
-export const environments = ['live', 'sandbox'] as const;
+const environments = ['live', 'sandbox'] as const;
+export const accounts = ['main', 'second'] as const;
+/** Every place that a bot of these tests works in. */
+export const places: readonly RoutePlace[] = environments.flatMap((environment) =>
+  accounts.map((account) => ({ environment, account })),
+);
 const kinds = ['payment_failed', 'payment_success'] as const;
 // Few values, and near each other, so that rules meet events and one another.
 const ids = ['', 'a', 'ab', 'abc', 'b', 'VIP-1', 'VIP-'];
@@ -20,8 +26,9 @@ const minor = fc.integer({ min: 0, max: 6 });
 
 const matches: fc.Arbitrary<RouteMatch> = fc
   .record({
-    event: maybe(kinds),
+    event: maybe([...kinds, 'card_saved'] as const),
     environment: maybe(environments),
+    account: maybe(accounts),
     isSavedCardCharge: maybe([true, false]),
     currency: maybe(['NGN', 'USD']),
     amount: fc.option(
@@ -67,26 +74,32 @@ export const events: fc.Arbitrary<PaymentEvent> = fc
     amountMinor: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
     customerId: maybe([...ids, 'abcd', 'ac', 'VIP-12']),
     customerEmail: maybe(['ada@example.com', 'Ada@EXAMPLE.com', 'a@b@x.test', 'odd', 'a@sub.example.com']),
+    cardSaved: maybe([{ kind: 'no_token' } as const]),
     reason: maybe(['Insufficient Funds', 'funds', 'FRAUD suspected', 'd', 'other']),
   })
   .map((event) => withoutUndefined({ ...event, key: 'k' }));
 
 /** The rule read aloud, with none of the code under test. */
-export function naiveFit(match: RouteMatch, event: PaymentEvent, environment: string): boolean {
+export function naiveFit(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   const said: [unknown, unknown][] = [
-    [match.event, event.kind],
-    [match.environment, environment],
+    [match.environment, place.environment],
+    [match.account, place.account],
     [match.isSavedCardCharge, event.isSavedCardCharge],
     [match.currency, event.currency],
     [match.emailDomain, domainSaid(event)],
   ];
   const { amount, customer, reasonPart } = match;
   return (
+    kindsSaid(event).includes(match.event) &&
     said.every(([wanted, given]) => wanted === undefined || wanted === given) &&
     (!amount || amountsOf(amount).some((one) => one === event.amountMinor)) &&
     (!customer || (event.customerId !== undefined && patternOf(customer).test(event.customerId))) &&
     (!reasonPart || new RegExp(reasonPart, 'i').test(event.reason ?? ''))
   );
+}
+
+function kindsSaid({ kind, cardSaved }: PaymentEvent): RouteMatch['event'][] {
+  return [undefined, kind, ...(kind === 'payment_success' && cardSaved ? ['card_saved' as const] : [])];
 }
 
 /** One by one, as far as these tests go. */
@@ -109,11 +122,13 @@ export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number
   const channels: string[] = [];
   let isTaken = false;
   for (const rule of plan.rules) {
-    if (isTaken || !naiveFit(rule.match, event, plan.environment)) continue;
+    if (isTaken || !naiveFit(rule.match, event, plan)) continue;
     if (!(atMs < (rule.mutedUntilMs ?? 0))) channels.push(...rule.channels);
     isTaken = !rule.goesOn;
   }
-  if (!isTaken && event.kind === 'payment_failed') channels.push(plan.failures);
-  if (!isTaken && event.kind === 'payment_success' && plan.successes) channels.push(plan.successes);
+  const kinds = kindsSaid(event);
+  if (isTaken) return [...new Set(channels)];
+  if (kinds.includes('payment_failed') || kinds.includes('card_saved')) channels.push(plan.failures);
+  if (kinds.includes('payment_success') && plan.successes) channels.push(plan.successes);
   return [...new Set(channels)];
 }

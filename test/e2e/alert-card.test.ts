@@ -12,8 +12,12 @@ function seen(house: House, person: Person): PageMessage[] {
   return house.workspace.state(users[person]).messages[channels.payAlerts] ?? [];
 }
 
+function cardsSeenBy(house: House, person: Person): PageMessage[] {
+  return seen(house, person).filter(({ threadTs, ephemeral }) => !threadTs && !ephemeral);
+}
+
 function cardSeenBy(house: House, person: Person): PageMessage {
-  const card = seen(house, person).find(({ threadTs, ephemeral }) => !threadTs && !ephemeral);
+  const [card] = cardsSeenBy(house, person);
   if (!card) throw new Error('No alert stands in the channel.');
   return card;
 }
@@ -28,7 +32,10 @@ function elementsOf({ blocks }: PageMessage): { blockId: string; element: Elemen
 
 /** Presses what stands on the card, as Slack would send it; `choice` of a menu. */
 async function press(house: House, person: Person, actionId: string, choice?: string): Promise<void> {
-  const card = cardSeenBy(house, person);
+  const card = cardsSeenBy(house, person).find((one) => {
+    return elementsOf(one).some(({ element }) => element.action_id === actionId);
+  });
+  if (!card) throw new Error(`No card has ${actionId}.`);
   const found = elementsOf(card).find(({ element }) => element.action_id === actionId);
   if (!found) throw new Error(`The card has no ${actionId}.`);
   const option = found.element.options?.find(({ value }) => value === choice);
@@ -60,7 +67,7 @@ async function submit(house: House, person: Person, title: string, values: Recor
 
 describe('an alert’s card in the workspace', () => {
   it('is acknowledged once, handed over, and resolved by the customer’s next payment', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { workspace: { grantedOptionalScopes: ['reactions:write'] } });
     await house.start(house.bot());
     const reference = await house.decline();
     await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
@@ -72,6 +79,8 @@ describe('an alert’s card in the workspace', () => {
       press(house, 'onCall', alertActions.acknowledge),
     ]);
     await house.until('the card is acknowledged', () => card().includes('👀 Acknowledged'));
+    const reactions = () => cardSeenBy(house, 'lead').reactions.map(({ name }) => name);
+    await house.until('the card has its second sign', () => reactions().join() === 'eyes');
     const told = (person: Person) => seen(house, person).filter(({ ephemeral }) => ephemeral);
     await house.until('the second is told', () => told('lead').length + told('onCall').length === 1);
     expect(JSON.stringify([told('lead'), told('onCall')])).toContain('Acknowledged by somebody else first');
@@ -85,9 +94,17 @@ describe('an alert’s card in the workspace', () => {
     });
     await house.until('the card names the assignee', () => card().includes('Assigned to'));
 
-    await house.approve();
+    // Of another amount it need not be for what failed.
+    const other = await house.approve();
+    await house.until('the other payment is told in the thread', () =>
+      seen(house, 'lead').some(({ threadTs, text }) => threadTs && text.includes('Another payment')),
+    );
+    expect(card()).not.toContain(other);
+    const same = { amount: '5000.00', customerEmail: 'chidi.eze@example.com' };
+    await house.payments.act({ kind: 'approve_saved_card_charge', ...same });
     await house.until('the card is resolved', () => card().includes('✅ Recovered'));
     expect(elementsOf(cardSeenBy(house, 'lead'))).toEqual([]);
+    await house.until('the sign has changed', () => reactions().join() === 'white_check_mark');
     const directs = (person: 'agent' | 'lead' | 'onCall') =>
       JSON.stringify(
         house.workspace.state(users[person]).messages[house.workspace.ids.channels[`${person}Dm`]] ?? [],
@@ -98,7 +115,7 @@ describe('an alert’s card in the workspace', () => {
     expect(directs(first === 'lead' ? 'onCall' : 'lead')).not.toContain('Recovered');
     await house.until('nothing is left to tell', async () => {
       const notes = seen(house, 'lead').filter(({ threadTs }) => threadTs);
-      return notes.length === 3 && JSON.stringify(notes).includes(users.agent);
+      return notes.length === 4 && JSON.stringify(notes).includes(users.agent);
     });
   }, 60_000);
 
@@ -131,5 +148,26 @@ describe('an alert’s card in the workspace', () => {
     );
     expect(JSON.stringify(cardSeenBy(house, 'onCall'))).toContain('Paid in cash');
     expect(elementsOf(cardSeenBy(house, 'onCall'))).toEqual([]);
+  }, 60_000);
+
+  it('offers to charge the customer’s card again, and says from when while it rests', async (test) => {
+    const house = await openHouse(test, { payments: { knownCards: true } });
+    await house.start(house.bot());
+    await house.cardsKnown();
+    const reference = await house.decline();
+    const card = () =>
+      seen(house, 'lead').find(({ text, threadTs }) => !threadTs && text.includes(reference));
+    await house.until('the alert is posted', () => card() !== undefined);
+    await press(house, 'lead', alertActions.acknowledge);
+    await house.until('the card can be charged again', () =>
+      JSON.stringify(card()).includes(alertActions.chargeAgain),
+    );
+    await press(house, 'lead', alertActions.chargeAgain);
+    await house.until('the lead is told from when', () =>
+      seen(house, 'lead').some(({ ephemeral, text, blocks }) => {
+        return ephemeral && text.includes('Not yet') && JSON.stringify(blocks).includes('Next try from');
+      }),
+    );
+    expect(house.workspace.state(house.workspace.ids.users.lead).views).toEqual([]);
   }, 60_000);
 });

@@ -49,6 +49,9 @@ describe.concurrent('routes of payops.yml', { timeout: 60_000 }, () => {
         .seenBy('onCall')
         .some(({ ephemeral, text }) => ephemeral && text.includes('This channel gets alerts')),
     );
+    expect(JSON.stringify(house.seenBy('onCall').map(({ blocks }) => blocks))).toContain(
+      'In the last 7 days this would have posted 1, worst hour 1.',
+    );
     await openChargeDialogue(house).pressInMessage('onCall', testAlertActionId);
     const tests = () => house.posts('payDesk').filter(({ text }) => text.includes('TEST alert'));
     await house.until('the test alert says who asked', () =>

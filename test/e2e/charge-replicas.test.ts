@@ -77,8 +77,12 @@ describe.skipIf(missing)('charges on two replicas with one Redis', () => {
       expect(keys.map((key) => key.replace('outbox:charge_direct:', '')).toSorted()).toEqual(
         approved.toSorted(),
       );
-      const seen = people.flatMap((person) => dialogue.directOf(person).map(({ text }) => text));
-      expect(seen.filter((text) => !text.includes('Paid (confirmed)'))).toEqual([]);
+      const direct = people.flatMap((person) => dialogue.directOf(person));
+      expect(direct.filter(({ text }) => !text.includes('Paid (confirmed)'))).toEqual([]);
+      // Nobody may read a person's messages: where this busy Slack's answer was lost, a repeat says that it may be one.
+      const seen = direct
+        .filter(({ blocks }) => !visibleText(blocks).includes('May be a repeat'))
+        .map(({ text }) => text);
       expect(new Set(seen).size).toBe(seen.length);
     },
   );

@@ -21,7 +21,8 @@ export async function connectRaw(port: number): Promise<RawClient> {
   // A reset is what some of these tests provoke; what had arrived by then is what they judge.
   socket.on('error', () => {});
   await once(socket, 'connect');
-  const closed = once(socket, 'close');
+  // `once` would reject at a reset.
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
   async function receive(until: string | RegExp): Promise<string> {
     function isThere(): boolean {

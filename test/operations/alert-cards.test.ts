@@ -11,7 +11,7 @@ import {
 import { onBothStores } from './two-stores.ts';
 import { createAlertCards } from '../../src/operations/alert-cards.ts';
 import { alertKey, writeOutboxRecord } from '../../src/operations/outbox.ts';
-import { sealer } from './house.ts';
+import { noStorms, sealer } from './house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -212,6 +212,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
     const { one, two, close } = await open();
     const shared = {
       sealer,
+      storms: noStorms,
       lookUp: () => Promise.reject(new Error('nothing is looked up here')),
       rememberMs: 86_400_000,
       now: () => Date.now(),
@@ -241,4 +242,36 @@ onBothStores('clicks at the same time on two replicas', (open) => {
     expect(winners.size).toBeGreaterThan(0);
     await close();
   }, 30_000);
+
+  it('make one decision of 100 on each replica, and all the others are told who was first', async () => {
+    const { one, two, close } = await open();
+    const replicas = [one, two].map((store) =>
+      createAlertCards({
+        store,
+        sealer,
+        storms: noStorms,
+        lookUp: () => Promise.reject(new Error('nothing is looked up here')),
+        rememberMs: 86_400_000,
+        now: () => Date.now(),
+        wake: () => undefined,
+        log: () => undefined,
+      }),
+    );
+    await one.create(alertKey(id), 'an alert', {});
+    const clicks = await Promise.all(
+      replicas.flatMap((cards, replica) =>
+        Array.from({ length: 100 }, async (_, nth) => {
+          const by = `U${replica}${String(nth).padStart(3, '0')}`;
+          return { by, result: await cards.move(id, { kind: 'acknowledge', by }) };
+        }),
+      ),
+    );
+    const winners = clicks.filter(({ result }) => result.kind === 'moved');
+    expect(winners).toHaveLength(1);
+    const [first] = winners;
+    for (const { result } of clicks.filter(({ by }) => by !== first?.by)) {
+      expect(result).toMatchObject({ kind: 'refused', why: 'taken', card: { by: first?.by } });
+    }
+    await close();
+  }, 60_000);
 });

@@ -135,6 +135,155 @@ describe('a payment after a failure', () => {
   });
 });
 
+describe('a failure of which one channel is told already, and whose event is to be sent again after a crash', () => {
+  const channels = ['C0ALERTS01', 'C0BIG00001'];
+
+  it('is resolved by a payment that comes in between, in every channel', async () => {
+    const house = cardsHouse(undefined, channels);
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(house.parents()).toHaveLength(1);
+    await payment(house, 'ORDER-2');
+    await house.receive(failed);
+    await house.drain(10_000);
+    expect(house.parents()).toHaveLength(2);
+    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('is acted on all the same', async () => {
+    const house = cardsHouse(undefined, channels);
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(await house.cards.find(id)).toMatchObject({ event: { key: id }, card: { kind: 'open' } });
+    expect(await house.cards.move(id, { kind: 'acknowledge', by: ada })).toMatchObject({ kind: 'moved' });
+    await house.drain();
+    expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
+    await payment(house, 'ORDER-2');
+    expect(house.directs()).toMatchObject([{ channel: ada }]);
+  });
+});
+
+describe('a later payment of another order', () => {
+  it.each([
+    ['another amount', { amountMinor: 50_000 }, 'NGN 500.00'],
+    ['another currency', { currency: 'USD' }, 'USD 12,500.00'],
+  ])('of %s is told in the thread, once, and leaves the card open', async (_what, paid, words) => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), ...paid });
+    for (let times = 0; times < 2; times += 1) {
+      await house.receive(paidBy('ORDER-2', paid));
+      await house.drain(10_000);
+      const kept = await house.store.read('alert-payment:payment_success/order/ORDER-2');
+      // As a crash before the end of its work would have it: looked at once more.
+      if (kept) await house.store.write(kept, kept.value, { delayMs: 0 });
+      await house.drain(10_000);
+    }
+    const [parent, ...others] = house.parents();
+    expect(others).toEqual([]);
+    expect(parent?.shown.text).toMatch(/^❌ Declined/);
+    const notes = house.notes(parent?.ts ?? '');
+    expect(notes.map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '💳 Another payment, the card stays open',
+    ]);
+    const [note] = notes;
+    expect(note && linesOf(note)).toContain(`${words}, reference ORDER-2`);
+    await payment(house, 'ORDER-3');
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('fills no thread without end', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    for (let day = 0; day < 9; day += 1) {
+      const amountMinor = 100 + day;
+      house.records.set(`DAY-${day}`, { ...recordOf(`DAY-${day}`, 'SUCCESS'), amountMinor });
+      await house.receive(paidBy(`DAY-${day}`, { amountMinor }));
+      await house.drain(10_000);
+    }
+    expect(house.notes(house.parents()[0]?.ts ?? '')).toHaveLength(1);
+  });
+
+  it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    // Told unchecked: nobody knows yet what failed.
+    house.service.isAway = true;
+    await house.drain(30_000);
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.receive(paidBy('ORDER-2'));
+    await house.drain(30_000);
+    house.service.isAway = false;
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await house.drain(120_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('leaves a card open whose amount nobody knows, and says why', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    await house.drain();
+    await payment(house, 'ORDER-2');
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^🔎 Event says failed/);
+    const [note] = house.notes(parent?.ts ?? '');
+    expect(note && linesOf(note)).toContain('the amount of the charge that failed is not known');
+  });
+
+  it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
+    const house = cardsHouse();
+    const nobody = { customerId: undefined, customerEmail: undefined } as never;
+    for (const reference of ['ORDER-1', 'ORDER-2', 'ORDER-3']) {
+      const { customerEmail: _email, ...record } = recordOf(
+        reference,
+        reference === 'ORDER-1' ? 'FAILED' : 'SUCCESS',
+      );
+      house.records.set(reference, record);
+      house.chargedCards.set(reference, reference === 'ORDER-2' ? 'other-card' : 'card');
+    }
+    await house.receive({ ...failed, ...(nobody as object) });
+    await house.drain();
+    await house.receive(paidBy('ORDER-2', nobody));
+    await house.drain(10_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+    await house.receive(paidBy('ORDER-3', nobody));
+    await house.drain(10_000);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent && linesOf(parent)).toContain('reference ORDER-3 (another charge of the same card)');
+  });
+
+  it('resolves a failure that Slack could not be told of when it came', async () => {
+    const house = cardsHouse();
+    const away = { kind: 'not_sent', cause: new Error('away') } as const;
+    house.answers.push(...Array.from({ length: 12 }, () => away));
+    // In front of it in its channel, so that nobody has even looked at it.
+    await house.receive({
+      ...failed,
+      key: 'payment_failed/order/FRONT',
+      orderReference: 'FRONT',
+      customerId: 'c-1',
+      customerEmail: 'ann@example.com',
+    });
+    house.clock.nowMs += 1_000;
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await house.receive(failed);
+    await house.drain(20_000);
+    await payment(house, 'ORDER-2');
+    await house.drain(60_000);
+    expect(house.parents()).toEqual([]);
+    await house.drain(1_200_000);
+    expect(house.answers).toEqual([]);
+    expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '🔎 Event says failed, look-up says Not found',
+      '✅ Recovered',
+    ]);
+  });
+});
+
 describe('a payment before the failure', () => {
   it('of the same reference: the first post says both, and has no buttons', async () => {
     const house = cardsHouse();
@@ -185,6 +334,18 @@ describe('a payment’s event', () => {
     expect(sealer.open(kept?.key ?? '', kept?.value ?? '')).not.toContain('CANARY');
   });
 
+  it('tries a payment that is sealed with a lost key ever more rarely, and keeps it', async () => {
+    const house = cardsHouse();
+    const key = 'alert-payment:payment_success/order/ORDER-1';
+    await house.store.create(key, 'sealed with a lost key', { delayMs: 0 });
+    await house.drain(24 * 3_600_000);
+    const kept = await house.store.read(key);
+    expect(kept).toMatchObject({ value: 'sealed with a lost key' });
+    // After 1, 3, 7, 15, 31 and 63 minutes, then once an hour.
+    expect(kept?.attempts).toBeGreaterThan(24);
+    expect(kept?.attempts).toBeLessThan(32);
+  });
+
   it('holds up no alert when the key that names customers is gone', async () => {
     const house = cardsHouse();
     const logged: string[] = [];
@@ -193,6 +354,7 @@ describe('a payment’s event', () => {
       store,
       sealer,
       cards,
+      chargedCard: () => Promise.resolve(undefined),
       fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
       lookUp: () => Promise.resolve({ kind: 'not_found' }),
       rememberMs: 1_000,

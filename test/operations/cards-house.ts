@@ -8,13 +8,19 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
+import { alertMarkPrefix, createAlertMarks, type MarkOutcome } from '../../src/operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
 import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
 import { lookUpEvent } from '../../src/operations/look-up-event.ts';
+import { alertKey } from '../../src/operations/outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
+import { createStorms } from '../../src/operations/storms.ts';
+import { createTakeStorm } from '../../src/operations/take-storm.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
+import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
 import { alertMessage } from '../../src/slack/alert-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
@@ -22,7 +28,7 @@ import type { SlackMessage } from '../../src/slack/message.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
-import { house, sealer } from './house.ts';
+import { house, killed, sealer } from './house.ts';
 
 export const failed: PaymentEvent = {
   kind: 'payment_failed',
@@ -65,6 +71,9 @@ type Message = {
   /** Whoever a new post mentioned: an edit pings nobody. */
   pinged: string[];
   isGone?: boolean;
+  /** It stands, and Slack says this word to every edit of it. */
+  closed?: string;
+  reactions?: string[];
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-cards-'));
@@ -72,17 +81,55 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 export type CardsHouse = ReturnType<typeof cardsHouse>;
+export type CardsWorld = {
+  clock: { nowMs: number };
+  records: Map<string, Transaction>;
+  messages: Message[];
+};
+
+function watchedStore(store: Store, pass: () => void): Store {
+  const watch =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      pass();
+      const result = await call(...args);
+      pass();
+      return result;
+    };
+  return {
+    ...store,
+    create: watch((...args) => store.create(...args)),
+    read: watch((...args) => store.read(...args)),
+    write: watch((...args) => store.write(...args)),
+    take: watch((...args) => store.take(...args)),
+  };
+}
 
 /** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
 export function cardsHouse(
   path = join(folder, `${(files += 1)}`, 'payops.sqlite'),
   channels: readonly string[] = ['C0ALERTS01'],
+  /** Another replica: on the same store, Slack and clock. */
+  beside?: CardsWorld,
+  threshold = 0,
 ) {
-  const { clock, deliver: plain, receive: plainReceive } = house();
-  const store: Store = openSqliteStore({ path, now: () => clock.nowMs });
-  const records = new Map<string, Transaction>();
+  const { clock: own, deliver: plain, receive: plainReceive } = house();
+  const clock = beside?.clock ?? own;
+  if (beside) {
+    Object.defineProperty(own, 'nowMs', {
+      get: () => clock.nowMs,
+      set(ms: number) {
+        clock.nowMs = ms;
+      },
+    });
+  }
+  // Every call of the store and of Slack passes here, before it and after it.
+  const watched = { pass: (): void => undefined };
+  const store: Store = watchedStore(openSqliteStore({ path, now: () => clock.nowMs }), () => watched.pass());
+  const records = beside?.records ?? new Map<string, Transaction>();
+  const chargedCards = new Map<string, string>();
   const service = { isAway: false, asked: 0 };
-  const messages: Message[] = [];
+  const messages: Message[] = beside?.messages ?? [];
   const answers: PostOutcome[] = [];
 
   async function lookUp(event: PaymentEvent) {
@@ -101,11 +148,37 @@ export function cardsHouse(
     wake: () => undefined,
     log: () => undefined,
   };
-  const cards = createAlertCards(shared);
+  const storms = createStorms({
+    ...shared,
+    threshold,
+    windowMs: 300_000,
+    environment: 'live',
+    account: 'main account',
+  });
+  const cards = createAlertCards({ ...shared, storms });
+  const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const recovery = createAlertRecovery({
     ...shared,
     cards,
+    chargedCard: (reference) => Promise.resolve(chargedCards.get(reference)),
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
+  });
+
+  const reacting: { answers: MarkOutcome[]; calls: number } = { answers: [], calls: 0 };
+  function react(change: (reactions: string[]) => string[]) {
+    return ({ ts }: { ts: string }): Promise<MarkOutcome> => {
+      reacting.calls += 1;
+      const given = reacting.answers.shift();
+      const found = messages.find((one) => one.ts === ts && !one.isGone);
+      if (found && !given) found.reactions = change(found.reactions ?? []);
+      return Promise.resolve(given ?? { kind: 'done' });
+    };
+  }
+  const marks = createAlertMarks({
+    ...shared,
+    readCard: async (id) => (await cards.read(id)).card,
+    add: (message, mark) => react((before) => [...new Set([...before, mark])])(message),
+    remove: (message, mark) => react((before) => before.filter((one) => one !== mark))(message),
   });
 
   function compose(post: Post): Composed {
@@ -114,6 +187,7 @@ export function cardsHouse(
     return {
       digest: messageDigest(shown),
       post(to, threadTs) {
+        watched.pass();
         const given = answers.shift();
         if (given) return Promise.resolve(given);
         if (threadTs !== undefined && !messages.some((one) => one.ts === threadTs && !one.isGone)) {
@@ -122,16 +196,31 @@ export function cardsHouse(
         const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
         const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
         messages.push({ ...place, shown, pinged: peopleIn(shown) });
+        watched.pass();
         return Promise.resolve({ kind: 'posted', channel: to, ts });
       },
       edit(channel, ts) {
         const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
         if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
+        if (found.closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: found.closed });
+        watched.pass();
         found.shown = shown;
+        watched.pass();
         return Promise.resolve({ kind: 'posted', channel, ts });
       },
     };
   }
+
+  const findByKey: typeof plain.findByKey = (channel, key, _sinceMs, threadTs) => {
+    const found = messages.findLast(
+      (one) =>
+        !one.isGone &&
+        one.channel === channel &&
+        one.threadTs === threadTs &&
+        one.shown.metadata?.event_payload['key'] === key,
+    );
+    return Promise.resolve(found ? { kind: 'found', ts: found.ts } : { kind: 'absent' });
+  };
 
   const route = ({ kind }: PaymentEvent) =>
     kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : [];
@@ -141,8 +230,11 @@ export function cardsHouse(
     store,
     lookUp,
     compose,
+    findByKey,
+    storms,
     cards: {
       ...cards,
+      mark: (...args: Parameters<typeof marks.ask>) => marks.ask(...args),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },
@@ -150,7 +242,10 @@ export function cardsHouse(
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {
@@ -166,20 +261,38 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
-    triggerCharge: (event: PaymentEvent) => recovery.expect(event),
+    beforeReceived: (event: PaymentEvent) => recovery.expect(event),
   };
   return {
     path,
+    watched,
     clock,
     store,
     records,
+    chargedCards,
     service,
+    reacting,
     messages,
     answers,
     cards,
     recovery,
+    storms,
+    takeStorm,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
+    /** Killed when all but the event's own record is stored: the sender is to come again. */
+    receiveAndDie: (event: PaymentEvent) =>
+      receiveEvent(
+        {
+          ...receiving,
+          store: {
+            read: (key) => store.read(key),
+            create: (key, ...given) => (key === alertKey(event.key) ? killed() : store.create(key, ...given)),
+          },
+        },
+        event,
+        'f',
+      ),
     /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
     parents: () =>
       messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),
@@ -196,6 +309,8 @@ function messageOf(post: Post): SlackMessage {
       return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
     default:
       return { text: post.kind, blocks: [] };
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { EndedCard } from '../../src/domain/alert-card.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createChargeDesk } from '../../src/operations/create-charge-desk.ts';
 import {
@@ -12,7 +13,10 @@ import {
   submit,
   terms,
   viewId,
+  type Process,
+  type World,
 } from './charge-house.ts';
+import { sealer } from './house.ts';
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
@@ -37,6 +41,45 @@ describe('submit', () => {
     const draft = await process.desk.keepDraft(viewId, terms);
     await process.desk.keepDraft(viewId, { ...terms, money: { minor: 1, currency: 'NGN' } });
     expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
+  });
+
+  describe('for an alert', () => {
+    const alert = 'payment_failed/order/ORDER-1';
+    const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
+    async function end({ store }: World, card: EndedCard): Promise<void> {
+      const key = `alert:${alert}`;
+      const value = sealer.seal(key, JSON.stringify({ card, untold: [], told: 0, others: [] }));
+      await store.create(key, value);
+    }
+    const submitFor = async (process: Process) => {
+      const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
+      return () => process.desk.submit({ viewId, draft, by: ada });
+    };
+
+    it.each<EndedCard>([
+      { kind: 'recovered', at: 1, payment },
+      { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' },
+    ])('charges nothing once its card has ended, though the form was open before (%o)', async (card) => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      expect(await process.desk.endedAlert(alert)).toBeUndefined();
+      await end(world, card);
+      expect(await process.desk.endedAlert(alert)).toEqual(card);
+      expect(await agree()).toEqual({ kind: 'alert_ended', card });
+      expect(world.bank.posts).toEqual([]);
+    });
+
+    it('shows the charge that made it good when the same dialogue is submitted again', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      const first = await agree();
+      if (first.kind === 'begun') await first.carryOn();
+      await end(world, { kind: 'recovered', at: 1, payment });
+      expect(await agree()).toMatchObject({ kind: 'known', charge: { reference } });
+      expect(world.bank.posts).toEqual([reference]);
+    });
   });
 
   it('answers before the bank does', async () => {

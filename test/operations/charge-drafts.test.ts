@@ -54,6 +54,7 @@ describe('createChargeDrafts', () => {
     { customerEmail: 'canary@example.org' },
     { customerId: 'C-1' },
     { reason: 'another' },
+    { alert: 'payment_failed/order/ORDER-1' },
   ])('knows the terms as changed by %o', async (change) => {
     const { first } = replicas();
     const word = await first.keep('V1', terms);

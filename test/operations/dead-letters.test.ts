@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
 import { concludeRefusal, type RefusalDeps } from '../../src/operations/conclude-refusal.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
-import { readOutboxRecord, writeOutboxRecord } from '../../src/operations/outbox.ts';
+import {
+  outboxKey,
+  readOutboxRecord,
+  writeOutboxRecord,
+  type OutboxRecord,
+} from '../../src/operations/outbox.ts';
 import { finishPosted } from '../../src/operations/outbox-work.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
 import { channel, event, house, ops, sealer } from './house.ts';
@@ -36,9 +41,16 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const posted: string[] = [];
 
   async function put(key: string, to = channel, receivedAtMs = clock.nowMs): Promise<void> {
-    const record = { kind: 'alert', channel: to, fingerprint: '', sealed: '', misses: 0 } as const;
-    const value = writeOutboxRecord({ ...record, receivedAtMs });
-    await store.create(`outbox:alert:${key}`, value, { delayMs: 0, lane: to });
+    await putRecord('alert', key, { to, receivedAtMs });
+  }
+
+  async function putRecord(
+    kind: OutboxRecord['kind'],
+    key: string,
+    { to = channel, receivedAtMs = clock.nowMs },
+  ): Promise<void> {
+    const record = { kind, channel: to, fingerprint: '', sealed: '', misses: 0, receivedAtMs };
+    await store.create(outboxKey(kind, key), writeOutboxRecord(record), { delayMs: 0, lane: to });
   }
 
   async function deliverOne(): Promise<boolean> {
@@ -71,20 +83,26 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const notices = () => store.keys().filter((key) => key.startsWith('outbox:notice:'));
   const alerts = () => posted.filter((key) => /^[a-z]\d*$/.test(key));
   const letters = createDeadLetters({ store, now: () => clock.nowMs });
-  return { clock, store, deps, put, pass, tried, alerts, notices, letters, lines };
+  return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
 }
+
+const letter = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
 
 describe('a channel that Slack refuses', () => {
   it.each<RefusalAbout>(['channel', 'unclear'])(
-    'is tried once a minute for a day, then no more (%s)',
+    'is tried ever more rarely for a day, then no more (%s)',
     async (about) => {
       const { put, pass, tried, letters, store } = refusals(() => refusedFor(about));
       await put('a');
       await pass(dayMs - 60_000, 10_000);
-      expect(tried).toHaveLength(1440);
+      const gaps = tried.slice(1).map(({ atMs }, index) => (atMs - tried[index]!.atMs) / 60_000);
+      expect(gaps).toEqual([1, 1, 2, 4, 8, ...gaps.slice(5).map(() => 10)]);
       expect(await letters.all()).toEqual([]);
+      const { length } = tried;
+      await pass(60_000);
+      expect(await letters.all()).toHaveLength(1);
       await pass(3 * dayMs, 60_000);
-      expect(tried).toHaveLength(1441);
+      expect(tried).toHaveLength(length + 1);
       expect(await store.read('outbox:alert:a')).toBeDefined();
       expect(await letters.all()).toEqual([
         { channel, messages: 1, sinceMs: 1_000_000, slackError: 'not_in_channel', fix: 'Invite the bot.' },
@@ -108,7 +126,7 @@ describe('a channel that Slack refuses', () => {
     await pass(10 * hourMs, 10_000);
     isMended = true;
     await put('d');
-    await pass(120_000);
+    await pass(600_000);
     expect(alerts()).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -133,6 +151,17 @@ describe('a channel that Slack refuses', () => {
     for (const key of ['b', 'c']) expect(tried.filter((one) => one.key === key)).toHaveLength(2);
   });
 
+  it('is never done with how a charge ended, and gives up what waits behind that', async () => {
+    const { putRecord, pass, letters, tried } = refusals(() => refusedFor('channel', 'account_inactive'));
+    await putRecord('charge_direct', 'verdict', { to: 'U0AGENT01' });
+    await putRecord('alert_direct', 'step', { to: 'U0AGENT01' });
+    await pass(10 * dayMs, 60_000);
+    expect(await letters.all()).toMatchObject([{ channel: 'U0AGENT01', messages: 1 }]);
+    const before = tried.length;
+    await pass(dayMs, 60_000);
+    expect(tried.slice(before).map(({ key }) => key)).toEqual(Array.from({ length: 24 }, () => 'verdict'));
+  });
+
   it('holds up no other channel', async () => {
     const { put, pass, alerts } = refusals((to) => (to === other ? undefined : refusedFor('channel')));
     await put('a');
@@ -146,7 +175,7 @@ describe('a channel that Slack refuses', () => {
     for (const key of ['a', 'b']) await put(key);
     await pass(hourMs - 120_000, 10_000);
     expect(new Set(tried.map(({ key }) => key))).toEqual(new Set(['a']));
-    await pass(240_000, 10_000);
+    await pass(1_200_000, 10_000);
     expect(new Set(tried.map(({ key }) => key))).toEqual(new Set(['a', 'b']));
   });
 
@@ -267,10 +296,45 @@ describe('dead letters', () => {
     await letters.redrive(channel);
     const before = tried.length;
     await pass(dayMs - hourMs, 10_000);
-    expect(tried.length - before).toBeGreaterThan(1_000);
+    expect(tried.length - before).toBeGreaterThan(100);
     expect(await letters.all()).toMatchObject([{ channel: other }]);
     await pass(2 * hourMs, 10_000);
     expect(await letters.all()).toMatchObject([{ channel: other }, { channel, messages: 3 }]);
+  });
+
+  it('that are given up once more before all of them are work again stay listed', async () => {
+    const { put, pass, store, clock, letters } = refusals();
+    for (const key of ['a', 'b']) await put(key);
+    await pass(dayMs + 300_000, 10_000);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+    const slow = createDeadLetters({
+      now: () => clock.nowMs,
+      store: {
+        ...store,
+        async write(entry, value, options) {
+          // Slack still refuses the first while the second is not work yet.
+          if (entry.key === 'outbox:alert:b') await pass(5_000);
+          return await store.write(entry, value, options);
+        },
+      },
+    });
+    await slow.redrive(channel);
+    await pass(10_000);
+    const givenUp = ['a', 'b'].map(async (key) => {
+      const entry = await store.read(`outbox:alert:${key}`);
+      return readOutboxRecord(entry?.value ?? '').refused?.givenUp;
+    });
+    expect(await Promise.all(givenUp)).toContain(true);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+  });
+
+  it('that are given up once more stay listed for as long as they are kept', async () => {
+    const { letters, clock } = refusals();
+    const one = { key: 'k', channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y' };
+    await letters.add({ ...one, untilMs: clock.nowMs + dayMs });
+    await letters.add({ ...one, untilMs: clock.nowMs + 3 * dayMs });
+    clock.nowMs += 2 * dayMs;
+    expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 
   it('are forgotten like any other message, and leave the list then', async () => {
@@ -293,34 +357,25 @@ describe('dead letters', () => {
     await put('a');
     await pass(1_800_000, 60_000);
     expect(await letters.all()).toMatchObject([{ messages: 4_000 }]);
-    expect(tried).toHaveLength(31);
+    expect(tried.at(-1)!.atMs - 1_000_000).toBeGreaterThan(2 * deps.giveUpMs);
     expect(lines).toContain('too much is undelivered; this goes on being tried');
   });
 
   it('are listed once, however often they are added', async () => {
     const { letters } = refusals();
-    const one = {
-      key: 'k',
-      channel,
-      receivedAtMs: 0,
-      refusedSinceMs: 0,
-      slackError: 'x',
-      fix: 'y',
-      untilMs: 1e15,
-    };
+    const one = { key: 'k', ...letter };
     expect([await letters.add(one), await letters.add(one)]).toEqual([true, true]);
     expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 
   it('stay listed while they are only about to be given up, and leave it when they were delivered meanwhile', async () => {
     const { letters, put, store } = refusals();
-    const one = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
     await put('a');
     await put('b');
     const entry = (await store.read('outbox:alert:a'))!;
     const record = { ...readOutboxRecord(entry.value), refused: { channel, sinceMs: 0 } };
     await store.write(entry, writeOutboxRecord(record), { delayMs: 0 });
-    for (const key of ['a', 'b', 'gone']) await letters.add({ ...one, key: `outbox:alert:${key}` });
+    for (const key of ['a', 'b', 'gone']) await letters.add({ ...letter, key: `outbox:alert:${key}` });
     expect(await letters.redrive()).toEqual([{ channel, messages: 0 }]);
     expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });

@@ -4,7 +4,9 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
+import type { TellCardDeps } from '../../src/operations/tell-card.ts';
 import type { ReceiveDeps } from '../../src/operations/receive-event.ts';
+import { createEventLog } from '../../src/operations/event-log.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -47,8 +49,19 @@ export function deliverNext(deps: Delivering): Promise<boolean> {
 export const untouchedCards: DeliverDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
+  mark: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
+};
+
+/** No channel has too many alerts. */
+export const noStorms: DeliverDeps['storms'] & TellCardDeps['storms'] = {
+  ask: () => Promise.resolve({ kind: 'single' }),
+  add: () => Promise.resolve(),
+  addAgain: () => Promise.resolve(),
+  recovered: () => Promise.resolve(),
+  refresh: () => Promise.resolve(),
+  see: () => Promise.resolve(undefined),
 };
 
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
@@ -56,6 +69,7 @@ type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAns
 export function house(answers: Answers = {}) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
+  const eventLog = createEventLog({ store, sealer, log: () => undefined });
   const posts: { channel: string; post: Post }[] = [];
   const receive: ReceiveDeps = {
     store,
@@ -67,20 +81,24 @@ export function house(answers: Answers = {}) {
     now: () => clock.nowMs,
     wake: () => undefined,
     rememberCard: undefined,
-    triggerCharge: () => Promise.resolve(),
+    beforeReceived: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,
     sealer,
     opsChannel: ops,
     route: receive.route,
+    needsLookUp: receive.needsLookUp,
     report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,
+    logEvent: (...logged) => eventLog.add(...logged),
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
+    summarise: () => Promise.reject(new Error('no day is summarised here')),
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
     cards: untouchedCards,
+    storms: noStorms,
     compose: (post) => ({
       digest: JSON.stringify(post),
       post(to) {
@@ -107,5 +125,5 @@ export function house(answers: Answers = {}) {
       clock.nowMs += 1_000;
     }
   }
-  return { clock, store, posts, receive, deliver, drain };
+  return { clock, store, eventLog, posts, receive, deliver, drain };
 }

@@ -84,7 +84,7 @@ function ledgerHouse() {
       remembered.push(told);
       return Promise.resolve();
     },
-    triggerCharge(told) {
+    beforeReceived(told) {
       steps.push('trigger');
       triggered.push(told);
       return Promise.resolve();
@@ -108,6 +108,31 @@ describe('receiveEvent of an event that brings a saved card', () => {
     expect(opened.join()).toContain('SUB-1');
     expect(opened.join()).not.toContain('canary-token');
   });
+
+  it.each([
+    ['kept', true],
+    ['not_kept', false],
+  ] as const)(
+    'stores that the card was %s, by its face, and whose it is, without its token',
+    async (kind, isOn) => {
+      const { deps, store } = ledgerHouse();
+      const { customerEmail: _email, ...bare } = saving;
+      const told = { ...card, cardType: 'Visa', cardPan: '411111******1111' };
+      await receiveEvent(
+        { ...deps, ...(isOn ? {} : { rememberCard: undefined }) },
+        { ...bare, savedCard: told },
+        'f',
+      );
+      const key = `outbox:alert:${saving.key}`;
+      const { sealed } = JSON.parse((await store.read(key))?.value ?? '') as { sealed: string };
+      const stored = JSON.parse(sealer.open(key, sealed)) as PaymentEvent;
+      expect(stored).toMatchObject({
+        cardSaved: { kind, face: { cardType: 'Visa', lastFour: '1111' } },
+        customerEmail: 'jane@example.com',
+      });
+      expect(JSON.stringify(stored)).not.toMatch(/canary-token|411111/);
+    },
+  );
 
   it('stores nothing when the card could not be kept, so that the delivery comes again', async () => {
     const { deps, remembered, triggered, store } = ledgerHouse();

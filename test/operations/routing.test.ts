@@ -6,7 +6,7 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { receiveEvent, type ReceiveDeps } from '../../src/operations/receive-event.ts';
-import { deliverNext, event, house, killed, ops } from './house.ts';
+import { deliverNext, event, house, killed, ops, type Delivering } from './house.ts';
 
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];
 
@@ -16,7 +16,13 @@ function rule(parts: Partial<AlertRule>): AlertRule {
 
 function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
   const opened = house(answers);
-  const plan: RoutePlan = { rules, environment: 'live', failures: alerts, successes: undefined };
+  const plan: RoutePlan = {
+    rules,
+    environment: 'live',
+    account: 'main account',
+    failures: alerts,
+    successes: undefined,
+  };
   const route: ReceiveDeps['route'] = (told, atMs) => destinationsOf(plan, told, atMs);
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });
@@ -68,6 +74,23 @@ describe('an event for several channels', () => {
       await drain(60_000);
       expect(told()).toEqual([alerts, big, quiet]);
     }
+  });
+
+  it('is told once in each channel of both, when the rules change between a crash and the repeat', async () => {
+    const { receive, drain, told, store } = routed([rule({ goesOn: true })]);
+    const dying: ReceiveDeps = {
+      ...receive,
+      store: {
+        read: (key) => store.read(key),
+        create: (key, value, options) =>
+          key.includes('copy/') ? store.create(key, value, options) : killed(),
+      },
+    };
+    await expect(receiveEvent(dying, event, 'f')).rejects.toThrow('killed');
+    const before = routed([rule({ channels: [alerts, ops] })]).receive.route;
+    await receiveEvent({ ...receive, route: before }, event, 'f');
+    await drain(60_000);
+    expect(told()).toEqual([alerts, ops, quiet]);
   });
 
   it('is told once in each when the answer to the last write was lost', async () => {
@@ -182,6 +205,10 @@ describe('a rule', () => {
   });
 });
 
+async function deliverAll(deps: Delivering): Promise<void> {
+  while (await deliverNext(deps));
+}
+
 describe('an event that does not say what a rule asks for', () => {
   const { reason: _, ...silent } = event;
   const declined: Lookup = confirm(
@@ -220,8 +247,8 @@ describe('an event that does not say what a rule asks for', () => {
   });
 
   it('is told once in each channel wherever a crash came while it was routed', async () => {
-    for (let fatal = 1; fatal <= 3; fatal += 1) {
-      const lookups = Array.from({ length: 10 }, () => declined);
+    for (let fatal = 1; fatal <= 4; fatal += 1) {
+      const lookups = [declined];
       const { receive, deliver, drain, told } = routed([noFunds], { lookups });
       // oxlint-disable-next-line no-await-in-loop
       await receiveEvent(receive, silent, 'f');
@@ -237,7 +264,9 @@ describe('an event that does not say what a rule asks for', () => {
         write: (...given) => (survive() ? killed() : store.write(...given)),
       };
       // oxlint-disable-next-line no-await-in-loop
-      await expect(deliverNext({ ...deliver, store: dying })).rejects.toThrow('killed');
+      await expect(deliverAll({ ...deliver, store: dying })).rejects.toThrow('killed');
+      // The service goes away between the crash and the next try.
+      Object.assign(deliver, { lookUp: () => Promise.resolve(fatal === 1 ? declined : away) });
       // oxlint-disable-next-line no-await-in-loop
       await drain(120_000);
       expect(told()).toEqual([big, quiet]);

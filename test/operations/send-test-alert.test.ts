@@ -54,6 +54,27 @@ describe('a test alert', () => {
     ]);
   });
 
+  it('is no repeat where the store did not answer one read right after the post', async () => {
+    const built = stage({
+      history: Array.from({ length: 5 }, () => ({ kind: 'unreadable', slackError: 'missing_scope' })),
+    });
+    const { send, drain, deliver, posts, messages, store } = built;
+    let isArmed = true;
+    deliver.store = {
+      ...store,
+      read(key) {
+        const fails = isArmed && messages.length === 1;
+        if (fails) isArmed = false;
+        return fails ? killed() : store.read(key);
+      },
+    };
+    await send(channel, ada);
+    await drain().catch(() => undefined);
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+    expect(messages).toMatchObject([{ edits: 1, post: { mayBeRepeat: false, askedBy: ada } }]);
+  });
+
   it('comes once for each time it is asked for', async () => {
     const { send, drain, messages } = stage();
     await send(channel, ada);

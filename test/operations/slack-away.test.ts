@@ -110,6 +110,20 @@ describe.each([
     },
   );
 
+  it('that refuses the token for three hours finds all of it in its order again', async () => {
+    const { slack, posted, receive, second } = bot(mayRead);
+    const [, , , [, revoked]] = outages as [unknown, unknown, unknown, [string, Away]];
+    slack.away = revoked;
+    for (let time = 0; time < 3 * 3_600; time += 1) {
+      if (time % 900 === 0) await receive(channels[0]!);
+      await second();
+    }
+    slack.away = undefined;
+    for (let time = 0; time < 120; time += 1) await second();
+    expect(posted.map(({ key }) => key)).toHaveLength(12);
+    expect(posted.map(({ key }) => key)).toEqual(posted.map(({ key }) => key).toSorted());
+  });
+
   it('is asked seldom meanwhile: not every waiting message knocks', async () => {
     const { slack, sent, receive, second } = bot(mayRead);
     slack.away = { post: { kind: 'not_sent', cause }, history: silent };

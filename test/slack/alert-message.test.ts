@@ -217,3 +217,47 @@ describe('alertMessage', () => {
     }
   });
 });
+
+describe('the alert of a saved card', () => {
+  const paid = lookup({ ...declinedRecord, status: 'SUCCESS' });
+  const { savedCard: _token, reason: _reason, ...bare } = success;
+  const face = { cardType: 'Visa <!here>', lastFour: '1111' };
+
+  function lines(event: PaymentEvent, parts: Partial<Alert> = {}): string[] {
+    const message = alertMessage(alert({ event, lookup: paid, environment: 'live', ...parts }));
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe(unescaped(message.text));
+    return shownLines(message);
+  }
+
+  it('says which card, whose, of which payment, and that the bot can charge it', () => {
+    const shown = lines({ ...bare, cardSaved: { kind: 'kept', face } });
+    expect(shown[0]).toBe(
+      '💳 Card saved · ✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042',
+    );
+    expect(shown.join('\n')).toContain('·· 1111');
+    expect(shown.join('\n')).toContain('sealed; /pay charge offers it');
+  });
+
+  it('says why a card is not kept, and names no card that it does not know', () => {
+    const shown = lines({ ...bare, cardSaved: { kind: 'not_kept', face: {} } }).join('\n');
+    expect(shown).toContain('its type and digits are not told');
+    expect(shown).toContain('CARD_LEDGER is off');
+  });
+
+  it('says what to do about a payment that carries no token, in the sandbox nothing', () => {
+    const missing: PaymentEvent = { ...bare, cardSaved: { kind: 'no_token' } };
+    const live = lines(missing);
+    expect(live[0]).toContain('💳 No card token');
+    expect(live.join('\n')).toContain('list the customer’s saved cards');
+    expect(live.join('\n')).toContain('WEBHOOK_EVENT_POINTERS');
+    const sandbox = lines(missing, { environment: 'sandbox' }).join('\n');
+    expect(sandbox).toContain('Next: nothing');
+    expect(sandbox).not.toContain('WEBHOOK_EVENT_POINTERS');
+  });
+
+  it('does not call a payment paid that is not proven', () => {
+    const event: PaymentEvent = { ...bare, cardSaved: { kind: 'kept', face } };
+    expect(lines(event, { lookup: lookup(undefined) })[0]).toMatch(/^💳 Card saved · 🔎 Event says success/);
+  });
+});

@@ -56,11 +56,16 @@ const source = readdirSync('src/slack', { recursive: true, encoding: 'utf8' })
 /** What each method needs; for a history it depends on the kind of channel. */
 const scopesOf: Record<string, string[]> = {
   'auth.test': [],
+  'files.getUploadURLExternal': ['files:write'],
+  'files.completeUploadExternal': ['files:write'],
   'chat.postMessage': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
   'chat.update': ['chat:write'],
+  'conversations.info': ['channels:read', 'groups:read'],
   'conversations.history': ['channels:history', 'groups:history'],
   'conversations.replies': ['channels:history', 'groups:history'],
+  'reactions.add': ['reactions:write'],
+  'reactions.remove': ['reactions:write'],
   'views.open': [],
   'views.push': [],
   'views.update': [],

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
+import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { routeBlocks } from '../../src/slack/alert-route-blocks.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import type { Run } from '../../src/slack/blocks.ts';
-import { homeMutes, routesMessage, ruleLine, testAlertActionId } from '../../src/slack/routes-message.ts';
+import {
+  homeMutes,
+  routesMessage,
+  ruleLine,
+  testAlertActionId,
+  type RoutesView,
+} from '../../src/slack/routes-message.ts';
 import { testAlertMessage } from '../../src/slack/test-alert-message.ts';
 import { firstLine, shownLines, unescaped } from './shown-text.ts';
 
@@ -26,12 +33,18 @@ const muted: AlertRule = {
   goesOn: false,
 };
 
+const place = { environment: 'live', account: 'main account' } as const;
+
 function plan(rules: AlertRule[], more: Partial<RoutePlan> = {}): RoutePlan {
-  return { rules, environment: 'live', failures: 'C0ALERTS01', successes: undefined, ...more };
+  return { rules, ...place, failures: 'C0ALERTS01', successes: undefined, ...more };
 }
 
-function shown(plan: RoutePlan, at = channel): string[] {
-  const message = routesMessage({ plan, channel: at, nowMs });
+function shown(
+  plan: RoutePlan,
+  at = channel,
+  rehearsal: RoutesView['rehearsal'] = nothingRehearsed,
+): string[] {
+  const message = routesMessage({ plan, channel: at, nowMs, rehearsal });
   assertBlocks('message', message.blocks);
   expect(unescaped(message.text)).toBe(firstLine(message));
   return shownLines(message);
@@ -51,16 +64,16 @@ function read(line: Run[]): string {
 
 describe('/pay alerts in words', () => {
   it('says for each rule in one plain sentence what this channel gets and why', () => {
-    expect(read(ruleLine(bigOnes, 'live', nowMs))).toBe(
+    expect(read(ruleLine(bigOnes, place, nowMs))).toBe(
       'Failed charges of NGN 100,000.00 or more, with @S0ONCALL01, by rule big-ones; quiet 22:00–06:00 Africa/Lagos.',
     );
-    expect(read(ruleLine(muted, 'live', nowMs))).toBe(
+    expect(read(ruleLine(muted, place, nowMs))).toBe(
       'Failed charges, when the reason says “insufficient funds”, by rule no-funds; muted until 2026-12-01 00:00 UTC.',
     );
   });
 
   it('no longer calls a rule muted whose mute is over', () => {
-    expect(read(ruleLine(muted, 'live', Date.UTC(2026, 11, 1)))).not.toContain('muted');
+    expect(read(ruleLine(muted, place, Date.UTC(2026, 11, 1)))).not.toContain('muted');
   });
 
   it.each<[AlertRule['match'], string]>([
@@ -87,18 +100,23 @@ describe('/pay alerts in words', () => {
       'Failed charges, of customer C-1, of customers with an e-mail address at example.com',
     ],
     [{ event: 'payment_failed', environment: 'live' }, 'Failed charges, in LIVE only'],
+    [{ event: 'payment_failed', account: 'main account' }, 'Failed charges, in “main account” only'],
+    [
+      { event: 'payment_failed', account: '<!channel>' },
+      'Failed charges, in “<!channel>” only, where this bot is not',
+    ],
     [
       { event: 'payment_failed', environment: 'sandbox' },
-      'Failed charges, in SANDBOX only, which this bot is not',
+      'Failed charges, in SANDBOX only, where this bot is not',
     ],
   ])('says of %j: %s', (match, sentence) => {
-    expect(read(ruleLine({ name: 'r', match, channels: [channel], goesOn: false }, 'live', nowMs))).toBe(
+    expect(read(ruleLine({ name: 'r', match, channels: [channel], goesOn: false }, place, nowMs))).toBe(
       `${sentence}, by rule r.`,
     );
   });
 
   it('says a rule’s severity, and that the rules after it are asked too', () => {
-    const line = ruleLine({ ...bigOnes, severity: 'high', goesOn: true }, 'live', nowMs);
+    const line = ruleLine({ ...bigOnes, severity: 'high', goesOn: true }, place, nowMs);
     expect(read(line)).toContain(
       ', as high severity, by rule big-ones, which goes on to the rules after it;',
     );
@@ -119,14 +137,40 @@ describe('/pay alerts in words', () => {
     const alone = plan([], { failures: channel, successes: channel });
     expect(shown(alone)).toEqual([
       '🔔 This channel gets alerts · by channels alone',
-      'Every failed charge, because channels.alerts names this channel.',
+      'Every failed charge and every saved card, because channels.alerts names this channel.',
       'Every successful payment, because channels.successes names this channel.',
+      'No event of the last 7 days is on record, so nothing was rehearsed.',
       'payops.yml has no routes: where events go is said by its channels alone.',
       '[Send a test alert]',
     ]);
     expect(shown(plan([muted], { failures: channel }))).toContain(
-      'Every failed charge that no rule takes, because channels.alerts names this channel.',
+      'Every failed charge and every saved card that no rule takes, because channels.alerts names this channel.',
     );
+  });
+
+  it('says of each rule, and of channels, what they would have posted here lately, and what that stands on', () => {
+    const rehearsal: Rehearsal = {
+      events: 1_234,
+      sinceMs: nowMs - 86_400_000,
+      lines: [
+        { channel, rule: 'big-ones', posts: 41, worstHour: 9 },
+        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7 },
+        { channel, posts: 3, worstHour: 2 },
+      ],
+      unsure: 2,
+    };
+    const lines = shown(plan([bigOnes, muted], { failures: channel }), channel, rehearsal).join('\n');
+    expect(lines).toMatch(/by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9\./);
+    expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
+    expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
+    expect(lines).toContain(
+      'Rehearsed with 1234 events, the first of 2026-11-20 12:00 UTC, as if no rule were muted. 2 of them nobody looked up',
+    );
+  });
+
+  it('says what it does not know of that', () => {
+    expect(shown(plan([bigOnes]), channel, 'pending').join()).toContain('⏳ Working out');
+    expect(shown(plan([bigOnes]), channel, 'impossible').join()).toContain('store does not answer');
   });
 
   it('says when a channel gets nothing, and offers no test there', () => {

@@ -60,6 +60,10 @@ describe('whom Slack’s refusal is about', () => {
     expect(fixFor('token_revoked', to)).toContain('SLACK_BOT_TOKEN');
   });
 
+  it('knows that what is too large for a proxy is that one message', () => {
+    expect(refusalAbout('http_413', 'C0ALERTS01')).toBe('message');
+  });
+
   it('has a fix in words for each, also for a word nobody knows', () => {
     for (const word of ['not_in_channel', 'token_revoked', 'never_heard_of', 'constructor', 'http_403']) {
       expect(fixFor(word, channel)).toMatch(/\.$/);

@@ -8,6 +8,7 @@ import {
   startSentinelRedis,
   type SentinelRedis,
 } from '../support/redis-sentinel.ts';
+import { askRedis } from '../support/redis-ask.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { openRedis, tryRedis } from '../support/redis-store.ts';
 
@@ -175,6 +176,37 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     expect(await store.create('after all', '')).toBe(true);
     expect(client.options?.socket).not.toMatchObject({ port: redis.master.port });
     close();
+  });
+});
+
+describe.skipIf(missing)('the store on a master that has been replaced unheard', () => {
+  it('keeps its connection while no other node serves, and finds the other once one does', async () => {
+    const args = ['--repl-diskless-sync-delay', '0'];
+    // Cut off from its replicas and from the Sentinels, but not from the bot.
+    const [old, next] = await Promise.all([startRedis({ args }), startRedis({ args })]);
+    const replica = await startRedis({ args: [...args, '--replicaof', '127.0.0.1', String(next.port)] });
+    const sentinel = await startSentinel(old.port);
+    const url = `redis+sentinel://127.0.0.1:${sentinel.port}/${masterName}`;
+    const bot = await openRedis({ url, waitReplicas: 1 });
+    try {
+      const { client } = bot;
+      const startedAt = performance.now();
+      for (let n = 0; performance.now() - startedAt < 3_500; n += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- refused one after the other
+        await expect(bot.store.create(`short ${n}`, '')).rejects.toThrow(StoreUnavailable);
+      }
+      expect(bot.client).toBe(client);
+      expect(bot.client.isReady).toBe(true);
+      await askRedis(sentinel.port, 'SENTINEL', 'REMOVE', masterName);
+      await askRedis(sentinel.port, 'SENTINEL', 'MONITOR', masterName, '127.0.0.1', String(next.port), '2');
+      const isKept = () => bot.store.create('kept', '').catch(() => false);
+      await expect.poll(isKept, { timeout: 8_000, interval: 20 }).toBe(true);
+      expect(bot.client.options?.socket).toMatchObject({ port: next.port });
+    } finally {
+      bot.close();
+      await sentinel.stop();
+      await Promise.all([replica, old, next].map((server) => server.stop()));
+    }
   });
 });
 

@@ -11,6 +11,8 @@ export type Bot = {
   /** Where it listened last, no slash at the end; throws before it ever did. */
   url(): string;
   isRunning(): boolean;
+  /** The process, for who measures it from outside; throws when there is none. */
+  pid(): number;
   /** What it wrote since the first start, stdout and stderr as they came. */
   readonly lines: readonly string[];
   /** Resolves when it listens; rejects, with what it wrote, when it ends instead. `more` is kept for later starts. */
@@ -59,6 +61,10 @@ export function createBot(
   return {
     lines,
     isRunning: () => child !== undefined,
+    pid() {
+      if (child?.pid === undefined) throw new Error('The bot is not running.');
+      return child.pid;
+    },
     url() {
       if (url === undefined) throw new Error('The bot has never listened.');
       return url;

@@ -41,6 +41,8 @@ export type ChargePage = {
   enterCode: (code: string) => Promise<void>;
   close: () => Promise<void>;
   channel: (name: string) => Promise<void>;
+  /** A tab of the simulated payments service. */
+  tab: (name: string) => Promise<void>;
   /** The newest message of the open conversation that holds the words. */
   message: (words: string) => Locator;
   orderNext: (next: NextCharge) => Promise<void>;
@@ -137,6 +139,7 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
       const entries = page.getByRole('navigation', { name: 'Workspace' });
       await click(entries.getByRole('button', { name: new RegExp(`^${name}( |$)`) }));
     },
+    tab,
     message: (words) => page.locator('.channel article', { hasText: words }).last(),
     async orderNext(next) {
       await tab('Saved cards');

@@ -66,7 +66,8 @@ export type House = {
   seenBy: (person: Person) => PageMessage[];
   /** A saved-card charge that the bank declines; its event leaves at once. Gives its reference. */
   decline: () => Promise<string>;
-  approve: () => Promise<string>;
+  /** One that it approves: of the same customer, or of another. */
+  approve: (of?: string) => Promise<string>;
   /** With `payments: { knownCards: true }`: resolves when a bot has taken the first-payment event of every card. */
   cardsKnown: () => Promise<void>;
   /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
@@ -133,6 +134,8 @@ export async function openHouse(
       PAYMENTS_TIMEOUT_SECONDS: '1',
       SLACK_TIMEOUT_SECONDS: '1',
       WORK_LEASE_SECONDS: '5',
+      // What is told in digests has tests of its own.
+      DIGEST_THRESHOLD: '0',
       ...redis,
       ...options.env,
       ...more,
@@ -187,7 +190,8 @@ export async function openHouse(
         customerEmail,
         reason: 'Insufficient funds',
       }),
-    approve: () => act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail }),
+    approve: (of = customerEmail) =>
+      act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail: of }),
     cardsKnown: () =>
       news.until('the cards are known', () =>
         payments

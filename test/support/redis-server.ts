@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { findProgram } from './programs.ts';
 
 export type RedisServer = {
@@ -45,9 +46,22 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
     resume: () => void child.kill('SIGCONT'),
     async restart() {
       await end(child);
-      child = await launch(program, all, 'Ready to accept connections');
+      child = await launchAgain(program, all);
     },
   };
+}
+
+/** While it was gone its port may have been given to a connection on its way out: that ends soon. */
+async function launchAgain(program: string, args: readonly string[]): Promise<ChildProcess> {
+  const endsAt = performance.now() + 10_000;
+  for (;;) {
+    try {
+      return await launch(program, args, 'Ready to accept connections');
+    } catch (error) {
+      if (performance.now() > endsAt) throw error;
+      await rest(100);
+    }
+  }
 }
 
 /** Resolves when it has written the words that say it is ready. */

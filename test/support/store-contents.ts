@@ -1,8 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as rest } from 'node:timers/promises';
 import { alarmLane, alarmPrefix } from '../../src/operations/webhook-watch.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
+
+/** Longer than a failover takes, and the Sentinels' word of it. */
+const patienceMs = 10_000;
 
 /** What a bot's store holds, read past the bot. */
 export type StoreContents = {
@@ -50,7 +54,22 @@ export function sqliteContents(dataDir: string): StoreContents {
 }
 
 export function redisContents(url: string, prefix: string): StoreContents {
+  /** During a failover a first look may find nobody, or the old master: the Sentinels are asked anew then. */
   async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    const endsAt = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await withNewClient(work);
+      } catch (error) {
+        if (performance.now() > endsAt) {
+          throw new Error(`Redis could not be read within ${patienceMs} ms.`, { cause: error });
+        }
+        await rest(100);
+      }
+    }
+  }
+
+  async function withNewClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
     const connection = connectRedis({ url, prefix, log: () => undefined });
     try {
       await connection.tried;
@@ -59,6 +78,7 @@ export function redisContents(url: string, prefix: string): StoreContents {
       connection.close();
     }
   }
+
   return {
     workLeft: () =>
       withClient(async (client) => {

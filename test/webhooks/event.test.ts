@@ -102,6 +102,25 @@ describe('parseEvent', () => {
     expect(JSON.stringify(parse({ ...failed, tokenizedCardData }))).not.toContain('4111111111111111');
   });
 
+  it.each([
+    ['a first payment without card data', { data: { order: { isTokenizedCardPayment: 'false' } } }, true],
+    ['card data without a token', { tokenizedCardData: { cardType: 'Visa' } }, true],
+    [
+      'a first payment with a token',
+      {
+        data: { order: { isTokenizedCardPayment: 'false' } },
+        tokenizedCardData: { tokenKey: 'tok' },
+      },
+      false,
+    ],
+    ['the charge of a saved card', { data: { order: { isTokenizedCardPayment: 'true' } } }, false],
+    ['a payment that does not say what it is', {}, false],
+  ])('knows from %s whether a token is missing', (_what, more, isMissing) => {
+    const body = { event_type: 'payment_success', requestId: 'e1', ...more };
+    expect(eventOf(body).cardSaved).toEqual(isMissing ? { kind: 'no_token' } : undefined);
+    expect(eventOf({ ...body, event_type: 'payment_failed' })).not.toHaveProperty('cardSaved');
+  });
+
   it('takes a card without a token for no card, as in the sandbox', () => {
     expect(eventOf({ ...failed, tokenizedCardData: { cardType: 'Visa' } })).not.toHaveProperty('savedCard');
     expect(eventOf({ ...failed, tokenizedCardData: null })).not.toHaveProperty('savedCard');

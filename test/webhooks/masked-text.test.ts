@@ -16,6 +16,11 @@ describe('createMask', () => {
     ['JSON', `{"tokenizedCardData":{"tokenKey":"${token}"}}`],
     ['an escaped key', `{"token\\u004bey": "${token}"}`],
     ['a list', `{"token_key":["x","${token}"]}`],
+    ['JSON within JSON', JSON.stringify({ data: JSON.stringify({ tokenKey: token }) })],
+    ['JSON within that', JSON.stringify({ a: JSON.stringify([JSON.stringify({ 'token-key': token })]) })],
+    ['an object under a secret name', `{"tokenKey":{"value":"${token}","more":[{"deep":"canary"}]},"a":1}`],
+    ['a list under a secret name', `{"token_key":[{"a":"x"},"${token}"]}`],
+    ['a token of another name', `{"cardToken":"${token}"}`],
     ['JSON that breaks off', `{"tokenKey":"${token}`],
     ['JSON with a quote too many', `"{"tokenKey":"${token}"}`],
     ['a form', `a=b&tokenKey=${token}&c=d`],
@@ -30,6 +35,12 @@ describe('createMask', () => {
     ['a code', '{"otp":"canary","pin": "canary"}'],
   ])('hides what is secret in %s', (_where, text) => {
     expect(mask(text)).not.toContain('canary');
+  });
+
+  it('shows what follows an object that is hidden', () => {
+    expect(mask('{"tokenKey":{"a":"x","b":[1]},"amount":"7.00"}')).toBe(
+      '{"tokenKey":{"a":"[hidden]","b":[[hidden]]},"amount":"7.00"}',
+    );
   });
 
   it('hides a card number as text, as a number and in groups', () => {

@@ -1,4 +1,4 @@
-import type { CardMove } from '../../domain/alert-card.ts';
+import { endsCard, type CardMove } from '../../domain/alert-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/charge-again.ts';
@@ -118,10 +118,16 @@ async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal
   await openModal(modal);
 }
 
-/** The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. */
-async function chargeAgain(deps: AlertCardDeps, { value, reply, openModal }: Pressed): Promise<void> {
+/**
+ * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
+ * until it is edited, so the card is asked: one that has recovered was paid. The form takes the card's id along, and it
+ * is asked again when the terms are read back and when they are agreed to.
+ */
+async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModal }: Pressed): Promise<void> {
   const alert = await deps.alertCards.find(value);
   if (!alert) return await reply(unknownAlertMessage());
+  const { card: stands } = alert;
+  if (endsCard(stands)) return await reply(refusedMessage('ended', stands, caller.userId));
   const verdict = await deps.chargeAgain(alert);
   if (verdict.kind !== 'allowed') return await reply(notAgainMessage(verdict));
   const { card, money, customerId } = verdict;
@@ -131,7 +137,7 @@ async function chargeAgain(deps: AlertCardDeps, { value, reply, openModal }: Pre
     currency: money?.currency,
     customerId,
   });
-  await openModal(chargeModal({ ...formParts(deps), prefill }));
+  await openModal(chargeModal({ ...formParts(deps), prefill, alert: value }));
 }
 
 /** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */

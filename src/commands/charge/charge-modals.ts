@@ -1,10 +1,14 @@
+import type { EndedCard } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { Twin } from '../../domain/card-refusal.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { refusedMessage } from '../../slack/alert/card-answers.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { cardRefusalModal, staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import { readTermsMetadata, termsModal, termsModalId } from '../../slack/charge/terms-modal.ts';
 import { unsureChargeModal } from '../../slack/charge/unsure-modal.ts';
 import type { ModalDefinition, Submission, ViewAnswer } from '../../slack/command.ts';
+import { wordsModal } from '../../slack/modals.ts';
 import type { Modal } from '../../slack/message.ts';
 import type { ChargeDeps } from './charge-deps.ts';
 import { showAndCarryOn } from './charge-views.ts';
@@ -22,13 +26,18 @@ export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
 }
 
 /** Nothing is sent from here: the terms are kept and read back. */
-async function readBack(deps: ChargeDeps, { viewId, values }: Submission): Promise<ViewAnswer> {
+async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
+  const { viewId, values, caller } = submission;
+  const alert = submission.privateMetadata || undefined;
+  const ended = alert === undefined ? undefined : await deps.desk.endedAlert(alert);
+  if (ended) return update(alertEndedModal(ended, caller.userId));
   const form = readChargeModal(values);
   if (form.kind === 'errors') return form;
   const read = await readTerms(form.form, deps.ledger);
   if (read.kind === 'errors') return read;
-  const draft = await deps.desk.keepDraft(viewId, read.terms);
-  return update(termsModal({ place: deps, terms: shown(read.terms), draft, nowMs: deps.now() }));
+  const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
+  const draft = await deps.desk.keepDraft(viewId, terms);
+  return update(termsModal({ place: deps, terms: shown(terms), draft, nowMs: deps.now() }));
 }
 
 /**
@@ -49,6 +58,8 @@ async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<Vi
       return update(cardRefusalModal(result.refusal, deps, { nowMs: deps.now() }));
     case 'twin':
       return update(await askAboutTwin(deps, submission, { draft: agreed.draft, twin: result.twin }));
+    case 'alert_ended':
+      return update(alertEndedModal(result.card, caller.userId));
     case 'stale':
       return update(staleTermsModal(deps));
     case 'unsure':
@@ -65,6 +76,11 @@ async function askAboutTwin(
   const terms = await deps.desk.readDraft(viewId, draft);
   if (!terms) return staleTermsModal(deps);
   return termsModal({ place: deps, terms: shown(terms), draft, twin, nowMs: deps.now() });
+}
+
+/** As the press says it that comes too late. */
+function alertEndedModal(card: EndedCard, userId: string): Modal {
+  return wordsModal('Not charged', refusedMessage('ended', card, userId));
 }
 
 /** Without the token key: what goes to Slack is made of this alone. */

@@ -4,25 +4,29 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
 import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
 
-type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem'>;
+type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
 
 /**
  * The form as it was before these terms were read back. A token key that the bot knows no card of is never put
  * back into a modal: it has to be pasted again.
  */
 export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
-  const { money, customerId, reason, customerEmail } = terms;
+  const { money, customerId, reason, customerEmail, alert } = terms;
   const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
   const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
   if (!card) {
     return {
+      ...withoutUndefined({ alert }),
       prefill: withoutUndefined({ ...filled, customerEmail }),
       problem: pasteAgainWords,
     };
   }
   // Left empty where the card's own serves, so that another card can be chosen without touching it.
   const email = customerEmail === card.customerEmail ? undefined : customerEmail;
-  return { prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }) };
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }),
+  };
 }
 
 /**
@@ -30,10 +34,11 @@ export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | unde
  * e-mail is left to the card.
  */
 export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
-  const { money, customerId, reason } = charge.terms;
+  const { money, customerId, reason, alert } = charge.terms;
   const id = isTokenWrong(charge) ? undefined : charge.card;
   const card = id === undefined ? undefined : await ledger?.find(id);
   return {
+    ...withoutUndefined({ alert }),
     prefill: withoutUndefined({
       amountMinor: money.minor,
       currency: money.currency,

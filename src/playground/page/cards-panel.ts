@@ -109,6 +109,13 @@ function drawOutside(draw: Draw): TemplateResult {
       <div class="row-actions wide">
         <button class="small-button small-button-strong" value="decline">Charge, declined</button>
         <button class="small-button" value="approve">Charge, approved</button>
+        <button
+          type="button"
+          class="small-button"
+          @click=${() => draw.dispatch({ kind: 'act', action: { kind: 'send_failures', count: 60 } })}
+        >
+          Send 60 failures
+        </button>
       </div>
     </form>`;
 }

@@ -40,8 +40,8 @@ export function drawMessage({ message, compact, inThread }: Shown, draw: Draw): 
             </header>`
       }
       <div class="message-body">${drawBody(message, draw)}</div>
-      ${message.edited ? html`<span class="edited">(edited)</span>` : nothing} ${drawReactions(message)}
-      ${inThread ? nothing : drawReplies(message, draw)}
+      ${drawFiles(message)} ${message.edited ? html`<span class="edited">(edited)</span>` : nothing}
+      ${drawReactions(message)} ${inThread ? nothing : drawReplies(message, draw)}
     </div>
     ${message.ephemeral ? nothing : drawTools(message, inThread, draw)}
   </article>`;
@@ -68,6 +68,19 @@ function drawBody(message: PageMessage, draw: Draw): Drawn {
   return attachments.length > 0 && message.text === ''
     ? attachments
     : [drawMrkdwn(message.text, draw), ...attachments];
+}
+
+/** A file can be read here, and kept. */
+function drawFiles({ files = [] }: PageMessage): Drawn {
+  if (files.length === 0) return nothing;
+  return files.map(
+    ({ name, title, text }) =>
+      html`<details class="file">
+        <summary>${icon('card', 14)} <b>${title}</b> ${name}</summary>
+        <pre>${text}</pre>
+        <a download=${name} href="data:text/csv;charset=utf-8,${encodeURIComponent(text)}">Download</a>
+      </details>`,
+  );
 }
 
 function drawReactions(message: PageMessage): Drawn {

@@ -70,6 +70,8 @@ export function act(world: World, weather: Weather, action: PaymentsAction): Act
       );
     case 'approve_saved_card_charge':
       return chargeAsMerchant(world, action, (order) => completePayment(world, order));
+    case 'send_failures':
+      return sendFailures(world, action.count);
     case 'redeliver':
       return world.webhooks.redeliver(action.deliveryId, action.how)
         ? { ok: true }
@@ -129,6 +131,23 @@ function chargeAsMerchant(
       isSavedCardCharge: true,
     }),
   );
+  return { ok: true };
+}
+
+/** A bank that fails: every card of it, one after another. */
+function sendFailures(world: World, count: number): ActResult {
+  const people = world.cards.all().filter((card) => card.accountId === world.parentAccountId);
+  const reasons = [...declineReasons];
+  for (let number = 0; number < count; number += 1) {
+    const customerEmail = people[number % people.length]?.customerEmail;
+    if (customerEmail === undefined) return problem('No card is saved yet.');
+    const reason = reasons[number % 7 < 4 ? 0 : (number % (reasons.length - 1)) + 1] ?? declineReasons[0];
+    const amount = `${1_000 + ((number * 730) % 24_000)}.00`;
+    const charged = chargeAsMerchant(world, { amount, customerEmail }, (order) =>
+      declinePayment(world, order, reason),
+    );
+    if (!charged.ok) return charged;
+  }
   return { ok: true };
 }
 

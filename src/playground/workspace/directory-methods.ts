@@ -11,7 +11,7 @@ import {
 } from './api-answer.ts';
 import { appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
 import { canSee } from './directory.ts';
-import { tier2Pace } from './rate-limits.ts';
+import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
 /** Who and what there is: auth, conversations, users and user groups. */
@@ -31,9 +31,13 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
         is_enterprise_install: false,
       }),
     ),
-    'conversations.info': method({}, { channel: text }, (world, given) =>
-      withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
-    ),
+    'conversations.info': method({}, { channel: text }, (world, given) => {
+      const retryAfterS = world.rateLimits.take('conversations.info', tier3Pace);
+      if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
+      return withChannel(world, given.channel, 'read', (channel) =>
+        granted({ channel: conversation(channel) }),
+      );
+    }),
     'conversations.list': method({ scope: 'channels:read' }, {}, (world) =>
       granted({
         channels: world.directory.channels.filter((channel) => channel.kind === 'public').map(conversation),

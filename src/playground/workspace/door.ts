@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { Recorder } from './exchanges.ts';
+import { uploadPath } from './files.ts';
 import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
@@ -100,6 +101,7 @@ function underWeather(weather: SlackWeather, call: Call): Reply | 'cut' | 'hold'
 function route(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
   const { pathname } = url;
   if (pathname.startsWith('/api/')) return apiCall(deps, request, url, body);
+  if (pathname.startsWith(uploadPath) && request.method === 'POST') return fileUpload(deps, pathname, body);
   if (/^\/(commands|actions)\//.test(pathname) && request.method === 'POST')
     return urlAnswer(deps, pathname, body);
   return {
@@ -127,6 +129,18 @@ function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: strin
         ? { status: 200, headers, body: sent }
         : { status: 429, headers: { ...headers, 'retry-after': String(retryAfterS) }, body: sent };
     },
+  };
+}
+
+/** The bytes of a file; the address itself is what lets them in. */
+function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
+  return {
+    summary: `a file of ${Buffer.byteLength(body)} bytes`,
+    request: undefined,
+    run: () =>
+      world.files.take(path, body)
+        ? { status: 200, body: `OK - ${Buffer.byteLength(body)}` }
+        : { status: 404, body: 'Not Found' },
   };
 }
 

@@ -22,11 +22,16 @@ export type Message = MessageContent & {
   readonly visibleTo?: string;
   editedTs?: string;
   reactions: { name: string; users: string[] }[];
+  files: readonly SharedFile[];
   /** A deleted message that has replies stays as a stone on their grave. */
   deleted: boolean;
 };
 
+/** A file as everybody in the channel sees it; all of the playground’s are text. */
+export type SharedFile = { id: string; name: string; title: string; text: string };
+
 export type Draft = MessageContent & {
+  files?: readonly SharedFile[];
   channel: string;
   authorId: string;
   authorName: string;
@@ -66,6 +71,7 @@ export function createMessages(ids: Ids): Messages {
         ...(threadTs === undefined ? {} : { threadTs }),
         ts: ids.ts(),
         reactions: [],
+        files: draft.files ?? [],
         deleted: false,
       };
       byChannel.set(draft.channel, [...all(draft.channel), message]);
@@ -133,5 +139,6 @@ export function toPageMessage(message: Message, replyCount: number): PageMessage
     edited: message.editedTs !== undefined,
     replyCount,
     reactions: message.reactions,
+    ...(message.files.length === 0 ? {} : { files: message.files.map((file) => ({ ...file })) }),
   };
 }

@@ -1,7 +1,7 @@
 import type { PageBlock, PageMessage, WorkspaceState } from '../protocol.ts';
 import { botUserId } from './cast.ts';
 import { canSee } from './directory.ts';
-import { type MessageMetadata, toPageMessage } from './messages.ts';
+import { type MessageMetadata, type SharedFile, toPageMessage } from './messages.ts';
 import { toPageView } from './views.ts';
 import type { World } from './world.ts';
 
@@ -64,13 +64,14 @@ export type BotPost = {
   edited: boolean;
   threadTs?: string;
   metadata?: MessageMetadata;
+  files?: readonly SharedFile[];
 };
 
 export function botPosts(world: World, channelId: string): BotPost[] {
   return world.messages
     .all(channelId)
     .filter((one) => one.authorId === botUserId && one.visibleTo === undefined && !one.deleted)
-    .map(({ ts, text, blocks, attachments, editedTs, threadTs, metadata }) => ({
+    .map(({ ts, text, blocks, attachments, editedTs, threadTs, metadata, files }) => ({
       ts,
       text,
       blocks,
@@ -78,5 +79,6 @@ export function botPosts(world: World, channelId: string): BotPost[] {
       edited: editedTs !== undefined,
       ...(threadTs === undefined ? {} : { threadTs }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(files.length === 0 ? {} : { files }),
     }));
 }

@@ -3,6 +3,7 @@ import type { ApiAnswer, ApiArguments, Method } from './api-answer.ts';
 import { granted, missingScope, refused } from './api-answer.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
+import { fileMethods } from './file-methods.ts';
 import { historyMethods } from './history-methods.ts';
 import { parsedJson } from './message-content.ts';
 import { viewMethods } from './view-methods.ts';
@@ -40,6 +41,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
       ...historyMethods,
       ...chatMethods(deps.baseUrl),
       ...viewMethods,
+      ...fileMethods(deps.baseUrl),
       'apps.connections.open': { token: 'app', run: () => granted({ url: deps.openSocketUrl() }) },
     }),
   );

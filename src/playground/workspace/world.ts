@@ -1,4 +1,5 @@
 import { createDirectory, type Directory } from './directory.ts';
+import { createFiles, type Files } from './files.ts';
 import { createIds, type Ids } from './ids.ts';
 import type { InstalledApp } from './manifest.ts';
 import { createMessages, type Messages } from './messages.ts';
@@ -14,6 +15,7 @@ export type World = {
   readonly ids: Ids;
   readonly directory: Directory;
   readonly messages: Messages;
+  readonly files: Files;
   readonly views: Views;
   readonly triggers: Triggers;
   readonly responseUrls: ResponseUrls;
@@ -37,6 +39,7 @@ export function createWorld(settings: WorldSettings): World {
     ids,
     directory: createDirectory(),
     messages: createMessages(ids),
+    files: createFiles(ids),
     views: createViews(ids),
     triggers: createTriggers(ids, settings.now),
     responseUrls: createResponseUrls(ids, settings.now),

@@ -57,7 +57,7 @@ function standing(card: AlertCard, askedBy: string): Run[] {
   }
 }
 
-export function doneMessage(what: string): SlackMessage {
+function doneMessage(what: string): SlackMessage {
   const { text, block } = headline(what, []);
   return { text, blocks: [block] };
 }

@@ -64,9 +64,15 @@ function acknowledgedBy({ by, at }: Acknowledged, isFirst: boolean): Record<stri
 }
 
 /** "NGN 12,500.00, reference ORDER-7 (another payment of the same customer)". */
-export function paidBy({ money, reference, isSameReference }: Recovery): string {
-  const which = isSameReference ? 'the same reference' : 'another payment of the same customer';
+export function paidBy(payment: Recovery): string {
+  const { money, reference } = payment;
+  const which = whichPayment(payment);
   return `${word(formatMoney(money)) ?? ''}, reference ${referenceWord(reference)} (${which})`;
+}
+
+function whichPayment({ isSameReference, isSameCard }: Recovery): string {
+  if (isSameReference) return 'the same reference';
+  return isSameCard ? 'another charge of the same card' : 'another payment of the same customer';
 }
 
 /** "2 h 5 min after the failure". */
@@ -78,7 +84,7 @@ export function recoveryTime({ afterMs }: Recovery): string {
 
 const minuteMs = 60_000;
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const minutes = Math.floor(ms / minuteMs);
   if (minutes < 1) return 'less than a minute';
   const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];

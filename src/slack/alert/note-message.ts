@@ -1,5 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
-import type { CardStep } from '../../domain/alert-card.ts';
+import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import { alertHeadline } from '../alert-message.ts';
@@ -45,7 +45,13 @@ const stepWords: Record<CardStep['kind'], string> = {
   snoozed: '💤 Snoozed',
   awake: '⏰ The snooze is over',
   closed: '☑️ Closed',
+  other_payment: '💳 Another payment, the card stays open',
   recovered: `✅ Recovered · ${outcomeWords.paid}`,
+};
+
+const whyOpen: Record<OtherPayment['why'], string> = {
+  amount_differs: 'the amount is not the one of the charge that failed',
+  amount_unknown: 'the amount of the charge that failed is not known',
 };
 
 function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
@@ -61,6 +67,13 @@ function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
       return fields({ Next: [words('it is still not settled; look it up, or close it with a reason.')] });
     case 'closed':
       return fields({ Reason: reasonWords(step.reason), By: named(step.by) });
+    case 'other_payment':
+      return fields({
+        'Paid by': paidBy(step.payment),
+        When: recoveryTime(step.payment),
+        'Why it stays open': whyOpen[step.payment.why],
+        Next: [words('if it settles the failed charge all the same, close the card with that reason.')],
+      });
     case 'recovered':
       return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });
   }

@@ -56,6 +56,8 @@ export type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
+  /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
+  alert?: string;
 };
 
 const longestCustomerId = 100;
@@ -78,6 +80,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
     title: placeTitle('Charge a card', place),
     blocks,
     submit: 'Read the terms back',
+    ...(options.alert === undefined ? {} : { privateMetadata: options.alert }),
   });
 }
 

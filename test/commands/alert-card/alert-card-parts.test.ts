@@ -6,14 +6,15 @@ import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
 import { alertActions, writeMore } from '../../../src/slack/alert/card-actions.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/message.ts';
-import { adasCard, nowMs, untouched } from '../charge-stage.ts';
+import { adasCard, nowMs } from '../charge-stage.ts';
+import { untouched } from '../shown-modal.ts';
 
 const ada = 'U0ADA';
 const bola = 'U0BOLA';
 const id = 'payment_failed/order/ORDER-1';
 
-function stage(options: { chargeAgain?: ChargeAgain } = {}) {
-  const state: { card: AlertCard } = { card: { kind: 'open' } };
+function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard } = {}) {
+  const state: { card: AlertCard } = { card: options.card ?? { kind: 'open' } };
   const moves: CardMove[] = [];
   const opened: Modal[] = [];
   const replies: SlackMessage[] = [];
@@ -120,6 +121,7 @@ describe('the buttons of a card', () => {
     const money = { minor: 700, currency: 'USD' };
     const { press, opened } = stage({ chargeAgain: { kind: 'allowed', card, money, customerId: 'cust-7' } });
     await press(alertActions.chargeAgain);
+    expect(opened[0]?.private_metadata).toBe(id);
     expect(opened[0] && untouched(opened[0])).toEqual({
       charge_card: 'card1',
       charge_amount: '7.00',
@@ -139,6 +141,26 @@ describe('the buttons of a card', () => {
     expect(opened).toEqual([]);
     expect(JSON.stringify(replies)).toContain(words);
     expect(JSON.stringify(replies)).toContain('none was moved by this');
+  });
+});
+
+// Slack still shows the button until the message is edited.
+describe('charging again for a card that has ended', () => {
+  const payment = {
+    reference: 'ORDER-2',
+    isSameReference: false,
+    money: { minor: 700, currency: 'USD' },
+    afterMs: 60_000,
+  };
+
+  it.each<[AlertCard, string]>([
+    [{ kind: 'recovered', at: nowMs, payment }, '✅ Recovered already'],
+    [{ kind: 'closed', at: nowMs, by: bola, reason: 'paid in cash' }, '☑️ Closed already'],
+  ])('opens no form, and says so (%o)', async (card, words) => {
+    const { press, opened, replies } = stage({ card, chargeAgain: { kind: 'allowed' } });
+    await press(alertActions.chargeAgain);
+    expect(opened).toEqual([]);
+    expect(replies.map(({ text }) => text)).toEqual([words]);
   });
 });
 

@@ -315,6 +315,28 @@ describe('conversations.history', () => {
 });
 
 describe('reactions and permalinks', () => {
+  it('takes the bot’s own reaction off again, once, and slows it down', async () => {
+    const workspace = await openWorkspace();
+    const bot = clientOf(workspace);
+    const channel = workspace.ids.channels.payAlerts;
+    const { ts: timestamp = '' } = await bot.chat.postMessage({ channel, text: 'x' });
+    const eyes = { channel, name: 'eyes', timestamp };
+    await bot.reactions.add(eyes);
+    await bot.reactions.remove(eyes);
+    expect(workspace.state(workspace.ids.users.agent).messages[channel]?.[0]?.reactions).toEqual([]);
+    expect(await refusal(bot.reactions.remove(eyes))).toMatchObject({ error: 'no_reaction' });
+    expect(await refusal(bot.reactions.remove({ ...eyes, timestamp: '1.1' }))).toMatchObject({
+      error: 'message_not_found',
+    });
+    let refusedAfter = 0;
+    for (; refusedAfter < 30; refusedAfter += 1) {
+      await bot.reactions.add(eyes);
+      const taken = await bot.reactions.remove(eyes).catch(() => undefined);
+      if (!taken) break;
+    }
+    expect(refusedAfter).toBe(19);
+  });
+
   it('puts a reaction on once and links to what is there', async () => {
     const workspace = await openWorkspace();
     const bot = clientOf(workspace);

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { House } from '../stage/house.ts';
+import { programPath, type Program } from '../stage/contestant.ts';
+import type { EventKind, Signing } from './event.ts';
+
+export type Variant = {
+  name: string;
+  program: Program;
+  /** What each of its records is called in Redis, up to the event's own name. */
+  keysBegin: string;
+  prefix: string;
+  signing: Signing;
+  kind: EventKind;
+  isOurs: boolean;
+  /** Of a turn's events: fewer where each brings more work later. */
+  share: number;
+};
+
+/** The floor first, then ours, then the peers, which are in the tree anyway. */
+export function redisField(house: House, redisPort: number): Variant[] {
+  const redisUrl = `redis://127.0.0.1:${redisPort}`;
+  function peer(name: string, file: string, signing: Signing = 'raw-body'): Variant {
+    const env = { REDIS_PORT: String(redisPort), KEY_PREFIX: `${file}:` };
+    const program = {
+      path: programPath(`ingest/${file}.ts`),
+      env,
+      logPath: join(house.folder, `${file}.log`),
+    };
+    const about = { prefix: file, kind: 'payment_failed', isOurs: false, share: 1 } as const;
+    return { ...about, name, program, keysBegin: `${file}:`, signing };
+  }
+  function ours(name: string, kind: EventKind): Variant {
+    const prefix = `ours-${kind}`;
+    const program = house.bot(prefix, { REDIS_URL: redisUrl, REDIS_PREFIX: prefix });
+    const share = kind === 'payment_success' ? 0.5 : 1;
+    const about = { prefix, kind, share, isOurs: true, signing: 'raw-body' } as const;
+    return { ...about, name, program, keysBegin: `{${prefix}}:record:outbox:alert:` };
+  }
+  return [
+    peer('bare node:http and Redis (floor)', 'floor'),
+    ours('Payops, failures (told)', 'payment_failed'),
+    ours('Payops, successes (remembered)', 'payment_success'),
+    peer('floor with standardwebhooks’ verify', 'standard-webhooks', 'standard-webhooks'),
+    peer('Bolt customRoutes', 'bolt-route'),
+    peer('Bolt ExpressReceiver, Keyv get and set', 'bolt-express'),
+  ];
+}

@@ -1,0 +1,71 @@
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { check, median } from '../charges/figures.ts';
+import { rowOf, type Row } from '../report.ts';
+import { startContestant } from '../stage/contestant.ts';
+import type { House } from '../stage/house.ts';
+import { playRound, takeTurns } from '../stage/round.ts';
+import type { IngestSize } from './on-redis.ts';
+
+/** The bot on its embedded store (WAL, synchronous=FULL), each turn beside what the disk itself does then. */
+export async function measureIngestOnSqlite(house: House, size: IngestSize): Promise<Row[]> {
+  const part = 'ingest on SQLite';
+  const program = house.bot('sqlite');
+  const contestant = await startContestant(program);
+  const syncs: number[] = [];
+  let sent = 0;
+  try {
+    const [rounds = []] = await takeTurns([contestant], size.rounds, async (one, name) => {
+      syncs.push(syncsPerSecond(join(house.folder, 'syncs')));
+      const what = { kind: 'payment_failed', signing: 'raw-body' } as const;
+      const { connections } = size;
+      const round = await playRound(one, { count: size.events, connections, name, what });
+      sent += size.events;
+      const found = countRecords(join(program.env['DATA_DIR'] ?? '', 'payops.sqlite'));
+      check(found === sent, `SQLite: ${found} records of ${sent} events`);
+      return round;
+    });
+    syncs.shift();
+    const row = rowOf({ part, name: 'Payops, failures (told)' }, rounds, []);
+    const ratio = median(rounds.map(({ perSecond }, at) => perSecond / (syncs[at] ?? Number.NaN)));
+    const holds = row.value >= 500 && (row.p99Ms ?? Infinity) <= 300;
+    return [
+      { part, name: 'the disk’s own fsyncs', value: median(syncs), unit: '/s' },
+      {
+        ...row,
+        ratio,
+        to: 'the disk’s fsyncs',
+        line: { atLeast: '500/s, p99 300 ms', aim: '0.50 × fsyncs', holds },
+      },
+    ];
+  } finally {
+    await contestant.stop();
+  }
+}
+
+/** Of 4 KB each, one after the other, for half a second. */
+function syncsPerSecond(path: string): number {
+  const file = openSync(path, 'w');
+  const page = Buffer.alloc(4_096);
+  const startedAt = performance.now();
+  let count = 0;
+  while (performance.now() - startedAt < 500) {
+    writeSync(file, page);
+    fdatasyncSync(file);
+    count += 1;
+  }
+  closeSync(file);
+  return count / ((performance.now() - startedAt) / 1_000);
+}
+
+function countRecords(path: string): number {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    return Number(
+      db.prepare("select count(*) as n from entries where key like 'outbox:alert:%'").get()?.['n'],
+    );
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { startFakePayments } from '../../test/chaos/fake-payments.ts';
+import { median } from '../charges/figures.ts';
+import type { Row } from '../report.ts';
+import { programPath } from '../stage/contestant.ts';
+import type { LookUpRound } from './look-ups.ts';
+
+const run = promisify(execFile);
+
+/** A look-up with all that follows, against the bare call on undici's pool; the service stands in this process. */
+export async function measureLookUps(size: { rounds: number; each: number }): Promise<Row[]> {
+  const service = await startFakePayments();
+  try {
+    const env = { SERVICE_URL: service.url, ROUNDS: String(size.rounds), EACH: String(size.each) };
+    const { stdout } = await run(process.execPath, [programPath('lookup/look-ups.ts')], { env });
+    const rounds = JSON.parse(stdout) as LookUpRound[];
+    const ratio = median(rounds.map(({ floorMs, oursMs }) => floorMs / oursMs));
+    const part = 'look-up';
+    return [
+      {
+        part,
+        name: 'undici’s pool, bare (floor)',
+        value: median(rounds.map(({ floorMs }) => floorMs)),
+        unit: 'ms',
+      },
+      {
+        part,
+        name: 'Payops: call, judge, message',
+        value: median(rounds.map(({ oursMs }) => oursMs)),
+        unit: 'ms',
+        p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+        ratio,
+        to: 'the floor’s pace',
+        line: { atLeast: '0.28 of the floor', aim: '0.50', holds: ratio >= 0.28 },
+      },
+    ];
+  } finally {
+    await service.close();
+  }
+}

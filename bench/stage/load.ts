@@ -1,0 +1,80 @@
+/**
+ * The load, in a process of its own: sends so many requests, each another one, over some connections at a time, and
+ * checks every answer. Told by LOAD what to do, it prints one line of JSON. All is made and signed before the clock
+ * starts, so that making it does not slow the sending.
+ */
+import autocannon, { type Request } from 'autocannon';
+import { eventRequest, type EventOrder } from '../ingest/event.ts';
+import { commandRequest, type CommandOrder } from '../slash/command.ts';
+
+export type LoadOrder = {
+  url: string;
+  count: number;
+  connections: number;
+  /** In each request, so that no other load sends the same. */
+  name: string;
+  what: EventOrder | CommandOrder;
+};
+
+export type LoadResult = {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  wrong: number;
+  right: number;
+  /** The first answer that was wrong. */
+  example?: string;
+};
+
+const { url, count, connections, name, what } = JSON.parse(process.env['LOAD'] ?? '') as LoadOrder;
+const requests = Array.from({ length: count }, (_, index): Request =>
+  what.kind === 'command' ? commandRequest(what, `${name}-${index}`) : eventRequest(what, `${name}-${index}`),
+);
+let next = 0;
+let setUp = 0;
+const latencies: number[] = [];
+let right = 0;
+let badStatus = 0;
+let example: string | undefined;
+let firstAt: number | undefined;
+let lastAt = 0;
+
+const run = autocannon({
+  url,
+  connections,
+  amount: count,
+  sampleInt: 50,
+  setupClient(client) {
+    // As autocannon parts the amount.
+    const share = Math.floor(count / connections) + (setUp < count % connections ? 1 : 0);
+    setUp += 1;
+    client.setRequests(requests.slice(next, next + share));
+    next += share;
+  },
+  verifyBody(body) {
+    const text = body.toString();
+    // Events: all variants say in these words that it is new and kept. Commands: the empty acknowledgement.
+    const holds = what.kind === 'command' ? text === '' : text.includes('"result":"new"');
+    if (holds) right += 1;
+    else example ??= text.slice(0, 300);
+    return holds;
+  },
+});
+run.on('response', (_client, status, _bytes, tookMs) => {
+  lastAt = performance.now();
+  firstAt ??= lastAt - tookMs;
+  latencies.push(tookMs);
+  if (status !== 200) badStatus += 1;
+});
+const { errors, timeouts } = await run;
+
+latencies.sort((a, b) => a - b);
+const result: LoadResult = {
+  perSecond: count / ((lastAt - (firstAt ?? 0)) / 1_000),
+  p50Ms: latencies[Math.floor(count * 0.5)] ?? Number.NaN,
+  p99Ms: latencies[Math.floor(count * 0.99)] ?? Number.NaN,
+  wrong: badStatus + errors + timeouts + (count - right),
+  right,
+  ...(example === undefined ? {} : { example }),
+};
+console.log(JSON.stringify(result));

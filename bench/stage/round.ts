@@ -1,0 +1,31 @@
+import type { Round } from '../report.ts';
+import type { Contestant } from './contestant.ts';
+import type { LoadOrder } from './load.ts';
+import { sendLoad } from './send-load.ts';
+
+/** One variant's turn: the load, and what its process used meanwhile. Throws WrongAnswer. */
+export async function playRound(contestant: Contestant, order: Omit<LoadOrder, 'url'>): Promise<Round> {
+  const before = await contestant.usage();
+  const sent = await sendLoad({ ...order, url: contestant.url });
+  const after = await contestant.usage();
+  const cpuMicros = (after.cpuMicros - before.cpuMicros) / order.count;
+  const { perSecond, p50Ms, p99Ms } = sent;
+  return { perSecond, p50Ms, p99Ms, cpuMicros, residentBytes: after.residentBytes };
+}
+
+/** `play` for each of them, A B C A B C, after one turn each that does not count. */
+export async function takeTurns<Variant>(
+  variants: readonly Variant[],
+  rounds: number,
+  play: (variant: Variant, name: string) => Promise<Round>,
+): Promise<Round[][]> {
+  const played: Round[][] = variants.map(() => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [at, variant] of variants.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- they take turns
+      const result = await play(variant, `r${round}`);
+      if (round > 0) played[at]?.push(result);
+    }
+  }
+  return played;
+}

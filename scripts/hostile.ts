@@ -1,0 +1,111 @@
+/**
+ * `npm run hostile -- --requests 200000 --texts 200000 [--megabytes n] [--sockets n] [--seed n]`: sends mutated signed
+ * requests to the webhook's door, puts hostile texts through everything the bot shows, streams bodies of so many
+ * megabytes and odd ones at a bot of its own, and holds slow sockets open while events go on coming. The last line is
+ * what came of it; the exit code is 0 only when nothing was accepted, live, wrong or left open and memory held. The
+ * seed makes the same requests and texts again. The bot's memory is read from /proc, so this part needs Linux.
+ */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { mostGrowthMb, runBodies, type BodiesResult } from '../test/hostile/bot/run-bot.ts';
+import { openScene } from '../test/hostile/bot/scene.ts';
+import { closedWithinMs, runSlowSockets, type SlowResult } from '../test/hostile/bot/slow-sockets.ts';
+import { runRequests, type RequestsResult } from '../test/hostile/requests/run-requests.ts';
+import { runTexts, type TextsResult } from '../test/hostile/texts/run-texts.ts';
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '200000' },
+    texts: { type: 'string', default: '200000' },
+    megabytes: { type: 'string', default: '1024' },
+    sockets: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
+  },
+});
+const requestCount = wholeNumber('requests', 1, 10_000_000);
+const textCount = wholeNumber('texts', 1, 10_000_000);
+const megabytes = wholeNumber('megabytes', 32, 100_000);
+const sockets = wholeNumber('sockets', 1, 5_000);
+const seed = wholeNumber('seed', 0, 1_000_000_000);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+console.log(`seed ${seed}`);
+const requests = await runRequests({ count: requestCount, seed });
+tellRequests(requests);
+const texts = runTexts({ count: textCount, seed });
+tellTexts(texts);
+const { bodies, slow } = await runBot();
+console.log(
+  [
+    `requests ${requests.forged}, accepted ${requests.wrong.length}`,
+    `texts ${texts.texts}, unescaped ${texts.live.length + texts.unfit.length}`,
+    `bodies ${bodies.odd + bodies.endless.length}, wrong ${bodies.wrong.length}, memory +${bodies.grewMb.toFixed(1)} MB`,
+    `slow sockets ${slow.sockets}, open ${slow.open.length}`,
+  ].join('; '),
+);
+process.exit(isFine() ? 0 : 1);
+
+async function runBot(): Promise<{ bodies: BodiesResult; slow: SlowResult }> {
+  const scene = await openScene();
+  try {
+    const bodies = await runBodies(scene, megabytes);
+    tellBodies(bodies);
+    const slow = await runSlowSockets(scene, sockets);
+    tellSlow(slow);
+    return { bodies, slow };
+  } finally {
+    await scene.close();
+  }
+}
+
+function isFine(): boolean {
+  const problems = [requests.wrong, texts.live, texts.unfit, bodies.wrong, slow.open];
+  return (
+    problems.every((list) => list.length === 0) &&
+    bodies.grewMb < mostGrowthMb &&
+    slow.before.wrong + slow.during.wrong === 0
+  );
+}
+
+function tellRequests({ forged, statuses, same, genuine, overTcp, wrong }: RequestsResult): void {
+  const answers = [...statuses].map(([status, times]) => `${status} ${times}`).join(', ');
+  console.log(
+    `${forged} forged requests, ${overTcp} over a real socket, answered ${answers}; of ${same.sent} mutated without a change to what is signed ${same.accepted} accepted, of ${genuine.sent} unchanged ${genuine.accepted}`,
+  );
+  show(wrong);
+}
+
+function tellTexts({ texts: count, shown, live, unfit }: TextsResult): void {
+  console.log(`${count} texts in ${shown} messages, forms and parts of the App Home`);
+  show([...live, ...unfit]);
+}
+
+function tellBodies({ odd, endless, wrong, residentMb, grewMb }: BodiesResult): void {
+  for (const { name, status, sentMb, tookMs } of endless) {
+    console.log(
+      `${megabytes} MB to ${name}: ${status}, closed after ${sentMb.toFixed(1)} MB and ${Math.round(tookMs)} ms`,
+    );
+  }
+  console.log(
+    `${odd} odd bodies; resident memory ${residentMb.toFixed(1)} MB, at most ${grewMb.toFixed(1)} MB more`,
+  );
+  show(wrong);
+}
+
+function tellSlow({ sockets: count, open, slowestMs, before, during }: SlowResult): void {
+  console.log(
+    `${count} slow sockets, the last one closed after ${Math.round(slowestMs)} ms of ${closedWithinMs}; events before: p50 ${before.p50Ms.toFixed(1)} ms, p99 ${before.p99Ms.toFixed(1)} ms (${before.sent}, ${before.wrong} not 200); beside them: p50 ${during.p50Ms.toFixed(1)} ms, p99 ${during.p99Ms.toFixed(1)} ms (${during.sent}, ${during.wrong} not 200)`,
+  );
+  show(open);
+}
+
+function show(problems: readonly string[]): void {
+  for (const problem of problems.slice(0, 10)) console.log(problem);
+}
+
+function wholeNumber(name: keyof typeof values, least: number, most: number): number {
+  const number = Number(values[name]);
+  if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
+  console.error(`--${name} is a whole number from ${least} to ${most}.`);
+  process.exit(2);
+}

@@ -1,0 +1,113 @@
+import { knownAccountFields } from '../domain/account-field.ts';
+import {
+  accountFields,
+  httpUrl,
+  jsonObject,
+  oneOf,
+  pointerList,
+  text,
+  uuid,
+  wholeNumber,
+} from './readers.ts';
+import { secret, setting } from './setting.ts';
+
+const payments = 'Payments service';
+const token = 'Access token of the payments service';
+
+/** How the payments service is reached, and as whom. */
+export const paymentsSettings = {
+  paymentsBaseUrl: setting(
+    payments,
+    'The production address, {base_url} in the specification. Needed when the environment is `live`.',
+    httpUrl(),
+  ),
+  paymentsSandboxUrl: setting(
+    payments,
+    'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
+    httpUrl(),
+  ),
+  paymentsEnvironment: setting(
+    payments,
+    '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
+    oneOf(['live', 'sandbox']),
+    'sandbox',
+  ),
+  paymentsAccountId: setting(
+    payments,
+    'The merchant account: header `accountId` of every protected call.',
+    uuid(),
+  ),
+  paymentsParentAccountId: setting(
+    payments,
+    'The parent account that issues tokens; the merchant account itself when absent.',
+    uuid(),
+  ),
+  paymentsAccountName: setting(
+    payments,
+    'What people call the account; shown on every message.',
+    text(),
+    'main account',
+  ),
+  paymentsTimeoutSeconds: setting(
+    payments,
+    'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
+    wholeNumber(1, 30),
+    '8',
+  ),
+
+  accountNewFields: setting(
+    payments,
+    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled, `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. Spec: the request’s fields are not shown, so these are the Account’s.',
+    accountFields(),
+    knownAccountFields,
+  ),
+
+  paymentsStaticToken: secret(token, 'A ready access token. With it nothing is issued or refreshed.', text()),
+  paymentsClientId: secret(token, 'Value of {{CLIENT_ID}} in the token bodies.', text()),
+  paymentsClientSecret: secret(token, 'Value of {{CLIENT_SECRET}} in the token bodies.', text()),
+  paymentsTokenIssueBody: setting(
+    token,
+    'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsTokenRefreshBody: setting(
+    token,
+    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it an expired token is issued anew. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsTokenRevokeBody: setting(
+    token,
+    'JSON body of the revoke request, like the refresh body. Sent by `node src/main.ts revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
+    jsonObject(),
+  ),
+  paymentsAccessTokenPointers: setting(
+    token,
+    'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
+    pointerList(),
+    '/data/accessToken,/data/access_token,/data/token',
+  ),
+  paymentsRefreshTokenPointers: setting(
+    token,
+    'Where the refresh token stands. Spec: not shown.',
+    pointerList(),
+    '/data/refreshToken,/data/refresh_token',
+  ),
+  paymentsTokenExpiryPointers: setting(
+    token,
+    'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
+    pointerList(),
+    '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
+  ),
+  paymentsTokenLifetimeSeconds: setting(
+    token,
+    'How long a token is taken to live when its answer does not say.',
+    wholeNumber(30, 31_536_000),
+    '1800',
+  ),
+  paymentsTokenRefreshAheadSeconds: setting(
+    token,
+    'How long before its end a token is renewed.',
+    wholeNumber(0, 3_600),
+    '60',
+  ),
+};

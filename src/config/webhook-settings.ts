@@ -1,0 +1,89 @@
+import { signaturePresetNames } from '../domain/signature-preset.ts';
+import { jsonObject, list, oneOf, text, wholeNumber } from './readers.ts';
+import { secret, setting } from './setting.ts';
+
+const webhook = 'Webhook';
+
+/** How deliveries of events are verified, read and watched. */
+export const webhookSettings = {
+  webhookSignaturePreset: setting(
+    webhook,
+    `The signature recipe to start from: ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Without one every delivery is refused. Spec: not shown.`,
+    oneOf(signaturePresetNames),
+  ),
+  webhookSecrets: secret(
+    webhook,
+    'Signing secrets, separated by commas; several at once while a secret is rotated.',
+    list(),
+  ),
+  webhookSignatureHeader: setting(
+    webhook,
+    'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
+    list(),
+  ),
+  webhookSignaturePlace: setting(
+    webhook,
+    'Where in its header the signature stands, in place of the preset’s: `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
+    text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
+  ),
+  webhookSignatureAlgorithm: setting(
+    webhook,
+    'HMAC algorithm in place of the preset’s.',
+    oneOf(['sha256', 'sha512']),
+  ),
+  webhookSignatureEncoding: setting(
+    webhook,
+    'Encoding of the signature in place of the preset’s.',
+    oneOf(['hex', 'base64']),
+  ),
+  webhookSecretEncoding: setting(
+    webhook,
+    'How the secret’s text becomes key bytes, in place of the preset’s.',
+    oneOf(['utf8', 'hex', 'base64', 'whsec']),
+  ),
+  webhookSignedTemplate: setting(
+    webhook,
+    'What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s.',
+    text(),
+  ),
+  webhookTimestampSource: setting(
+    webhook,
+    'Where the signed time stands: header:NAME, pair:K or json:/pointer; `none` checks no time.',
+    text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
+  ),
+  webhookTimestampUnit: setting(webhook, 'How that time is written.', oneOf(['iso', 's', 'ms'])),
+  webhookToleranceSeconds: setting(
+    webhook,
+    'How far that time may be from now, either way. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
+    wholeNumber(1, 86_400),
+  ),
+  webhookEventPointers: setting(
+    webhook,
+    'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
+    jsonObject(),
+  ),
+  webhookRememberDays: setting(
+    webhook,
+    'How long an event is known again when it is sent once more, and its alert acted on. Longer than a snooze.',
+    wholeNumber(8, 365),
+    '30',
+  ),
+  alarmSilenceMinutes: setting(
+    webhook,
+    'The operators are told when a charge was approved and no webhook has come for so long since; 0 never tells.',
+    wholeNumber(0, 10_080),
+    '60',
+  ),
+  alarmMissingEventMinutes: setting(
+    webhook,
+    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Not asked where the signature does not cover the order reference.',
+    wholeNumber(0, 1_440),
+    '30',
+  ),
+  alarmRefusedDeliveries: setting(
+    webhook,
+    'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes and none is accepted in between; 0 never tells.',
+    wholeNumber(0, 100),
+    '5',
+  ),
+};

@@ -1,0 +1,106 @@
+// Whether a rule can ever be reached: for the check of payops.yml, which refuses one that the rules before it leave nothing to.
+
+import {
+  fits,
+  isWithin,
+  type AlertRule,
+  type AmountRange,
+  type CustomerPattern,
+  type RouteMatch,
+  type RoutePlace,
+  type RoutedKind,
+} from './alert-route.ts';
+import type { PaymentEvent } from './payment-event.ts';
+
+/** An event as a rule sees it. */
+export type Example = RoutePlace & { event: PaymentEvent };
+
+/**
+ * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
+ * take all that it asks for.
+ *
+ * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
+ * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
+ * does; a success that saves no card escapes more of them than one that does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
+ */
+export function reachingExample(rules: readonly AlertRule[], index: number): Example | undefined {
+  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  return examplesOf(rules, index).find((example) => !before.some((rule) => takes(rule, example)));
+}
+
+/** The rules before it that leave nothing to this one, the fewest that can be named simply: one where one does. */
+export function rulesInTheWay(rules: readonly AlertRule[], index: number): string[] {
+  const examples = examplesOf(rules, index);
+  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  const whole = before.find((rule) => examples.every((example) => takes(rule, example)));
+  const some = before.filter((rule) => examples.some((example) => takes(rule, example)));
+  return (whole ? [whole] : some).map(({ name }) => name);
+}
+
+function takes({ match }: AlertRule, { event, ...place }: Example): boolean {
+  return fits(match, event, place);
+}
+
+function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
+  const match = rules[index]?.match ?? {};
+  const kinds = match.event ? [match.event] : (['payment_failed', 'payment_success'] as const);
+  const environments = match.environment ? [match.environment] : (['live', 'sandbox'] as const);
+  const account = match.account ?? otherThan(rules.map((rule) => rule.match.account ?? ''));
+  const least = leastEvent(match, rules);
+  return kinds.flatMap((kind) =>
+    environments.flatMap((environment) =>
+      amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
+        event: { ...least, ...amount, ...ofKind(kind) },
+        environment,
+        account,
+      })),
+    ),
+  );
+}
+
+function ofKind(kind: RoutedKind): Pick<PaymentEvent, 'kind' | 'cardSaved'> {
+  return kind === 'card_saved' ? { kind: 'payment_success', cardSaved: { kind: 'no_token' } } : { kind };
+}
+
+/** Says nothing but what the rule asks for. */
+function leastEvent(match: RouteMatch, rules: readonly AlertRule[]): PaymentEvent {
+  const { isSavedCardCharge, currency, customer, emailDomain, reasonPart } = match;
+  return {
+    kind: 'payment_failed',
+    key: 'example',
+    ...(isSavedCardCharge === undefined ? {} : { isSavedCardCharge }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(customer === undefined ? {} : { customerId: customerOf(customer, rules) }),
+    ...(emailDomain === undefined ? {} : { customerEmail: `a@${emailDomain}` }),
+    ...(reasonPart === undefined ? {} : { reason: reasonPart }),
+  };
+}
+
+/** Of a prefix: one that fits no longer prefix and no whole id, because it goes on with what no rule names. */
+function customerOf({ kind, text }: CustomerPattern, rules: readonly AlertRule[]): string {
+  if (kind === 'exact') return text;
+  return `${text}${otherThan(rules.flatMap(({ match }) => Array.from(match.customer?.text ?? '')))}`;
+}
+
+/** A character that is none of these texts. */
+function otherThan(texts: readonly string[]): string {
+  const named = new Set(texts);
+  const firstPrintable = 0x21;
+  let code = firstPrintable;
+  while (named.has(String.fromCodePoint(code))) code += 1;
+  return String.fromCodePoint(code);
+}
+
+/** The least amount of the range that the rules before leave, if they leave any, is its own or one above an end of theirs. */
+function amountsToTry(
+  range: AmountRange | undefined,
+  before: readonly AlertRule[],
+): { amountMinor?: number }[] {
+  if (!range) return [{}];
+  const above = before.flatMap(({ match }) =>
+    match.amount?.toMinor === undefined ? [] : [match.amount.toMinor + 1],
+  );
+  return [range.fromMinor ?? 0, ...above]
+    .filter((minor) => isWithin(range, minor))
+    .map((amountMinor) => ({ amountMinor }));
+}

@@ -1,0 +1,55 @@
+import { domainOf, withLookUp } from './alert-route.ts';
+import type { Lookup } from './alert.ts';
+import type { PaymentEvent } from './payment-event.ts';
+import { withoutUndefined } from './without-undefined.ts';
+
+/**
+ * What is kept of an event for a week: as much as routing and summaries ask of it, and no address, transaction or
+ * card. Where the event itself is silent, what its look-up says of that very order, as its rules saw it.
+ */
+export type LoggedEvent = Pick<
+  PaymentEvent,
+  'kind' | 'orderReference' | 'customerId' | 'amountMinor' | 'currency' | 'reason' | 'isSavedCardCharge'
+> & {
+  /** The event's key, the same for every repeat of it. */
+  id: string;
+  receivedAtMs: number;
+  emailDomain?: string;
+  /** It saved a card, or was to. */
+  savesCard?: true;
+  /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
+  lookup?: Lookup['kind'];
+};
+
+export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
+  const known = lookup ? withLookUp(event, lookup) : event;
+  const { kind, customerId, amountMinor, currency, reason, isSavedCardCharge } = known;
+  const found = lookup && 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  return {
+    kind,
+    id: event.key,
+    receivedAtMs,
+    ...withoutUndefined({
+      orderReference: event.orderReference ?? found,
+      customerId,
+      amountMinor,
+      currency,
+      reason,
+      isSavedCardCharge,
+      emailDomain: domainOf(known.customerEmail),
+      savesCard: event.cardSaved ? (true as const) : undefined,
+      lookup: lookup?.kind,
+    }),
+  };
+}
+
+/** The event again, as far as rules ask: of the customer's address the domain alone is true, of a saved card that there is one. */
+export function eventAsLogged({ id, emailDomain, savesCard, ...logged }: LoggedEvent): PaymentEvent {
+  const { receivedAtMs: _when, lookup: _found, ...event } = logged;
+  return {
+    ...event,
+    key: id,
+    ...(emailDomain === undefined ? {} : { customerEmail: `@${emailDomain}` }),
+    ...(savesCard ? { cardSaved: { kind: 'no_token' } } : {}),
+  };
+}

@@ -1,0 +1,126 @@
+import type { AlertCard } from './alert-card.ts';
+import type { Environment } from './alert.ts';
+import type { PaymentEvent } from './payment-event.ts';
+import type { Money } from './money.ts';
+
+/**
+ * One failure that a digest tells instead of a message of its own: what its event says, and what a look-up added
+ * where the event was silent. Times are UTC milliseconds.
+ */
+export type StormItem = {
+  /** The alert’s card. */
+  id: string;
+  receivedAtMs: number;
+  /** When it was added to the digest. */
+  addedAtMs: number;
+  reference?: string;
+  customerEmail?: string;
+  amountMinor?: number;
+  currency?: string;
+  reason?: string;
+};
+
+/** What the items of one storm come to. Bounded, whatever the events say. */
+export type StormSummary = {
+  /** In the order in which they first came. */
+  reasons: readonly { reason: string; count: number }[];
+  /** With none of those reasons, because there are too many. */
+  otherReasons: number;
+  noReason: number;
+  sums: readonly Money[];
+  /** Items that are in no sum: their amount is not known, or no more can be summed. */
+  unsummed: number;
+  firstMs: number;
+  lastMs: number;
+  lastAddedMs: number;
+};
+
+export const emptySummary: StormSummary = {
+  reasons: [],
+  otherReasons: 0,
+  noReason: 0,
+  sums: [],
+  unsummed: 0,
+  firstMs: Number.MAX_SAFE_INTEGER,
+  lastMs: 0,
+  lastAddedMs: 0,
+};
+
+const mostReasons = 30;
+const mostCurrencies = 8;
+const longestReason = 120;
+
+export function itemOf(event: PaymentEvent, times: { receivedAtMs: number; addedAtMs: number }): StormItem {
+  const { key: id, orderReference, customerEmail, amountMinor, currency, reason } = event;
+  return {
+    id,
+    ...times,
+    ...(orderReference === undefined ? {} : { reference: orderReference }),
+    ...(customerEmail === undefined ? {} : { customerEmail }),
+    ...(amountMinor === undefined ? {} : { amountMinor }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+export function summarise(summary: StormSummary, item: StormItem): StormSummary {
+  return {
+    ...withReason(summary, item),
+    ...withMoney(summary, item),
+    firstMs: Math.min(summary.firstMs, item.receivedAtMs),
+    lastMs: Math.max(summary.lastMs, item.receivedAtMs),
+    lastAddedMs: Math.max(summary.lastAddedMs, item.addedAtMs),
+  };
+}
+
+function withReason(
+  { reasons, otherReasons, noReason }: StormSummary,
+  item: StormItem,
+): Pick<StormSummary, 'reasons' | 'otherReasons' | 'noReason'> {
+  const reason = (item.reason ?? '').trim().slice(0, longestReason);
+  if (reason === '') return { reasons, otherReasons, noReason: noReason + 1 };
+  if (reasons.some((one) => one.reason === reason)) {
+    const counted = reasons.map((one) => (one.reason === reason ? { reason, count: one.count + 1 } : one));
+    return { reasons: counted, otherReasons, noReason };
+  }
+  return reasons.length < mostReasons
+    ? { reasons: [...reasons, { reason, count: 1 }], otherReasons, noReason }
+    : { reasons, otherReasons: otherReasons + 1, noReason };
+}
+
+function withMoney(
+  { sums, unsummed }: StormSummary,
+  { amountMinor, currency }: StormItem,
+): Pick<StormSummary, 'sums' | 'unsummed'> {
+  const left = { sums, unsummed: unsummed + 1 };
+  if (amountMinor === undefined || currency === undefined) return left;
+  const known = sums.find((sum) => sum.currency === currency);
+  if (!known) {
+    return sums.length < mostCurrencies
+      ? { sums: [...sums, { minor: amountMinor, currency }], unsummed }
+      : left;
+  }
+  const minor = known.minor + amountMinor;
+  // Beyond it a sum is no longer exact.
+  if (!Number.isSafeInteger(minor)) return left;
+  return { sums: sums.map((sum) => (sum === known ? { minor, currency } : sum)), unsummed };
+}
+
+/** Who took all of a storm on, when, and how many of its cards say so by now. */
+export type StormTaken = { by: string; at: number; done: number };
+
+/** A storm as its digest shows it. */
+export type StormSeen = {
+  id: string;
+  count: number;
+  summary: StormSummary;
+  isOver: boolean;
+  /** How many of them a later payment made good. */
+  recovered: number;
+  taken?: StormTaken;
+  environment: Environment;
+  account: string;
+};
+
+/** One line of a storm’s list. */
+export type StormRow = StormItem & { card: AlertCard };

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { Log } from '../log.ts';
+import type { Entry, Store } from '../store/store.ts';
+import {
+  openDailySummary,
+  outboxKey,
+  readOutboxRecord,
+  type DailySummaryBody,
+  type Sealer,
+} from './outbox.ts';
+import { storeMessage } from './store-message.ts';
+
+/** When a channel is told of its day, by a wall clock. */
+export type SummaryTime = {
+  channel: string;
+  /** The first such time after that one, UTC ms. */
+  next: (afterMs: number) => number;
+  /** The local day, like `2026-11-21`. */
+  dateOf: (atMs: number) => string;
+};
+
+export type DailySummariesDeps = {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  sealer: Sealer;
+  times: readonly SummaryTime[];
+  now: () => number;
+  /** Called after a summary was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  log: Log;
+};
+
+/**
+ * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
+ * the channel and the local date. It tells what came since the one before it. After days without a bot there is one,
+ * and it tells of all of them, 7 at most.
+ */
+export type DailySummaries = {
+  /** Sees to it, now and every minute, that each channel's timer is in the store. */
+  start(): void;
+  stop(): void;
+  /** For work of the prefix `dailySummaryPrefix`. */
+  work(entry: Entry): Promise<void>;
+};
+
+export const dailySummaryPrefix = 'daily-summary:';
+/** Never asleep for longer, so that a time that was changed holds soon. */
+const longestSleepMs = 300_000;
+const armEveryMs = 60_000;
+const mostDaysMs = 7 * 86_400_000;
+/** Holds more than one time, whatever summer time does to a day. */
+const twoDaysMs = 2 * 86_400_000;
+
+/** Until when the channel was told. */
+const timerRecord = z.object({ toldUntilMs: z.number() });
+
+export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
+  const { store, times, now, log } = deps;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function arm(): Promise<void> {
+    try {
+      await Promise.all(
+        times.map((time) => {
+          const toldUntilMs = lastTime(time, now() - twoDaysMs, now()) ?? now();
+          const value = JSON.stringify({ toldUntilMs });
+          return store.create(`${dailySummaryPrefix}${time.channel}`, value, { delayMs: 0 });
+        }),
+      );
+    } catch (error) {
+      log('debug', 'the daily summaries are not on record yet', {}, error);
+    }
+  }
+
+  return {
+    start() {
+      if (times.length === 0) return;
+      void arm();
+      timer = setInterval(() => void arm(), armEveryMs);
+      timer.unref();
+    },
+    stop() {
+      clearInterval(timer);
+    },
+    work: (entry) => work(deps, entry),
+  };
+}
+
+async function work(deps: DailySummariesDeps, entry: Entry): Promise<void> {
+  const { store, now } = deps;
+  const channel = entry.key.slice(dailySummaryPrefix.length);
+  const time = deps.times.find((one) => one.channel === channel);
+  if (!time) {
+    // No longer asked for. A replica that still has it in its settings puts it back.
+    await store.write(entry, entry.value, { ttlMs: armEveryMs });
+    return;
+  }
+  const nowMs = now();
+  const { toldUntilMs } = timerRecord.parse(JSON.parse(entry.value));
+  const dueMs = lastTime(time, Math.max(toldUntilMs, nowMs - mostDaysMs), nowMs);
+  const told =
+    dueMs === undefined ? toldUntilMs : await tellDay(deps, time, { fromMs: toldUntilMs, untilMs: dueMs });
+  const delayMs = Math.min(Math.max(0, time.next(nowMs) - now()), longestSleepMs);
+  await store.write(entry, JSON.stringify({ toldUntilMs: told }), { delayMs });
+}
+
+/** The last of its times after the one and not after the other. */
+function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): number | undefined {
+  let last: number | undefined;
+  for (let atMs = next(afterMs); atMs <= untilMs; atMs = next(atMs)) last = atMs;
+  return last;
+}
+
+/**
+ * Until when the channel is told by now. A summary of that date that is there already is this very one, from before
+ * a crash, or one of before the time was changed: what it tells it tells, and the rest is tomorrow's.
+ */
+async function tellDay(
+  deps: DailySummariesDeps,
+  { channel, dateOf }: SummaryTime,
+  { fromMs, untilMs }: DailySummaryBody,
+): Promise<number> {
+  const { store, sealer } = deps;
+  const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
+  const body: DailySummaryBody = { fromMs: Math.max(fromMs, untilMs - mostDaysMs), untilMs };
+  // Behind the channel's alerts, so that they are in the log when it is made.
+  if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
+    deps.wake();
+    return untilMs;
+  }
+  const known = await store.read(key);
+  return known ? openDailySummary(sealer, key, readOutboxRecord(known.value)).untilMs : untilMs;
+}

@@ -1,0 +1,89 @@
+import type { CardStep } from '../domain/alert-card.ts';
+import type { Alert, Lookup } from '../domain/alert.ts';
+import { openAlertNote, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import type { Work } from './outbox-work.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
+import { alertOf } from './prepare-alert.ts';
+import type { PrepareDeps, Prepared } from './prepare-post.ts';
+
+/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
+export async function prepareAlertNote(
+  deps: PrepareDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const told = await readStep(deps, work);
+  if (!told) return await settle(deps, work);
+  const { step, alert, parent } = told;
+  const { posted, digest } = parent;
+  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.id, step });
+  const waits = await waitForThread(deps, work, parent);
+  if (waits) return waits;
+  const isFirst = !record.posted;
+  const message = deps.compose({
+    kind: 'alert_note',
+    alert,
+    step,
+    key: entry.key,
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    isFirst,
+  });
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(message) : message;
+  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
+  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
+  return { ...prepared, threadTs: posted.ts };
+}
+
+/**
+ * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one in hand: it had no
+ * message then.
+ */
+async function tellInDigest(
+  deps: PrepareDeps,
+  work: Work,
+  { storm, id, step }: { storm: string; id: string; step: CardStep },
+): Promise<Prepared> {
+  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, []);
+  return await settle(deps, work);
+}
+
+function isOfPeople(step: CardStep): boolean {
+  return 'by' in step;
+}
+
+export async function prepareAlertDirect(
+  deps: PrepareDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const told = await readStep(deps, work);
+  if (!told) return await settle(deps, work);
+  const message = deps.compose({
+    kind: 'alert_direct',
+    alert: told.alert,
+    step: told.step,
+    key: entry.key,
+    mayBeRepeat,
+    // Whom it names is not whom it is for.
+    isFirst: false,
+  });
+  return { kind: 'post', channel: record.channel, message };
+}
+
+/** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */
+async function readStep(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+): Promise<{ step: CardStep; id: string; parent: OutboxRecord; alert: Alert } | undefined> {
+  const { parent: key, step } = openAlertNote(deps.sealer, entry.key, record);
+  const parentEntry = await deps.store.read(key);
+  if (!parentEntry) return undefined;
+  const parent = readOutboxRecord(parentEntry.value);
+  const event = openEvent(deps.sealer, key, parent);
+  const { evidence = openEvidence(deps.sealer, key, parent) } = await deps.cards.read(event.key);
+  const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
+  const alert = alertOf(deps, { entry: parentEntry, record: parent }, event, lookup);
+  return { step, id: event.key, parent, alert };
+}

@@ -1,0 +1,26 @@
+import type { Store } from '../store/store.ts';
+import { writeOutboxRecord, type OutboxRecord, type Sealer } from './outbox.ts';
+
+export type StoreMessageDeps = { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number };
+
+/** `body` is sealed. `lane`: that of the channel when none is given. `progress`: only of what is edited after it was posted. */
+export type Message = Pick<OutboxRecord, 'kind' | 'channel' | 'progress' | 'rememberMs'> & {
+  body: object;
+  lane?: string;
+};
+
+/** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
+export function storeMessage(
+  { store, sealer, now }: StoreMessageDeps,
+  key: string,
+  { body, lane, ...message }: Message,
+): Promise<boolean> {
+  const record = writeOutboxRecord({
+    ...message,
+    fingerprint: '',
+    receivedAtMs: now(),
+    sealed: sealer.seal(key, JSON.stringify(body)),
+    misses: 0,
+  });
+  return store.create(key, record, { delayMs: 0, lane: lane ?? message.channel });
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { ChannelStorm } from '../domain/storm.ts';
+
+/** What a channel has seen of late is work while a storm is on: somebody must end it. */
+export const stormPrefix = 'storm:';
+
+/** The decision to take all of a storm on, and the work of telling it to every card. */
+export const stormTakenPrefix = 'storm-taken:';
+
+/** Made of the channel and its beginning, so that whoever makes it a second time makes the same. */
+export function stormId(channel: string, sinceMs: number): string {
+  return `${channel}/${sinceMs}`;
+}
+
+/** Undefined for a text that no storm is called by. */
+export function channelOfStorm(id: string): string | undefined {
+  return /^([A-Z0-9]+)\/\d+$/.exec(id)?.[1];
+}
+
+/** Enough to know an alert again among those of one storm. */
+export function shortName(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
+}
+
+const channelStorm = z.object({
+  singles: z.array(z.object({ id: z.string(), group: z.string(), atMs: z.number() })),
+  storm: z.object({ id: z.string(), sinceMs: z.number(), groups: z.array(z.string()) }).exactOptional(),
+  ended: z
+    .object({ id: z.string(), sinceMs: z.number(), endedMs: z.number(), isTold: z.boolean() })
+    .exactOptional(),
+  checkAtMs: z.number(),
+});
+
+/** `checkAtMs`: when the storm is next asked whether it is over; singles that pass beside it do not put that off. */
+export type StoredChannelStorm = ChannelStorm & { checkAtMs: number };
+
+export function readChannelStorm(value: string): StoredChannelStorm {
+  return channelStorm.parse(JSON.parse(value));
+}
+
+/** `page` and `index`: the first item whose card is not told yet. */
+const stormTaken = z.object({
+  by: z.string(),
+  at: z.number(),
+  page: z.int(),
+  index: z.int(),
+  done: z.int(),
+});
+
+export type StoredStormTaken = z.infer<typeof stormTaken>;
+
+export function readStormTaken(value: string): StoredStormTaken {
+  return stormTaken.parse(JSON.parse(value));
+}

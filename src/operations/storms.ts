@@ -1,0 +1,132 @@
+import type { Environment } from '../domain/alert.ts';
+import {
+  emptySummary,
+  summarise,
+  type StormItem,
+  type StormSeen,
+  type StormSummary,
+} from '../domain/storm-summary.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
+import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
+import type { Sealer } from './outbox.ts';
+import { createPagedLog } from './paged-log.ts';
+import { createStormDigests } from './storm-digests.ts';
+import { createStormRecoveries } from './storm-recoveries.ts';
+import {
+  channelOfStorm,
+  readChannelStorm,
+  readStormTaken,
+  stormPrefix,
+  stormTakenPrefix,
+} from './storm-records.ts';
+
+export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
+  store: RecordStore;
+  sealer: Sealer;
+  rememberMs: number;
+  environment: Environment;
+  account: string;
+  now: () => number;
+  /** Called after work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+};
+
+/**
+ * The storms of the channels, and what their digests are made of. A storm is a record of its channel, its items a
+ * log, its digest a message of the outbox that is edited as the log grows: all of it durable, and the storm’s own
+ * record is the work that ends it. All of it throws StoreUnavailable.
+ */
+export type Storms = ChannelStorms & {
+  /** Counts the item, and has the digest follow. */
+  add(storm: string, item: StormItem): Promise<void>;
+  /** The same for what may be counted since long ago, or come late: the whole list is looked through. */
+  addAgain(storm: string, item: StormItem): Promise<void>;
+  /** A payment made the failure good: the digest counts it, and each of these people is told of the whole, in one message. */
+  recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
+  /** The digest is looked at again: something that it shows has changed. */
+  refresh(storm: string): Promise<void>;
+  /** Undefined: there is no such storm, or it is forgotten. */
+  see(storm: string): Promise<StormSeen | undefined>;
+  items(storm: string, page: number): Promise<readonly StormItem[]>;
+  /** Where the digest stands; undefined while it stands nowhere. */
+  place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
+};
+
+export function createStorms(deps: StormsDeps): Storms {
+  const { store, sealer, rememberMs: ttlMs } = deps;
+  const changeRecord = createChangeRecord(store);
+  const digests = createStormDigests(deps);
+  const tell = (storm: string, userId?: string): Promise<void> => digests.tell(storm, userId);
+  const list = createPagedLog<StormItem, StormSummary>({
+    store,
+    sealer,
+    prefix: 'storm-list:',
+    ttlMs,
+    idOf: ({ id }) => id,
+    empty: emptySummary,
+    summarise,
+  });
+  const recoveries = createStormRecoveries(deps);
+
+  const channels = createChannelStorms({
+    ...deps,
+    tell,
+    lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
+  });
+
+  async function add(storm: string, item: StormItem): Promise<void> {
+    await list.add(storm, item);
+    await tell(storm);
+  }
+
+  return {
+    ...channels,
+    place: (storm) => digests.place(storm),
+    add,
+
+    async addAgain(storm, item) {
+      const isThere = (await list.all(storm)).some(({ id }) => id === item.id);
+      await (isThere ? tell(storm) : add(storm, item));
+      // Taken on and told to every card before this one came, it is work no more.
+      await changeRecord(stormTakenPrefix + storm, (value) =>
+        value === undefined
+          ? { kind: 'keep', result: undefined }
+          : { kind: 'write', value, delayMs: 0, result: undefined },
+      );
+    },
+
+    async recovered(storm, id, userIds) {
+      await recoveries.add(storm, id);
+      await tell(storm);
+      await Promise.all(userIds.map((userId) => tell(storm, userId)));
+    },
+
+    refresh: (storm) => tell(storm),
+
+    async see(storm) {
+      const channel = channelOfStorm(storm);
+      if (channel === undefined) return undefined;
+      const [head, recovered, state, taken] = await Promise.all([
+        list.head(storm),
+        recoveries.count(storm),
+        store.read(stormPrefix + channel),
+        store.read(stormTakenPrefix + storm),
+      ]);
+      if (!head) return undefined;
+      const { environment, account } = deps;
+      const { by, at, done } = taken ? readStormTaken(taken.value) : {};
+      return {
+        id: storm,
+        count: head.count,
+        summary: head.summary,
+        isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
+        recovered,
+        ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
+        environment,
+        account,
+      };
+    },
+
+    items: (storm, page) => list.page(storm, page),
+  };
+}

@@ -1,0 +1,99 @@
+import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
+import type { Store } from '../store/store.ts';
+import { alertKey, outboxKey, readOutboxRecord, type AlertNoteBody, type Sealer } from './outbox.ts';
+import { markStale } from './outbox-work.ts';
+import { storeMessage } from './store-message.ts';
+import type { Storms } from './storms.ts';
+
+export type TellCardDeps = {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  sealer: Sealer;
+  /** What tells an alert that has no message of its own. */
+  storms: Pick<Storms, 'recovered'>;
+  now: () => number;
+};
+
+/** A card with what is not told of it yet. */
+export type UntoldCard = {
+  card: AlertCard;
+  untold: CardStep[];
+  /** How many were told before those; a step's number never changes. */
+  told: number;
+  /** Keys in the outbox of messages besides the first. */
+  others: string[];
+};
+
+/**
+ * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
+ * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
+ * thread, and a thousand of one storm that are made good are told to whoever took it on in one direct message.
+ */
+export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard): Promise<void> {
+  const { messages, digests, about } = await readMessages(deps, [alertKey(id), ...told.others]);
+  await Promise.all(messages.map(({ key }) => markStale(deps.store, key)));
+  const steps = told.untold.map((step, index) => ({ step, number: told.told + index + 1 }));
+  for (const { step, number } of steps) {
+    // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
+    for (const message of messages) await storeNote(deps, message, number, step);
+    const people = addressees(step, told.card);
+    if (digests.length > 0 && step.kind === 'recovered') {
+      // oxlint-disable-next-line no-await-in-loop
+      for (const [at, storm] of digests.entries())
+        await deps.storms.recovered(storm, id, at > 0 ? [] : people);
+    } else {
+      for (const userId of people) {
+        const name = `${id}#${number}:${userId}`;
+        // oxlint-disable-next-line no-await-in-loop
+        await storeDirect(deps, name, { userId, step, parent: about ?? alertKey(id) });
+      }
+    }
+  }
+}
+
+type CardMessage = { key: string; channel: string; lane: string };
+
+/** The messages that tell a card, and the storms whose digests do in place of one. */
+async function readMessages(
+  { store }: TellCardDeps,
+  keys: readonly string[],
+): Promise<{ messages: CardMessage[]; digests: string[]; about: string | undefined }> {
+  const entries = await Promise.all(keys.map((key) => store.read(key)));
+  const read = entries.flatMap((entry) => (entry ? [{ entry, record: readOutboxRecord(entry.value) }] : []));
+  return {
+    about: read[0]?.entry.key,
+    digests: read.flatMap(({ record: { digest } }) => (digest ? [digest.storm] : [])),
+    messages: read.flatMap(({ entry: { key, lane }, record: { channel, digest } }) =>
+      // Without a channel it is no message: the event was routed to others.
+      digest || channel === '' ? [] : [{ key, channel, lane }],
+    ),
+  };
+}
+
+/** Whom a step is told by direct message: whoever has it in hand and did not do it. */
+function addressees(step: CardStep, card: AlertCard): string[] {
+  if (step.kind === 'recovered') return handlersOf(card);
+  return step.kind === 'assigned' && step.to !== step.by ? [step.to] : [];
+}
+
+async function storeNote(
+  deps: TellCardDeps,
+  { key: parent, channel, lane }: CardMessage,
+  number: number,
+  step: CardStep,
+): Promise<void> {
+  const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
+  const body: AlertNoteBody = { parent, step };
+  // It is edited once: then it names whom a new message would ping.
+  await storeMessage(deps, key, { kind: 'alert_note', channel, lane, body, progress: { kind: 'waiting' } });
+}
+
+/** About any of the card's messages that is still kept. */
+async function storeDirect(
+  deps: TellCardDeps,
+  name: string,
+  { userId, step, parent }: { userId: string; step: CardStep; parent: string },
+): Promise<void> {
+  const key = outboxKey('alert_direct', name);
+  const body: AlertNoteBody = { parent, step };
+  await storeMessage(deps, key, { kind: 'alert_direct', channel: userId, body });
+}

@@ -1,0 +1,62 @@
+// What an alert says of a card that was saved, or was to be.
+
+import type { Environment } from '../../domain/alert.ts';
+import type { CardSaved } from '../../domain/card-saved.ts';
+import { bold, fields, richText, words } from '../blocks.ts';
+import { cardWords } from '../charge/card-words.ts';
+import type { MessageBlock } from '../message.ts';
+
+/** Before the state of the payment, which is proven or not by itself. */
+export function cardSavedState(saved: CardSaved | undefined, charge: string): string {
+  if (!saved) return charge;
+  return `💳 ${saved.kind === 'no_token' ? 'No card token' : 'Card saved'} · ${charge}`;
+}
+
+/** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */
+export function cardSavedLines(saved: CardSaved | undefined, environment: Environment): MessageBlock[] {
+  if (!saved) return [];
+  if (saved.kind === 'no_token') return [richText(...noTokenLines[environment].map((line) => [...line]))];
+  const { face } = saved;
+  const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
+  return fields({
+    'Saved card': isNamed ? cardWords(face) : 'its type and digits are not told',
+    Kept: saved.kind === 'kept' ? 'sealed; /pay charge offers it' : notKept,
+  });
+}
+
+const notKept =
+  'no, because CARD_LEDGER is off: the bot drops every token, and to charge the card its token is pasted in /pay charge.';
+
+/** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods); sandbox behaviour 1. */
+const noTokenLines = {
+  live: [
+    [
+      words(
+        'By the event this is a first, card-saving payment, and it carries no card token that can be used.',
+      ),
+    ],
+    [
+      bold('Next: '),
+      words(
+        'list the customer’s saved cards with the payments service. A card is saved only when the order had tokenizeCard beside order, not inside it, and was paid by card: a transfer yields no token.',
+      ),
+    ],
+    [
+      bold('If the event does carry it: '),
+      words(
+        'name its place as savedCard in WEBHOOK_EVENT_POINTERS. Where a signature covers some fields alone, it must cover the card too.',
+      ),
+    ],
+  ],
+  sandbox: [
+    [
+      words(
+        'The sandbox saves no real cards, and its events carry no token: any text can be used as one there.',
+      ),
+    ],
+    [
+      bold('Next: '),
+      words('nothing. In the live environment the event of a first payment carries the token.'),
+    ],
+  ],
+} as const;

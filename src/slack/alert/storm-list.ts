@@ -1,0 +1,168 @@
+// What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
+
+import type { AlertCard } from '../../domain/alert-card.ts';
+import { formatMoney, wireFromMinor } from '../../domain/money.ts';
+import type { StormRow, StormSeen } from '../../domain/storm-summary.ts';
+import {
+  actions,
+  bold,
+  button,
+  context,
+  headline,
+  modal,
+  moment,
+  person,
+  plainText,
+  richText,
+  words,
+} from '../blocks.ts';
+import { csvText } from '../csv.ts';
+import { customerWord, placeLine, referenceWord, word } from '../evidence.ts';
+import type { Modal, SlackMessage } from '../message.ts';
+import { outsideText } from '../text.ts';
+import { stormActions, writeListPage } from './storm-actions.ts';
+import { failures } from './storm-message.ts';
+
+/** One press opens it; nothing is submitted. */
+const listModalId = 'storm_list';
+const longestReason = 120;
+
+/** `rowsOf` gives one page of what is stored; two of the modal’s are one of those. */
+export const rowsPerPage = 25;
+
+export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
+  const { id, count, summary, environment, account } = storm;
+  const pages = Math.max(1, Math.ceil(count / rowsPerPage));
+  const first = page * rowsPerPage + 1;
+  const back = button({ actionId: stormActions.back, text: 'Back', value: writeListPage(id, page - 1) });
+  const next = button({ actionId: stormActions.next, text: 'Next', value: writeListPage(id, page + 1) });
+  const ways = [...(page > 0 ? [back] : []), ...(page + 1 < pages ? [next] : [])];
+  return modal({
+    callbackId: listModalId,
+    title: 'Storm of failures',
+    blocks: [
+      richText([bold(`${failures(count)}, page ${page + 1} of ${pages}`)]),
+      ...(rows.length === 0
+        ? [richText([words('There is nothing on this page: it is forgotten, or was never filled.')])]
+        : rows.map((row, index) => richText(...rowLines(row, first + index)))),
+      ...(ways.length === 0 ? [] : [actions(...ways)]),
+      context(
+        plainText('Amounts and reasons are the events’ own. Type /pay and a reference to look one up.'),
+      ),
+      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+    ],
+  });
+}
+
+function rowLines(row: StormRow, number: number) {
+  const rest = [amountOf(row), customerWord(row.customerEmail), outsideText(row.reason ?? '', longestReason)];
+  return [
+    [
+      bold(`${number}. ${referenceOf(row)}`),
+      words(` · ${stateWords(row.card)} · `),
+      moment(row.receivedAtMs),
+    ],
+    [words(rest.filter((part) => part !== '').join(' · '))],
+  ];
+}
+
+function referenceOf({ reference }: StormRow): string {
+  return reference === undefined ? 'no reference' : referenceWord(reference) || '–';
+}
+
+function amountOf({ amountMinor, currency }: StormRow): string {
+  if (amountMinor === undefined) return 'amount unknown';
+  return word(formatMoney({ minor: amountMinor, currency: currency ?? '' })) ?? '';
+}
+
+function stateWords(card: AlertCard): string {
+  switch (card.kind) {
+    case 'open':
+      return 'Open';
+    case 'acknowledged':
+      return card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
+    case 'recovered':
+      return '✅ Recovered';
+    case 'closed':
+      return '☑️ Closed';
+  }
+}
+
+const csvHead = [
+  'reference',
+  'received_at',
+  'amount',
+  'currency',
+  'reason',
+  'customer',
+  'state',
+  'recovered_by',
+];
+
+/** All of it, masked as in the list; times in UTC. */
+export function stormCsv(rows: readonly StormRow[]): string {
+  return csvText(
+    csvHead,
+    rows.map((row) => [
+      row.reference === undefined ? '' : referenceWord(row.reference),
+      new Date(row.receivedAtMs).toISOString(),
+      row.amountMinor === undefined ? '' : wireFromMinor(row.amountMinor),
+      word(row.currency) ?? '',
+      outsideText(row.reason ?? '', longestReason),
+      customerWord(row.customerEmail),
+      row.card.kind,
+      row.card.kind === 'recovered' ? referenceWord(row.card.payment.reference) : '',
+    ]),
+  );
+}
+
+/** "storm-2026-11-21-1002.csv". */
+export function stormFileName({ summary }: StormSeen): string {
+  return `storm-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
+}
+
+/** The second of two who pressed *Acknowledge all* learns who was first. */
+export function stormHadMessage(
+  had: { by: string; at: number; isOver: boolean },
+  askedBy: string,
+): SlackMessage {
+  const isSelf = had.by === askedBy;
+  const { text, block } = headline(
+    isSelf ? '👀 You acknowledged this storm already' : '👀 Acknowledged by somebody else first',
+    [],
+  );
+  const who = isSelf ? words('you') : person(had.by);
+  const rest = had.isOver ? '.' : ', with all that still come.';
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [words('All of this storm was acknowledged by '), who, words(' '), moment(had.at), words(rest)],
+        [words('Nothing was changed by this press.')],
+      ),
+    ],
+  };
+}
+
+export function unknownStormMessage(): SlackMessage {
+  const { text, block } = headline('This storm is not known any more', []);
+  const next =
+    'It is older than what the bot remembers. Nothing was changed; each reference can still be looked up.';
+  return { text, blocks: [block, richText([words(next)])] };
+}
+
+/** What became of the file that was asked for. */
+export function csvMessage(
+  outcome: { kind: 'uploaded' } | { kind: 'failed'; why: string; fix: string },
+): SlackMessage {
+  if (outcome.kind === 'uploaded') {
+    const { text, block } = headline('The CSV is in the digest’s thread', []);
+    return { text, blocks: [block] };
+  }
+  const { text, block } = headline('⚠️ The CSV could not be put into the thread', []);
+  return {
+    text,
+    blocks: [block, richText([words(`${outcome.why} `), bold('Next: '), words(outcome.fix)])],
+  };
+}

@@ -1,0 +1,130 @@
+import type { RichTextBlock } from '@slack/types';
+import { formatMoney } from '../../domain/money.ts';
+import type { StormSeen, StormSummary } from '../../domain/storm-summary.ts';
+import {
+  actions,
+  bold,
+  button,
+  fields,
+  headline,
+  moment,
+  person,
+  richText,
+  words,
+  type Run,
+} from '../blocks.ts';
+import { counted } from '../charge/charge-facts.ts';
+import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
+import { placeLine, word } from '../evidence.ts';
+import type { MessageBlock, SlackMessage } from '../message.ts';
+import { outsideText } from '../text.ts';
+import { stormActions } from './storm-actions.ts';
+
+const eventType = 'payops_storm';
+const directEventType = 'payops_storm_direct';
+
+/** More of them nobody takes in; the rest is counted, and the list has them all. */
+const mostReasons = 6;
+const mostSums = 3;
+const longestReason = 120;
+
+/**
+ * One storm of failed charges, in place of a message for each: how many, why, how much, from when to when. It is
+ * edited as they come, and a last time when it is over. What it counts is what the events say: it is no proof that
+ * a charge failed. The first post names nobody, because that would ping whoever pressed; its edit does.
+ */
+export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: boolean }): SlackMessage {
+  const { count, summary, isOver, environment, account } = storm;
+  const state = isOver ? `☑️ Storm over: ${failures(count)}` : `🚨 Storm: ${failures(count)}`;
+  const { text, block } = headline(state, summary.sums.length === 0 ? [] : [sumWords(summary)]);
+  const blocks: MessageBlock[] = [
+    block,
+    richText([words(isOver ? overWords : liveWords)]),
+    ...fields({
+      Time: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)],
+      'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
+      'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
+      'Acknowledged by': takenBy(storm, about.isFirst),
+      Recovered: storm.recovered === 0 ? undefined : `${storm.recovered} made good by a later payment`,
+    }),
+    reasons(storm),
+    ...repeatLine(about.mayBeRepeat),
+    placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+    buttons(storm),
+  ];
+  return { text, blocks, metadata: { event_type: eventType, event_payload: { key: about.key } } };
+}
+
+/** For whoever took the storm on: how much of it payments have made good. Edited as more do. */
+export function stormDirectMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
+  const { count, recovered, summary, environment, account } = storm;
+  const { text, block } = headline(`✅ Recovered: ${recovered} of ${failures(count)}`, [
+    'the storm you took on',
+  ]);
+  const next =
+    'Its digest lists them all, each with how it stands. This message is edited as more are made good.';
+  return {
+    text,
+    blocks: [
+      block,
+      ...fields({ Storm: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)] }),
+      richText([words(next)]),
+      ...repeatLine(about.mayBeRepeat),
+      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+    ],
+    metadata: { event_type: directEventType, event_payload: { key: about.key } },
+  };
+}
+
+const liveWords =
+  'So many that they are counted here, by what their events say, until the channel is quiet again. Each is kept, and a payment resolves it as ever.';
+const overWords =
+  'What comes from now on is told one by one again. Each of these is kept, and a payment resolves it as ever.';
+
+export function failures(count: number): string {
+  return counted(count, 'failed charge');
+}
+
+function sumWords({ sums }: StormSummary, most = mostSums): string {
+  const shown = sums.slice(0, most).map((sum) => word(formatMoney(sum)) ?? '');
+  const left = sums.length - shown.length;
+  return [...shown, ...(left > 0 ? [counted(left, 'more currency', 'more currencies')] : [])].join(', ');
+}
+
+function takenBy({ taken, count, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
+  if (!taken) return undefined;
+  const who: Run[] = isFirst ? [] : [person(taken.by), words(' ')];
+  const rest = taken.done < count ? `, ${taken.done} of ${count} so far` : '';
+  return [...who, moment(taken.at), words(isOver ? rest : `${rest}, with all that still come`)];
+}
+
+function reasons({ summary }: StormSeen): RichTextBlock {
+  const { otherReasons, noReason } = summary;
+  const byCount = summary.reasons.toSorted((a, b) => b.count - a.count);
+  const shown = byCount.slice(0, mostReasons);
+  const others = byCount.slice(mostReasons).reduce((sum, { count }) => sum + count, otherReasons);
+  return richText(
+    [bold('Reasons, by the events')],
+    ...shown.map(({ reason, count }) => line(count, outsideText(reason, longestReason) || '–')),
+    ...(others === 0 ? [] : [line(others, 'other reasons')]),
+    ...(noReason === 0 ? [] : [line(noReason, 'no reason given')]),
+  );
+}
+
+function line(count: number, text: string): Run[] {
+  return [bold(`${count}×`), words(`  ${text}`)];
+}
+
+function buttons({ id, taken }: StormSeen): MessageBlock {
+  const acknowledge = button({
+    actionId: stormActions.acknowledgeAll,
+    text: 'Acknowledge all',
+    value: id,
+    style: 'primary',
+  });
+  return actions(
+    ...(taken ? [] : [acknowledge]),
+    button({ actionId: stormActions.showList, text: 'Show list', value: id }),
+    button({ actionId: stormActions.csv, text: 'CSV', value: id }),
+  );
+}

@@ -1,0 +1,43 @@
+import { countsAlone, type AlertRule } from '../../domain/alert-route.ts';
+import type { ChannelStorm } from '../../domain/storm.ts';
+import { bold, moment, richText, words, type Run } from '../blocks.ts';
+import type { HomeBlock } from '../message.ts';
+
+/** The storm state of one channel, and what would make a storm there. `threshold` 0: nothing, but for rules of their own. */
+export type StormState = { state: ChannelStorm; threshold: number; windowMs: number };
+
+/** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
+export function stormBlocks(
+  { state, threshold, windowMs }: StormState,
+  rules: readonly AlertRule[],
+): HomeBlock[] {
+  const { storm, ended } = state;
+  const minutes = Math.round(windowMs / 60_000);
+  const now: Run[] = storm
+    ? [
+        bold('A storm since '),
+        moment(storm.sinceMs),
+        words(': one digest tells it until no alert has come for '),
+        words(`${minutes} min.`),
+      ]
+    : ended
+      ? [words('No storm now; the last ended '), moment(ended.endedMs), words('.')]
+      : [words('No storm now.')];
+  return [richText(now, [words(thresholdWords(threshold, minutes, rules))])];
+}
+
+function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
+  const usual =
+    threshold === 0
+      ? 'Failed charges are never gathered in a digest here'
+      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest`;
+  const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
+    if (digestAfter === 0) return threshold === 0 ? [] : [`never for rule ${name}`];
+    return [`past ${digestAfter} for rule ${name}`];
+  });
+  const shown = own.slice(0, mostOwn);
+  const left = own.length - shown.length;
+  return `${[usual, ...shown, ...(left > 0 ? [`and so on for ${left} more`] : [])].join('; ')}.`;
+}
+
+const mostOwn = 5;

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { PageMessage } from '../../src/playground/protocol.ts';
+import { stormActions } from '../../src/slack/alert/storm-actions.ts';
+import { openHouse, type House, type Person } from '../support/house.ts';
+
+type Element = { action_id?: string; value?: string; type: string };
+type Block = { type: string; block_id?: string; elements?: Element[] };
+
+const threshold = 3;
+const count = 60;
+
+function seen(house: House, person: Person): PageMessage[] {
+  const { channels, users } = house.workspace.ids;
+  return house.workspace.state(users[person]).messages[channels.payAlerts] ?? [];
+}
+
+function digests(house: House): PageMessage[] {
+  return seen(house, 'lead').filter(
+    ({ text, ephemeral, threadTs }) => !ephemeral && !threadTs && text.includes('Storm'),
+  );
+}
+
+function singles(house: House): number {
+  return house.posts('payAlerts').filter(({ threadTs, text }) => !threadTs && !text.includes('Storm')).length;
+}
+
+function find(
+  blocks: readonly unknown[],
+  actionId: string,
+): { blockId: string; element: Element } | undefined {
+  for (const { block_id: blockId = '', elements = [] } of blocks as Block[]) {
+    const element = elements.find((one) => one.action_id === actionId);
+    if (element) return { blockId, element };
+  }
+  return undefined;
+}
+
+/** Presses a button of the digest, or of the modal on top. */
+async function press(house: House, person: Person, actionId: string): Promise<void> {
+  const user = house.workspace.ids.users[person];
+  const view = house.workspace.state(user).views.at(-1);
+  const [digest] = digests(house);
+  if (!digest) throw new Error('No digest stands.');
+  const found = find(view ? view.blocks : digest.blocks, actionId);
+  if (!found) throw new Error(`There is no ${actionId}.`);
+  const container = view
+    ? ({ type: 'view', viewId: view.id } as const)
+    : ({ type: 'message', channel: digest.channel, ts: digest.ts } as const);
+  const { blockId, element } = found;
+  const result = await house.workspace.act(user, {
+    kind: 'block_action',
+    blockId,
+    actionId,
+    element,
+    container,
+    values: {},
+  });
+  if (!result.ok) throw new Error(result.problem);
+}
+
+function viewText(house: House, person: Person): string {
+  return JSON.stringify(house.workspace.state(house.workspace.ids.users[person]).views.at(-1) ?? {});
+}
+
+describe('a storm in the workspace', () => {
+  it('is one digest with an exact count through a kill, acknowledged once, listed, and a CSV', async (test) => {
+    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const bot = house.bot({ DIGEST_THRESHOLD: String(threshold) });
+    await house.start(bot);
+    await house.cardsKnown();
+    await house.payments.act({ kind: 'send_failures', count });
+    await house.until('a digest stands', () => digests(house).length > 0, 40_000);
+    await bot.kill9();
+    await house.start(bot);
+    const all = `${count - threshold} failed charges`;
+    await house.until('the digest counts all', () => digests(house)[0]?.text.includes(all) === true, 40_000);
+    expect([digests(house).length, singles(house)]).toEqual([1, threshold]);
+
+    await Promise.all([
+      press(house, 'lead', stormActions.acknowledgeAll),
+      press(house, 'onCall', stormActions.acknowledgeAll),
+    ]);
+    const told = () =>
+      [...seen(house, 'lead'), ...seen(house, 'onCall')].filter(({ ephemeral }) => ephemeral);
+    await house.until('the second is told who was first', () => told().length === 1);
+    expect(told()[0]?.text).toContain('Acknowledged by somebody else first');
+    await house.until('every card is acknowledged', () => {
+      const shown = JSON.stringify(digests(house)[0]);
+      return shown.includes('Acknowledged by') && !shown.includes('so far');
+    });
+
+    await press(house, 'lead', stormActions.showList);
+    await house.until('the list is open', () => viewText(house, 'lead').includes(`${all}, page 1 of 3`));
+    await press(house, 'lead', stormActions.next);
+    await house.until('its second page', () => viewText(house, 'lead').includes('page 2 of 3'));
+    expect(viewText(house, 'lead')).toContain('👀 Acknowledged');
+    expect(viewText(house, 'lead')).not.toMatch(/[a-z]{4,}@/);
+
+    await press(house, 'onCall', stormActions.csv);
+    const file = () =>
+      house.posts('payAlerts').flatMap(({ files = [], threadTs }) => (threadTs ? files : []))[0];
+    await house.until('the CSV is in the thread', () => file() !== undefined);
+    const lines = file()?.text.trim().split('\r\n') ?? [];
+    expect(lines[0]).toContain('reference,received_at,amount,currency,reason');
+    const references = lines.slice(1).map((line) => line.split(',')[0]);
+    expect(new Set(references).size).toBe(count - threshold);
+    expect(lines.slice(1).every((line) => line.includes(',acknowledged,'))).toBe(true);
+    const dump = await house.storeDump();
+    expect(dump).toContain('storm-list:');
+    expect(dump).not.toContain('chidi.eze@');
+  }, 150_000);
+
+  it('tells whoever asks for a CSV without the scope what to do', async (test) => {
+    const house = await openHouse(test);
+    await house.start(house.bot({ DIGEST_THRESHOLD: '1' }));
+    await house.cardsKnown();
+    await house.payments.act({ kind: 'send_failures', count: 3 });
+    await house.until('a digest stands', () => digests(house).length > 0, 40_000);
+    await press(house, 'lead', stormActions.csv);
+    const told = (): string => JSON.stringify(seen(house, 'lead').filter(({ ephemeral }) => ephemeral));
+    await house.until('the answer is told', () => told() !== '[]');
+    expect(told()).toContain('files:write');
+  }, 60_000);
+});

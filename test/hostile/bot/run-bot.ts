@@ -1,0 +1,64 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { streamEndless, watchMemory, type Endless } from './endless-bodies.ts';
+import { oddBodies, sendOdd } from './odd-bodies.ts';
+import { eventText, paths, type Scene } from './scene.ts';
+
+export type BodiesResult = {
+  odd: number;
+  endless: readonly Endless[];
+  /** What was answered otherwise than it should be, or not closed. */
+  wrong: string[];
+  residentMb: number;
+  /** The most that the bot's resident memory stood above what ordinary work had brought it to, at any moment. */
+  grewMb: number;
+};
+
+export const mostGrowthMb = 32;
+const rounds = 2;
+const atOnce = 8;
+/** Before that many, and what the worker then does with them, a process still grows by itself, whatever it is sent. */
+const eventsBefore = 500;
+const workMs = 6_000;
+const eventsAfter = 200;
+
+/** Odd and endless bodies at a bot that has begun its work, its memory watched from outside. */
+export async function runBodies(scene: Scene, megabytes: number): Promise<BodiesResult> {
+  const atWork = watchMemory(scene.pid);
+  const wrong = await deliverOrdinary(scene, 'WARM', eventsBefore);
+  await rest(workMs);
+  const before = atWork();
+  const most = watchMemory(scene.pid);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let from = 0; from < oddBodies.length; from += atOnce) {
+      const some = oddBodies.slice(from, from + atOnce);
+      // oxlint-disable-next-line no-await-in-loop -- a few at once, as they would come
+      const problems = await Promise.all(some.map((odd) => sendOdd(scene, odd)));
+      wrong.push(...problems.filter((problem) => problem !== undefined));
+    }
+  }
+  const endless = await streamEndless(scene, megabytes);
+  for (const { name, status, isClosed } of endless) {
+    if (status !== 413 || !isClosed) wrong.push(`${name}: ${status}, ${isClosed ? 'closed' : 'not closed'}`);
+  }
+  wrong.push(...(await deliverOrdinary(scene, 'AFTER', eventsAfter)));
+  const grewMb = most() - before;
+  return { odd: oddBodies.length * rounds, endless, wrong, residentMb: before, grewMb };
+}
+
+async function deliverOrdinary(scene: Scene, name: string, count: number): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const body = eventText(`${name}-${number}`);
+    // oxlint-disable-next-line no-await-in-loop -- an ordinary sender's pace
+    const response = await fetch(`http://127.0.0.1:${scene.port}${paths.webhook}`, {
+      method: 'POST',
+      headers: scene.signed(body),
+      body,
+    });
+    // oxlint-disable-next-line no-await-in-loop
+    const receipt = await response.text();
+    if (!receipt.includes(`${name}-${number}`) || !receipt.includes('"new"'))
+      wrong.push(`${body}: ${receipt}`);
+  }
+  return wrong;
+}

@@ -1,0 +1,74 @@
+import { createHmac } from 'node:crypto';
+import { signatureHeader, signWebhook } from '../../../src/playground/payments/webhooks-out.ts';
+import { openHouse } from '../../support/house.ts';
+
+/** One bot as it is deployed, on loopback, between a workspace and a payments service. */
+export type Scene = {
+  port: number;
+  pid: number;
+  /** What the payments service would send with this body. */
+  signed: (body: Buffer | string) => Record<string, string>;
+  /** The same for Slack. */
+  slackSigned: (body: string) => Record<string, string>;
+  close: () => Promise<void>;
+};
+
+/** Nothing of it needs vitest, so that a script can measure too. */
+export async function openScene(): Promise<Scene> {
+  const closers: (() => unknown)[] = [];
+  const house = await openHouse({
+    onTestFinished: (close) => void closers.push(close as () => unknown),
+    onTestFailed: () => undefined,
+  });
+  const bot = house.bot();
+  await house.start(bot);
+  const settings = house.settings();
+  const { WEBHOOK_SECRETS: secret = '', SLACK_SIGNING_SECRET: slackSecret = '' } = settings;
+  return {
+    port: Number(new URL(bot.url()).port),
+    pid: bot.pid(),
+    signed: (body) => ({
+      'content-type': 'application/json',
+      // One character a byte, so that bytes which are no text are signed as they are.
+      [signatureHeader]:
+        typeof body === 'string'
+          ? signWebhook(body, secret)
+          : createHmac('sha512', secret).update(body).digest('hex'),
+    }),
+    slackSigned(body) {
+      const at = String(Math.floor(Date.now() / 1_000));
+      const digest = createHmac('sha256', slackSecret).update(`v0:${at}:${body}`).digest('hex');
+      return {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-slack-request-timestamp': at,
+        'x-slack-signature': `v0=${digest}`,
+      };
+    },
+    async close() {
+      for (const close of closers) await close();
+    },
+  };
+}
+
+export const paths = { webhook: '/webhooks/payments', slack: '/slack/events' } as const;
+export type Path = (typeof paths)[keyof typeof paths];
+
+export function head(path: string, headers: Record<string, string>, method = 'POST'): string {
+  const lines = Object.entries({ host: 'bot', ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+}
+
+export function statusIn(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+}
+
+/** One ordinary event, each another one. */
+export function eventText(reference: string): string {
+  const order = {
+    orderReference: reference,
+    orderId: `ord-${reference}`,
+    amount: '5000.00',
+    currency: 'NGN',
+  };
+  return JSON.stringify({ event_type: 'payment_success', data: { order } });
+}

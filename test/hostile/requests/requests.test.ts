@@ -1,0 +1,98 @@
+import { randomInt } from 'node:crypto';
+import { afterEach, expect, it, vi } from 'vitest';
+import type * as EventModule from '../../../src/webhooks/event.ts';
+import type * as BytesModule from '../../../src/webhooks/signature-bytes.ts';
+import type * as DeliveryModule from '../../../src/webhooks/signed-delivery.ts';
+import { runRequests } from './run-requests.ts';
+
+const fault = vi.hoisted(() => ({ name: 'none' }));
+
+vi.mock(import('../../../src/webhooks/signature-bytes.ts'), async (load): Promise<typeof BytesModule> => {
+  const real = await load();
+  return {
+    ...real,
+    sameBytes: (expected, given) =>
+      fault.name === 'compares as far as the signature goes' && given.length > 0
+        ? expected.subarray(0, given.length).equals(given)
+        : real.sameBytes(expected, given),
+    exactBytes: (written, encoding) =>
+      fault.name === 'decodes as far as it can'
+        ? Buffer.from(written, encoding)
+        : real.exactBytes(written, encoding),
+  };
+});
+
+vi.mock(import('../../../src/webhooks/signed-delivery.ts'), async (load): Promise<typeof DeliveryModule> => {
+  const real = await load();
+  return {
+    ...real,
+    timeProblem: (...parts) => (fault.name === 'ignores the time' ? undefined : real.timeProblem(...parts)),
+    readDelivery: (scheme, request) =>
+      real.readDelivery(
+        scheme,
+        fault.name === 'takes the first of two headers' ? onlyFirst(request) : request,
+      ),
+    signedBytes(template, delivery) {
+      if (fault.name !== 'joins fields without reading them back')
+        return real.signedBytes(template, delivery);
+      const pieces = template.map((part) => {
+        if (part.kind === 'body') return delivery.body;
+        if (part.kind === 'text') return Buffer.from(part.text);
+        const text = real.readText(part, delivery);
+        return Buffer.from(text.ok ? text.value : '', part.kind === 'json' ? 'utf8' : 'latin1');
+      });
+      return { ok: true, value: pieces };
+    },
+  };
+});
+
+vi.mock(import('../../../src/webhooks/event.ts'), async (load): Promise<typeof EventModule> => {
+  const real = await load();
+  return {
+    ...real,
+    parseEvent: (body, pointers, coverage) =>
+      real.parseEvent(
+        body,
+        pointers,
+        fault.name === 'reads what is not signed' ? { covers: 'body' } : coverage,
+      ),
+  };
+});
+
+function onlyFirst(request: DeliveryModule.SignedRequest): DeliveryModule.SignedRequest {
+  const headers = Object.entries(request.headers).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : value?.slice(0, 1),
+  ]);
+  return { ...request, headers: Object.fromEntries(headers) as DeliveryModule.SignedRequest['headers'] };
+}
+
+afterEach(() => {
+  fault.name = 'none';
+});
+
+it('accepts no mutated request, whatever scheme it was signed by', { timeout: 60_000 }, async () => {
+  const seed = randomInt(2 ** 31);
+  const { wrong, forged, same, genuine, statuses } = await runRequests({ count: 4_000, seed });
+  expect(wrong, `seed ${seed}`).toEqual([]);
+  expect(forged).toBeGreaterThanOrEqual(4_000);
+  // Else all of it would be refused for another reason than its signature.
+  expect(statuses.get(401) ?? 0).toBeGreaterThan(forged * 0.9);
+  expect(genuine.accepted).toBeGreaterThan(20);
+  expect(same.accepted).toBeGreaterThan(100);
+});
+
+it.each([
+  ['compares as far as the signature goes', 4_000],
+  ['decodes as far as it can', 4_000],
+  ['ignores the time', 4_000],
+  ['takes the first of two headers', 4_000],
+  // A mistake that few of the mutations meet.
+  ['joins fields without reading them back', 16_000],
+  ['reads what is not signed', 4_000],
+])('would see a verification that %s', { timeout: 60_000 }, async (name, count) => {
+  fault.name = name;
+  const seed = randomInt(2 ** 31);
+  const { wrong } = await runRequests({ count, seed });
+  expect(wrong.length, `seed ${seed}`).toBeGreaterThan(0);
+});

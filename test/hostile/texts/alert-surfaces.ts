@@ -1,0 +1,192 @@
+// Every message the bot makes of an event, a look-up and what people do with the card, with outside words wherever
+// some can stand. Events come in as the JSON that was signed; records as the service's client reads them.
+
+import type { AlertCard, CardStep, Recovery } from '../../../src/domain/alert-card.ts';
+import type { Alert, AlertCardShown, Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { lookedUpMessage, refusedMessage } from '../../../src/slack/alert/card-answers.ts';
+import { assignModal, closeModal, snoozeModal } from '../../../src/slack/alert/card-modals.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../../src/slack/alert/note-message.ts';
+import { alertMessage } from '../../../src/slack/alert-message.ts';
+import { lookingUpMessage, transactionMessage } from '../../../src/slack/transaction-message.ts';
+import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
+import { modalOf, messageOf, type Outside, type Surface } from './surface.ts';
+
+const at = Date.UTC(2026, 8, 14, 13, 37);
+const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
+
+export const alertSurfaces: readonly Surface[] = [
+  messageOf('an alert without a card', (outside) => alertMessage(alertOf(outside, undefined))),
+  messageOf('an alert’s card', (outside) => alertMessage(alertOf(outside, cardShown(outside)))),
+  messageOf('a note below a card', (outside) =>
+    alertNoteMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
+  ),
+  messageOf('a direct message about a card', (outside) =>
+    alertDirectMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
+  ),
+  messageOf('an answer to a press', (outside) =>
+    refusedMessage(
+      outside.random.pick(['taken', 'ended', 'not_acknowledged', 'nothing_new']),
+      cardOf(outside),
+      outside.random.pick([ada, bola]),
+    ),
+  ),
+  messageOf('a look-up from a card', (outside) =>
+    lookedUpMessage({ lookup: lookupOf(outside), atMs: at }, outside.text(), placeOf(outside)),
+  ),
+  messageOf('a look-up', (outside) => {
+    const reference = outside.text() as OrderReference;
+    const confirmation = confirm(
+      { reference, amount: { minor: 500, currency: outside.text(), source: 'person' } },
+      recordOf(outside, reference),
+    );
+    return transactionMessage({
+      reference,
+      confirmation,
+      ...placeOf(outside),
+      checkedAtMs: at,
+      amountMinor: 500,
+    });
+  }),
+  messageOf('a look-up under way', (outside) => lookingUpMessage(outside.text())),
+  modalOf('a card’s forms', ({ random, ...outside }) =>
+    random.pick([closeModal, assignModal, snoozeModal])(
+      'payment_failed/order/REF-1',
+      placeOf({ random, ...outside }),
+    ),
+  ),
+];
+
+export function placeOf({ random, text }: Outside): { environment: 'live' | 'sandbox'; account: string } {
+  return { environment: random.pick(['live', 'sandbox']), account: text() };
+}
+
+function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
+  const { random, text } = outside;
+  const event = eventOf(outside);
+  return {
+    event,
+    lookup: lookupOf(outside, event.orderReference),
+    ...placeOf(outside),
+    receivedAtMs: at,
+    mayBeRepeat: random.chance(0.5),
+    ...(card ? { card } : {}),
+    ...(random.chance(0.5)
+      ? {
+          route: {
+            rule: text(),
+            severity: random.pick(['low', 'normal', 'high']),
+            mention: random.pick([
+              { kind: 'person', id: ada },
+              { kind: 'group', id: 'S0OWN00001' },
+            ]),
+          },
+        }
+      : {}),
+  };
+}
+
+/** Parsed from the bytes that a sender signs, so that what JSON can carry gets in as it does in life. */
+function eventOf({ random, text }: Outside): PaymentEvent {
+  const kind = random.pick(['payment_failed', 'payment_success']);
+  const order = {
+    orderReference: random.chance(0.5) ? text() : 'REF-1',
+    orderId: text(),
+    customerId: text(),
+    customerEmail: text(),
+    amount: random.pick(['5000.00', '0.01', text()]),
+    currency: random.pick(['NGN', text()]),
+    isTokenizedCardPayment: random.pick([true, false, text()]),
+  };
+  const body = {
+    event_type: kind,
+    data: { order, transaction: { gatewayMessage: text(), transactionId: text() } },
+  };
+  const found = parseEvent(Buffer.from(JSON.stringify(body)), defaultEventPointers, { covers: 'body' });
+  if (found.kind !== 'event') throw new Error(`A body that was made to be an event is ${found.kind}.`);
+  return found.event;
+}
+
+function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
+  const asked = reference as OrderReference;
+  return outside.random.pick([
+    () => confirm({ reference: asked }, recordOf(outside, reference)),
+    () =>
+      confirm(
+        { reference: asked, amount: { minor: 700, currency: outside.text(), source: 'event' } },
+        recordOf(outside, reference),
+      ),
+    () => ({ kind: 'not_found' }) as const,
+    () => ({ kind: 'no_reference' }) as const,
+    () => ({ kind: 'unchecked', failure: 'malformed' }) as const,
+  ])();
+}
+
+function recordOf({ random, text }: Outside, reference: string): Transaction {
+  return {
+    id: text(),
+    status: random.pick(['SUCCESS', 'FAILED', text()]),
+    amountMinor: 500,
+    currency: random.pick(['NGN', text()]),
+    source: text(),
+    type: text(),
+    gatewayMessage: text(),
+    entryType: text(),
+    orderId: text(),
+    orderReference: random.chance(0.7) ? reference : text(),
+    orderAmountMinor: random.pick([500, 900]),
+    orderCurrency: random.pick(['NGN', text()]),
+    customerEmail: random.pick([text(), `${text()}@${text()}`]),
+    paymentMethod: text(),
+  };
+}
+
+function cardShown(outside: Outside): AlertCardShown {
+  const { random } = outside;
+  return {
+    id: 'payment_failed/order/REF-1',
+    card: cardOf(outside),
+    isFirst: random.chance(0.5),
+    canChargeAgain: random.chance(0.5),
+    ...(random.chance(0.3) ? { lookedUpAtMs: at } : {}),
+    ...(random.chance(0.3) ? { replaced: { channel: 'C0OWN00001', ts: '1700000000.000100' } } : {}),
+  };
+}
+
+function cardOf(outside: Outside): AlertCard {
+  const { random, text } = outside;
+  const acknowledged = { kind: 'acknowledged', by: ada, at, assignee: bola, snoozedUntil: at + 1 } as const;
+  return random.pick<() => AlertCard>([
+    () => ({ kind: 'open' }),
+    () => acknowledged,
+    () => ({ kind: 'recovered', at, payment: recoveryOf(outside), acknowledged }),
+    () => ({ kind: 'closed', at, by: bola, reason: text(), acknowledged }),
+  ])();
+}
+
+function stepOf(outside: Outside): CardStep {
+  return outside.random.pick<() => CardStep>([
+    () => ({ kind: 'acknowledged', by: ada, at }),
+    () => ({ kind: 'assigned', by: ada, to: bola, at }),
+    () => ({ kind: 'snoozed', by: ada, until: at, at }),
+    () => ({ kind: 'awake', at }),
+    () => ({ kind: 'closed', by: ada, reason: outside.text(), at }),
+    () => ({ kind: 'recovered', payment: recoveryOf(outside), at }),
+  ])();
+}
+
+function recoveryOf({ random, text }: Outside): Recovery {
+  return {
+    reference: text(),
+    isSameReference: random.chance(0.5),
+    money: { minor: 500, currency: text() },
+    afterMs: random.pick([-5, 90_000, 90 * 86_400_000]),
+  };
+}
+
+function aboutOf({ random }: Outside): { key: string; mayBeRepeat: boolean; isFirst: boolean } {
+  return { key: 'outbox:alert-note:1', mayBeRepeat: random.chance(0.5), isFirst: random.chance(0.5) };
+}

@@ -1,0 +1,106 @@
+// What the bot says of itself, its channels and its rules: there outside words come from Slack's answers, from keys
+// and kinds of events, from payops.yml and from what people type.
+
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
+import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/dead-letters-message.ts';
+import {
+  bugMessage,
+  refusalMessage,
+  serviceFailureMessage,
+  unknownVerbMessage,
+  usageMessage,
+} from '../../../src/slack/error-message.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { noticeMessage, type NoticeView } from '../../../src/slack/notice-message.ts';
+import { homeMutes, routesMessage } from '../../../src/slack/routes-message.ts';
+import { fixFor } from '../../../src/slack/slack-error.ts';
+import { testAlertMessage } from '../../../src/slack/test-alert-message.ts';
+import { placeOf } from './alert-surfaces.ts';
+import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
+
+const at = Date.UTC(2026, 8, 14, 13, 37);
+const channel = 'C0OWN00001';
+const ada = 'U0OWN00001';
+
+export const botSurfaces: readonly Surface[] = [
+  messageOf('a notice', (outside) =>
+    noticeMessage({
+      notice: noticeOf(outside),
+      key: 'outbox:notice:1',
+      mayBeRepeat: outside.random.chance(0.5),
+    }),
+  ),
+  messageOf('what is undelivered', ({ random, text }) => {
+    const slackError = text();
+    const where = random.pick([channel, ada]);
+    return undeliveredMessage([
+      { channel: where, messages: 7, sinceMs: at, slackError, fix: fixFor(slackError, where) },
+    ]);
+  }),
+  messageOf('what is delivered again', ({ random }) => deliveringAgainMessage(channel, random.below(3))),
+  messageOf('what a channel gets', (outside) =>
+    routesMessage({
+      plan: planOf(outside),
+      channel,
+      nowMs: at,
+      rehearsal: outside.random.pick(['pending', 'impossible'] as const),
+    }),
+  ),
+  homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
+  messageOf('a test alert', (outside) =>
+    testAlertMessage(
+      { askedBy: ada, key: 'outbox:test:1', mayBeRepeat: true, isFirst: outside.random.chance(0.5) },
+      placeOf(outside),
+    ),
+  ),
+  messageOf('a usage line', ({ text }) =>
+    usageMessage(`“${text()}” is no amount. Write it so.`, '/pay lookup REF-1'),
+  ),
+  messageOf('a verb nobody knows', ({ random, text }) =>
+    unknownVerbMessage(text(), random.chance(0.5) ? 'lookup' : undefined),
+  ),
+  messageOf('a refusal', ({ text }) => refusalMessage({ what: text(), rule: 'The rule', whoCan: 'leads' })),
+  messageOf('a broken outside', ({ text }) =>
+    serviceFailureMessage(new ServiceFailure('malformed', text()), {
+      reference: text(),
+      moneyMayHaveMoved: true,
+    }),
+  ),
+  messageOf('a bug', ({ text }) => bugMessage('e-123', { reference: text(), moneyMayHaveMoved: true })),
+];
+
+function noticeOf({ random, text }: Outside): NoticeView['notice'] {
+  return random.pick<() => NoticeView['notice']>([
+    () => ({ kind: 'event_differs', eventKind: 'payment_failed', orderReference: text() }),
+    () => ({ kind: 'unknown_event', eventKind: text().slice(0, 64) }),
+    () => ({ kind: 'stuck', record: text(), errorId: 'e-123' }),
+    () => {
+      const slackError = text();
+      return { kind: 'refused', channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
+    },
+    () => ({ kind: 'events_missing', references: [text(), text()], more: 1, minutes: 60 }),
+    () => ({ kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs: at }),
+  ])();
+}
+
+function planOf(outside: Outside): RoutePlan {
+  const rules = [ruleOf(outside), ruleOf(outside)];
+  return { rules, environment: 'live', account: outside.text(), failures: channel, successes: undefined };
+}
+
+function ruleOf({ random, text }: Outside): AlertRule {
+  return {
+    name: text(),
+    match: {
+      event: 'payment_failed',
+      currency: 'NGN',
+      customer: { kind: random.pick(['exact', 'prefix']), text: text() },
+      emailDomain: text(),
+      reasonPart: text(),
+    },
+    channels: [channel],
+    mention: { kind: 'person', id: ada },
+    goesOn: random.chance(0.5),
+    ...(random.chance(0.5) ? { mutedUntilMs: at + 60_000 } : {}),
+  };
+}

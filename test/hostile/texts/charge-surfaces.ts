@@ -1,0 +1,195 @@
+// Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
+
+import type { CardEmailEnd, ShownCardEmail } from '../../../src/domain/card-email.ts';
+import type { ChargeNote } from '../../../src/domain/charge-note.ts';
+import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
+import type { Told } from '../../../src/domain/charge-state.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
+import { changingModal, endMessage, endModal } from '../../../src/slack/card-email/end-modal.ts';
+import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
+import { readBackModal } from '../../../src/slack/card-email/read-back-modal.ts';
+import { cardWords } from '../../../src/slack/charge/card-words.ts';
+import { chargeDirectMessage } from '../../../src/slack/charge/charge-direct-message.ts';
+import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/slack/charge/charge-list.ts';
+import { chargeMessage } from '../../../src/slack/charge/charge-message.ts';
+import { chargeModal } from '../../../src/slack/charge/charge-modal.ts';
+import { chargeNoteMessage } from '../../../src/slack/charge/charge-note-message.ts';
+import { cardRefusalModal } from '../../../src/slack/charge/refusal-modal.ts';
+import {
+  savingLinkMessage,
+  savingLinkModal,
+  type SavingLink,
+} from '../../../src/slack/charge/saving-link.ts';
+import { chargeStateModal } from '../../../src/slack/charge/state-modal.ts';
+import { termsModal } from '../../../src/slack/charge/terms-modal.ts';
+import { unknownChargeMessage, unknownChargeModal } from '../../../src/slack/charge/unknown-charge.ts';
+import { unsureChargeModal } from '../../../src/slack/charge/unsure-modal.ts';
+import { agent, colleague, everyCharge, nowMs } from '../../slack/charge/seen-charges.ts';
+import { placeOf } from './alert-surfaces.ts';
+import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+
+const toldKinds: readonly Told[] = [
+  'otp',
+  'approved',
+  'declined',
+  'rejected',
+  'abandoned',
+  'expired',
+  'review',
+];
+const about = { key: 'outbox:charge:1', mayBeRepeat: true };
+
+export const chargeSurfaces: readonly Surface[] = [
+  messageOf('a charge', (outside) =>
+    chargeMessage(chargeOf(outside), placeOf(outside), { ...about, isFirst: outside.random.chance(0.5) }),
+  ),
+  messageOf('a note below a charge', (outside) =>
+    chargeNoteMessage(noteOf(outside), chargeOf(outside), placeOf(outside), about),
+  ),
+  messageOf('a direct message about a charge', (outside) =>
+    chargeDirectMessage(outside.random.pick(toldKinds), chargeOf(outside), placeOf(outside), about),
+  ),
+  messageOf('charges in doubt', (outside) =>
+    doubtMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+  ),
+  messageOf('charges that wait for a code', (outside) =>
+    pendingCodesMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+  ),
+  homeOf('charges in the App Home', (outside) =>
+    homeCharges('Your last charges', [chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+  ),
+  modalOf('the state of a charge', (outside) =>
+    chargeStateModal(chargeOf(outside), placeOf(outside), {
+      nowMs,
+      viewerId: outside.random.pick([agent, colleague]),
+    }),
+  ),
+  modalOf('the form of a charge', (outside) => {
+    const { random, text } = outside;
+    const { terms, card } = chargeOf(outside);
+    return chargeModal({
+      place: placeOf(outside),
+      currencies: ['NGN', 'USD'],
+      ledger: random.chance(0.7),
+      prefill: {
+        card: { id: card, text: cardWords(terms.card, text()) },
+        amountMinor: 500,
+        currency: 'NGN',
+        customerEmail: text(),
+        customerId: text(),
+        reason: text(),
+      },
+    });
+  }),
+  modalOf('the terms of a charge', (outside) => {
+    const { terms, reference } = chargeOf(outside);
+    const twin = { reference, by: colleague, at: nowMs - 60_000, outcome: 'approved' } as const;
+    return termsModal({
+      place: placeOf(outside),
+      terms,
+      draft: 'draft',
+      nowMs,
+      ...(outside.random.chance(0.5) ? { twin } : {}),
+    });
+  }),
+  modalOf('a card that is not charged', (outside) =>
+    cardRefusalModal(
+      { kind: 'under_way', reference: referenceOf(outside), by: colleague, at: nowMs },
+      placeOf(outside),
+      { nowMs },
+    ),
+  ),
+  messageOf('a saving link', (outside) => savingLinkMessage(linkOf(outside), placeOf(outside))),
+  modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
+  messageOf('an unknown charge', (outside) => unknownChargeMessage(outside.text(), placeOf(outside))),
+  modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), placeOf(outside))),
+  modalOf('a charge that is not sure', (outside) =>
+    unsureChargeModal(referenceOf(outside), placeOf(outside)),
+  ),
+  modalOf('the form of a card’s e-mail', (outside) =>
+    cardEmailModal({
+      place: placeOf(outside),
+      ledger: true,
+      prefill: {
+        card: { id: 'card', text: cardWords(faceOf(outside), outside.text()) },
+        currentEmail: outside.text(),
+        newEmail: outside.text(),
+      },
+    }),
+  ),
+  modalOf('a card’s e-mail read back', (outside) =>
+    readBackModal(emailsOf(outside), 'draft', placeOf(outside)),
+  ),
+  modalOf('a card’s e-mail being changed', (outside) => changingModal(emailsOf(outside), placeOf(outside))),
+  modalOf('a card’s e-mail changed or not', (outside) =>
+    endModal(endOf(outside), { terms: emailsOf(outside), draft: 'draft' }, placeOf(outside)),
+  ),
+  messageOf('a card’s e-mail changed or not, told', (outside) =>
+    endMessage(endOf(outside), emailsOf(outside), { place: placeOf(outside), nowMs }),
+  ),
+];
+
+/** What an agent's form and the bank may put into a charge. A reference is the bot's own, or one an agent chose. */
+function chargeOf(outside: Outside): ChargeSeen {
+  const { random, text } = outside;
+  const [, plain] = random.pick(everyCharge);
+  return {
+    ...plain,
+    reference: random.chance(0.5) ? plain.reference : referenceOf(outside),
+    terms: {
+      card: faceOf(outside),
+      money: { minor: 1_250_000, currency: random.pick(['NGN', text()]) },
+      customerEmail: random.pick([text(), `${text()}@${text()}`]),
+      customerId: text(),
+      reason: text(),
+    },
+    bankWords: text(),
+    state: 'concludedAt' in plain.state ? { ...plain.state, why: text() } : plain.state,
+    handOvers: random.chance(0.3) ? [{ at: nowMs, from: colleague, to: agent }] : [],
+    resends: random.chance(0.3) ? [{ at: nowMs, by: agent, answer: 'resent' }] : [],
+    ...(plain.savingLink === undefined ? {} : { savingLink: `https://pay.example/${text()}` }),
+  };
+}
+
+/** Whatever passes for a reference; most texts do not. */
+function referenceOf({ text }: Outside): OrderReference {
+  const reading = parseOrderReference(Array.from(text()).slice(0, 50).join(''));
+  return reading.ok ? reading.value : ('REF-1' as OrderReference);
+}
+
+function faceOf({ random, text }: Outside): { cardType?: string; lastFour?: string } {
+  return random.chance(0.9) ? { cardType: text(), lastFour: text() } : {};
+}
+
+function noteOf({ random }: Outside): ChargeNote {
+  return random.pick<ChargeNote>([
+    ...toldKinds.map((what) => ({ kind: 'told', what, at: nowMs }) as const),
+    { kind: 'handed_over', from: agent, to: colleague, at: nowMs },
+    { kind: 'resent', by: agent, answer: 'refused', at: nowMs },
+  ]);
+}
+
+function linkOf(outside: Outside): SavingLink {
+  return outside.random.pick<() => SavingLink>([
+    () => ({ kind: 'made', charge: chargeOf(outside), link: `https://pay.example/${outside.text()}` }),
+    () => ({ kind: 'not_made', why: outside.text() }),
+  ])();
+}
+
+function emailsOf(outside: Outside): ShownCardEmail {
+  const { text } = outside;
+  return { card: faceOf(outside), currentEmail: `${text()}@${text()}`, newEmail: text() };
+}
+
+function endOf({ random, text }: Outside): CardEmailEnd {
+  const cause = new ServiceFailure('timeout', text());
+  return random.pick<() => CardEmailEnd>([
+    () => ({ kind: 'changed', list: random.pick(['current', 'behind']) }),
+    () => ({ kind: 'not_linked', message: text() }),
+    () => ({ kind: 'no_such_card' }),
+    () => ({ kind: 'rejected', reason: random.pick(['email_invalid', 'other']), message: text() }),
+    () => ({ kind: 'not_made', failure: 'invalid_request', message: text() }),
+    () => ({ kind: 'unknown', cause }),
+  ])();
+}

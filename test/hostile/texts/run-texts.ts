@@ -1,0 +1,60 @@
+import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
+import { createRandom } from '../../chaos/random.ts';
+import { agent, colleague } from '../../slack/charge/seen-charges.ts';
+import { alertSurfaces } from './alert-surfaces.ts';
+import { botSurfaces } from './bot-surfaces.ts';
+import { chargeSurfaces } from './charge-surfaces.ts';
+import { findLiveText } from './find-live-text.ts';
+import { hostileText } from './hostile-texts.ts';
+import type { Shown, Surface } from './surface.ts';
+
+export type TextsResult = {
+  texts: number;
+  /** How many messages, forms and parts of the App Home were made with them. */
+  shown: number;
+  /** Where outside words could act. */
+  live: string[];
+  /** What Slack would not take. */
+  unfit: string[];
+};
+
+export const surfaces: readonly Surface[] = [...alertSurfaces, ...chargeSurfaces, ...botSurfaces];
+
+export const own = {
+  users: ['U0OWN00001', 'U0OWN00002', agent, colleague],
+  groups: ['S0OWN00001'],
+  channels: ['C0OWN00001'],
+};
+
+/** Puts so many hostile texts through everything the bot shows. The same seed makes the same messages. */
+export function runTexts(options: { count: number; seed: number }): TextsResult {
+  const random = createRandom(options.seed);
+  const result: TextsResult = { texts: 0, shown: 0, live: [], unfit: [] };
+  const outside = {
+    random,
+    text() {
+      result.texts += 1;
+      return hostileText(random);
+    },
+  };
+  while (result.texts < options.count) {
+    const surface = surfaces[result.shown % surfaces.length];
+    if (!surface) throw new Error('The bot shows nothing.');
+    const number = result.shown;
+    result.shown += 1;
+    const where = `${surface.name}, number ${number}`;
+    try {
+      const shown = surface.compose(outside);
+      result.live.push(...findLiveText(shown.payload, own).map((problem) => `${where}: ${problem}`));
+      result.unfit.push(...unfit(shown).map((problem) => `${where}: ${problem}`));
+    } catch (error) {
+      result.unfit.push(`${where}: threw ${error instanceof Error ? error.stack : String(error)}`);
+    }
+  }
+  return result;
+}
+
+function unfit(shown: Shown): string[] {
+  if (shown.kind === 'modal') return findViewProblems(shown.payload);
+  return findBlockProblems(shown.kind, shown.payload.blocks);
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { cardsHouse, failed, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
+
+const ada = 'U0ADA00001';
+const id = failed.key;
+
+async function posted(house: CardsHouse): Promise<void> {
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receive(failed);
+  await house.drain();
+}
+
+async function acknowledged(house: CardsHouse): Promise<void> {
+  await posted(house);
+  await house.cards.move(id, { kind: 'acknowledge', by: ada });
+}
+
+function reactionsOf(house: CardsHouse): (string[] | undefined)[] {
+  return house.parents().map(({ reactions }) => reactions);
+}
+
+describe('the reaction on a card', () => {
+  it('says acknowledged, then recovered, and is one at a time', async () => {
+    const house = cardsHouse();
+    await posted(house);
+    expect(reactionsOf(house)).toEqual([undefined]);
+    await house.cards.move(id, { kind: 'acknowledge', by: ada });
+    await house.drain(10_000);
+    expect(reactionsOf(house)).toEqual([['eyes']]);
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'SUCCESS'));
+    await house.receive(paidBy('ORDER-1'));
+    await house.drain(20_000);
+    expect(reactionsOf(house)).toEqual([['white_check_mark']]);
+  });
+
+  it('says closed, in every channel, and asks to take off nothing that was never put', async () => {
+    const house = cardsHouse(undefined, ['C0ALERTS01', 'C0OTHERS01']);
+    await posted(house);
+    await house.cards.move(id, { kind: 'close', by: ada, reason: 'a test' });
+    await house.drain(20_000);
+    expect(reactionsOf(house)).toEqual([['white_check_mark'], ['white_check_mark']]);
+    expect(house.reacting.calls).toBe(2);
+  });
+
+  it('is not put again by what changes nothing of it', async () => {
+    const house = cardsHouse();
+    await acknowledged(house);
+    await house.drain(10_000);
+    await house.cards.move(id, { kind: 'assign', by: ada, to: 'U0BOLA0001' });
+    await house.cards.move(id, { kind: 'snooze', by: ada, forMs: 3_600_000 });
+    await house.drain(20_000);
+    expect(house.reacting.calls).toBe(1);
+  });
+
+  it('is put when Slack takes it again, and given up when it does not for long, while all else is told', async () => {
+    const house = cardsHouse();
+    await acknowledged(house);
+    house.reacting.answers.push({ kind: 'later', retryAfterMs: 30_000 }, { kind: 'later' });
+    await house.drain(10_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
+    expect(house.notes(house.parents()[0]?.ts ?? '')).toHaveLength(1);
+    expect(reactionsOf(house)).toEqual([undefined]);
+    await house.drain(60_000);
+    expect(reactionsOf(house)).toEqual([['eyes']]);
+
+    house.reacting.answers.push(...Array.from({ length: 100 }, () => ({ kind: 'later' }) as const));
+    await house.cards.move(id, { kind: 'close', by: ada, reason: 'a test' });
+    await house.drain(3_600_000);
+    expect(house.reacting.answers).toHaveLength(80);
+  });
+
+  it('goes to the message that takes the place of the one that is gone', async () => {
+    const house = cardsHouse();
+    await posted(house);
+    const [first] = house.parents();
+    if (first) first.isGone = true;
+    await house.cards.move(id, { kind: 'acknowledge', by: ada });
+    await house.drain(60_000);
+    expect(reactionsOf(house)).toEqual([['eyes']]);
+  });
+
+  it('is put by whoever goes on after a crash', async () => {
+    const house = cardsHouse();
+    await acknowledged(house);
+    await house.drain(0);
+    await house.store.close();
+    const after = cardsHouse(house.path, undefined, house);
+    await after.drain(60_000);
+    expect(reactionsOf(after)).toEqual([['eyes']]);
+  });
+});

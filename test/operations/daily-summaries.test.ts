@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'vitest';
+import { summaryTime } from '../../src/app/daily-summaries.ts';
+import type { AlertCard } from '../../src/domain/alert-card.ts';
+import type { RoutePlan } from '../../src/domain/alert-route.ts';
+import type { DailySummary } from '../../src/domain/daily-summary.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import {
+  createDailySummaries,
+  dailySummaryPrefix,
+  type DailySummariesDeps,
+} from '../../src/operations/daily-summaries.ts';
+import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
+import { createEventLog } from '../../src/operations/event-log.ts';
+import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { summariseDay } from '../../src/operations/summarise-day.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { channel, event, house, killed, sealer } from './house.ts';
+import { onBothStores } from './two-stores.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const at8 = (tz: string) => summaryTime({ channel, at: 8 * 60, tz });
+const plan: RoutePlan = {
+  rules: [],
+  environment: 'live',
+  account: 'main account',
+  failures: channel,
+  successes: undefined,
+};
+
+/** The bot's worker as far as summaries go, on a clock that the test moves by minutes. */
+function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record<string, AlertCard> = {}) {
+  const opened = house();
+  const { clock, store, deliver, posts, eventLog } = opened;
+  clock.nowMs = startMs;
+  const deps: DailySummariesDeps = {
+    store,
+    sealer,
+    times: [time],
+    now: () => clock.nowMs,
+    wake: () => undefined,
+    log: () => undefined,
+  };
+  deliver.summarise = (to, span) =>
+    summariseDay(
+      {
+        eventLog,
+        plan,
+        readCard: (id) => Promise.resolve({ card: cards[id] ?? { kind: 'open' } }),
+        now: () => clock.nowMs,
+      },
+      to,
+      span,
+    );
+  async function begin(): Promise<void> {
+    const summaries = createDailySummaries(deps);
+    summaries.start();
+    await Promise.resolve();
+    await Promise.resolve();
+    summaries.stop();
+  }
+  async function drain(using: Partial<typeof store> = {}): Promise<void> {
+    const on = { ...store, ...using };
+    const summaries = createDailySummaries({ ...deps, store: on });
+    const kinds = [
+      { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+      { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
+    ];
+    while (await workOnce({ store: on, leaseMs: 45_000, kinds, log: () => undefined }));
+  }
+  async function run(forMs: number): Promise<void> {
+    for (const endMs = clock.nowMs + forMs; clock.nowMs < endMs; clock.nowMs += minuteMs) {
+      // oxlint-disable-next-line no-await-in-loop
+      await drain();
+    }
+  }
+  const told = () =>
+    posts.flatMap(({ post }): DailySummary[] => (post.kind === 'daily_summary' ? [post.summary] : []));
+  const spans = () =>
+    told().map(({ fromMs, untilMs }) => [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()]);
+  return { ...opened, deps, begin, drain, run, told, spans };
+}
+
+describe('a daily summary', () => {
+  it('comes once a day at its local time, and tells of the time since the one before', async () => {
+    const { begin, run, spans } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(2 * dayMs);
+    expect(spans()).toEqual([
+      ['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z'],
+      ['2026-11-21T07:00:00.000Z', '2026-11-22T07:00:00.000Z'],
+    ]);
+  });
+
+  it('keeps to the wall clock over summer time, there and back, and over an hour that is skipped or comes twice', async () => {
+    const spring = stage(Date.UTC(2026, 2, 28, 12), at8('Europe/Berlin'));
+    await spring.begin();
+    await spring.run(2 * dayMs);
+    expect(spring.spans().map(([, until]) => until)).toEqual([
+      '2026-03-29T06:00:00.000Z',
+      '2026-03-30T06:00:00.000Z',
+    ]);
+    const autumn = stage(Date.UTC(2026, 9, 24, 12), at8('Europe/Berlin'));
+    await autumn.begin();
+    await autumn.run(2 * dayMs);
+    expect(autumn.spans().map(([, until]) => until)).toEqual([
+      '2026-10-25T07:00:00.000Z',
+      '2026-10-26T07:00:00.000Z',
+    ]);
+    const half = { channel, at: 2 * 60 + 30, tz: 'Europe/Berlin' };
+    for (const start of [Date.UTC(2026, 2, 28, 12), Date.UTC(2026, 9, 24, 12)]) {
+      const skipped = stage(start, summaryTime(half));
+      // oxlint-disable-next-line no-await-in-loop
+      await skipped.begin();
+      // oxlint-disable-next-line no-await-in-loop
+      await skipped.run(2 * dayMs);
+      expect(skipped.spans()).toHaveLength(2);
+    }
+  });
+
+  it('comes once after days without a bot, and tells of all of them', async () => {
+    const { begin, run, spans, clock } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(hourMs);
+    clock.nowMs = Date.UTC(2026, 10, 23, 15);
+    await begin();
+    await run(hourMs);
+    expect(spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-23T07:00:00.000Z']]);
+    await run(dayMs);
+    expect(spans()).toHaveLength(2);
+  });
+
+  it('comes once wherever the worker was killed', async () => {
+    for (let fatal = 1; fatal <= 5; fatal += 1) {
+      const { begin, run, drain, spans, clock, store } = stage(Date.UTC(2026, 10, 21, 6));
+      // oxlint-disable-next-line no-await-in-loop
+      await begin();
+      // oxlint-disable-next-line no-await-in-loop
+      await drain();
+      clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
+      let calls = 0;
+      const dies = () => (calls += 1) === fatal;
+      // oxlint-disable-next-line no-await-in-loop
+      await drain({
+        create: (...given) => (dies() ? killed() : store.create(...given)),
+        write: (...given) => (dies() ? killed() : store.write(...given)),
+      }).catch(() => undefined);
+      // oxlint-disable-next-line no-await-in-loop
+      await run(2 * hourMs);
+      expect(spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z']]);
+    }
+  });
+
+  it('counts no event twice and none not at all when its time is changed', async () => {
+    const { begin, run, spans, deps } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(20 * hourMs);
+    Object.assign(deps, { times: [summaryTime({ channel, at: 18 * 60, tz: 'Africa/Lagos' })] });
+    await begin();
+    await run(2 * dayMs);
+    expect(spans()).toEqual([
+      ['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z'],
+      ['2026-11-21T07:00:00.000Z', '2026-11-22T17:00:00.000Z'],
+    ]);
+  });
+
+  it('ends when nobody asks for it any more', async () => {
+    const { begin, run, spans, deps, store } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    Object.assign(deps, { times: [] });
+    await run(2 * dayMs);
+    expect(spans()).toEqual([]);
+    expect(await store.read(`${dailySummaryPrefix}${channel}`)).toBeUndefined();
+  });
+
+  it('tells counts, sums by currency, reasons, and how this channel’s alerts stand', async () => {
+    const acknowledged: AlertCard = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 };
+    const { begin, run, told, clock, receive } = stage(Date.UTC(2026, 10, 20, 12), undefined, {
+      'payment_failed:0': acknowledged,
+      'payment_failed:1': { ...acknowledged, snoozedUntil: Infinity },
+      'payment_failed:2': { kind: 'closed', at: 0, by: 'U', reason: '' },
+    });
+    await begin();
+    const failures = [0, 1, 2, 3].map((index): PaymentEvent => ({
+      ...event,
+      key: `payment_failed:${index}`,
+      orderReference: `SUB-${index}`,
+      ...(index === 3 ? { reason: 'Expired card' } : { amountMinor: 100, currency: 'NGN' }),
+    }));
+    const paid: PaymentEvent = { kind: 'payment_success', key: 'p', amountMinor: 7, currency: 'USD' };
+    for (const one of [...failures, paid]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await receiveEvent(receive, one, 'f');
+    }
+    const receivedAtMs = clock.nowMs;
+    await run(dayMs);
+    expect(told()).toEqual([
+      expect.objectContaining({
+        failed: { count: 4, sums: [{ minor: 300, currency: 'NGN' }], withoutAmount: 1 },
+        paid: { count: 1, sums: [{ minor: 7, currency: 'USD' }], withoutAmount: 0 },
+        toldHere: 4,
+        reasons: [
+          { reason: 'Insufficient funds', count: 3 },
+          { reason: 'Expired card', count: 1 },
+        ],
+        cards: {
+          open: [{ id: 'payment_failed:3', orderReference: 'SUB-3', receivedAtMs }],
+          acknowledged: 1,
+          snoozed: 1,
+          leftOut: 0,
+        },
+      }),
+    ]);
+  });
+});
+
+onBothStores('daily summaries of two replicas', (open) => {
+  it('are stored once for each channel and day', async () => {
+    const { one, two, contents, close } = await open();
+    const clock = { nowMs: Date.UTC(2026, 10, 21, 6, 59) };
+    const replicas = [one, two].map((store: Store) => ({
+      store,
+      summaries: createDailySummaries({
+        store,
+        sealer,
+        times: [at8('Africa/Lagos'), { ...at8('Europe/Berlin'), channel: 'C0OTHER001' }],
+        now: () => clock.nowMs,
+        wake: () => undefined,
+        log: () => undefined,
+      }),
+    }));
+    for (const { summaries } of replicas) summaries.start();
+    const kinds = replicas.map(({ summaries }) => [
+      { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
+    ]);
+    const round = () =>
+      Promise.all(
+        replicas.map(async ({ store }, index) => {
+          const deps = { store, leaseMs: 5_000, kinds: kinds[index] ?? [], log: () => undefined };
+          while (await workOnce(deps));
+        }),
+      );
+    await expect.poll(() => contents.keys(dailySummaryPrefix)).toHaveLength(2);
+    await round();
+    clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
+    // What is asleep is woken by hand: the stores' own clock cannot be moved.
+    for (const name of [channel, 'C0OTHER001']) {
+      // oxlint-disable-next-line no-await-in-loop
+      const entry = await one.read(`${dailySummaryPrefix}${name}`);
+      // oxlint-disable-next-line no-await-in-loop
+      if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
+    }
+    for (const { summaries } of replicas) summaries.stop();
+    expect((await contents.keys('outbox:daily_summary:')).toSorted()).toEqual([
+      `outbox:daily_summary:${channel}/2026-11-21`,
+      'outbox:daily_summary:C0OTHER001/2026-11-21',
+    ]);
+    await close();
+  });
+});
+
+describe('the day of a summary', () => {
+  it('ends just before its time', async () => {
+    const { store } = house();
+    const log = createEventLog({ store, sealer, log: () => undefined });
+    await log.add(event, 1_000);
+    const summary = await summariseDay(
+      { eventLog: log, plan, readCard: () => Promise.resolve({ card: { kind: 'open' } }), now: () => 5_000 },
+      channel,
+      { fromMs: 0, untilMs: 1_000 },
+    );
+    // Received at the very end of the day: the next one's.
+    expect(summary).toMatchObject({ failed: { count: 0 }, cards: { open: [{ id: event.key }] } });
+  });
+
+  it('asks for the cards of a storm of ten thousand, and says how many it left out beyond what it can ask for', async () => {
+    const count = 20_010;
+    const events = Array.from({ length: count }, (_, index) => ({
+      kind: 'payment_failed' as const,
+      id: `payment_failed/order/${index}`,
+      receivedAtMs: 1_000,
+    }));
+    async function* between() {
+      await Promise.resolve();
+      yield { hourMs: 0, events };
+    }
+    const card = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 } as const;
+    const readCard = () => Promise.resolve({ card });
+    const summary = await summariseDay({ eventLog: { between }, plan, readCard, now: () => 5_000 }, channel, {
+      fromMs: 0,
+      untilMs: 2_000,
+    });
+    expect(summary).toMatchObject({
+      failed: { count },
+      cards: { open: [], acknowledged: 20_000, snoozed: 0, leftOut: 10 },
+    });
+  });
+});

@@ -1,0 +1,158 @@
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
+import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
+import type { Composed, Post } from '../../src/operations/prepare-post.ts';
+import { receiveEvent } from '../../src/operations/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
+import { createStorms } from '../../src/operations/storms.ts';
+import { createTakeStorm } from '../../src/operations/take-storm.ts';
+import { workOnce } from '../../src/operations/work-once.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { everyPoint, type Points } from './charge-house.ts';
+import { channel, house, sealer, untouchedCards } from './house.ts';
+import { memoryStore } from './memory-store.ts';
+
+export const windowMs = 300_000;
+
+/** One message that stands in Slack, by the key it carries. */
+export type Standing = { key: string; ts: string; post: Post };
+
+/** What outlives a process: the store, and what stands in the channel. */
+export function openStormWorld(store?: Store, clock = { nowMs: 1_800_000_000_000 }) {
+  const messages: Standing[] = [];
+  return { clock, store: store ?? memoryStore(clock), messages };
+}
+
+export type StormWorld = ReturnType<typeof openStormWorld>;
+
+export function failure(number: number): PaymentEvent {
+  const orderReference = `BURST-${number}`;
+  return {
+    kind: 'payment_failed',
+    key: `payment_failed/order/${orderReference}`,
+    orderReference,
+    customerEmail: `canary-${number}@example.com`,
+    amountMinor: 1_000 + number,
+    currency: 'NGN',
+    reason: 'Insufficient funds',
+  };
+}
+
+/** One process of the bot, over what outlives it; dead from the point on that is given. */
+export function startStormProcess(world: StormWorld, threshold: number, points: Points = everyPoint()) {
+  const { clock, messages } = world;
+  const { deliver: plain, receive: plainReceive } = house();
+  const store = pointed(world.store, points);
+  const shared = {
+    store,
+    sealer,
+    rememberMs: 30 * 86_400_000,
+    now: () => clock.nowMs,
+    wake: () => undefined,
+    log: () => undefined,
+  };
+  const storms = createStorms({
+    ...shared,
+    threshold,
+    windowMs,
+    environment: 'live',
+    account: 'main account',
+  });
+  const cards = createAlertCards({ ...shared, storms, lookUp: () => Promise.resolve({ kind: 'not_found' }) });
+  const takeStorm = createTakeStorm({ ...shared, storms, cards });
+
+  function compose(post: Post): Composed {
+    const key = keyOf(post);
+    return {
+      digest: JSON.stringify(post),
+      post: (to) =>
+        points.pass('post', () => {
+          const ts = `${clock.nowMs / 1_000}.${String(messages.length).padStart(6, '0')}`;
+          messages.push({ key, ts, post });
+          return { kind: 'posted', channel: to, ts };
+        }),
+      edit: (to, ts) =>
+        points.pass('edit', () => {
+          const found = messages.find((one) => one.ts === ts);
+          if (found) found.post = post;
+          return { kind: 'posted', channel: to, ts };
+        }),
+    };
+  }
+
+  const deliver = {
+    ...plain,
+    store,
+    storms,
+    compose,
+    now: shared.now,
+    cards: {
+      ...untouchedCards,
+      read: (id: string) => cards.read(id),
+      join: (id: string, key: string) => cards.join(id, key),
+    },
+    findByKey: (_channel: string, key: string) => {
+      const found = messages.find((one) => one.key === key);
+      return Promise.resolve(found ? { kind: 'found' as const, ts: found.ts } : { kind: 'absent' as const });
+    },
+  };
+  const kinds = [
+    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
+  ];
+  const once = (): Promise<boolean> =>
+    workOnce({ store, leaseMs: plain.leaseMs, kinds, log: () => undefined });
+
+  async function drain(forMs: number, stepMs = 1_000): Promise<void> {
+    const endsAtMs = clock.nowMs + forMs;
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop
+      while (await once());
+      if (clock.nowMs >= endsAtMs) return;
+      clock.nowMs += stepMs;
+    }
+  }
+
+  return {
+    storms,
+    cards,
+    takeStorm,
+    once,
+    drain,
+    receive: (event: PaymentEvent) => receiveEvent({ ...plainReceive, store, now: shared.now }, event, 'f'),
+  };
+}
+
+/** What the channel shows: alerts on their own, and digests. */
+export function standing({ messages }: StormWorld) {
+  const digests = messages.flatMap(({ post }) => (post.kind === 'digest' ? [post.storm] : []));
+  const singles = messages.flatMap(({ post }) =>
+    post.kind === 'alert' ? [post.alert.event.orderReference ?? ''] : [],
+  );
+  return { digests, singles };
+}
+
+export { channel };
+
+function keyOf(post: Post): string {
+  return post.kind === 'alert' ? post.alert.event.key : post.key;
+}
+
+function pointed(store: Store, points: Points): Store {
+  return {
+    ...store,
+    create: (...given) => points.pass(`create ${kindOf(given[0])}`, () => store.create(...given)),
+    read: (key) => points.pass(`read ${kindOf(key)}`, () => store.read(key)),
+    write: (...given) => points.pass(`write ${kindOf(given[0].key)}`, () => store.write(...given)),
+    take: (...given) => points.pass('take', () => store.take(...given)),
+  };
+}
+
+function kindOf(key: string): string {
+  return key
+    .split(':')
+    .slice(0, key.startsWith('outbox:') ? 2 : 1)
+    .join(':');
+}

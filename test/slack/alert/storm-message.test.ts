@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { StormItem, StormRow, StormSeen } from '../../../src/domain/storm-summary.ts';
+import { emptySummary, summarise } from '../../../src/domain/storm-summary.ts';
+import { stormDirectMessage, stormMessage } from '../../../src/slack/alert/storm-message.ts';
+import { rowsPerPage, stormCsv, stormListModal } from '../../../src/slack/alert/storm-list.ts';
+import { readListPage, writeListPage } from '../../../src/slack/alert/storm-actions.ts';
+import { assertBlocks } from '../../../src/slack/assert-blocks.ts';
+
+const atMs = Date.UTC(2026, 10, 21, 10);
+const about = { key: 'k', mayBeRepeat: true, isFirst: false };
+const hostile = [
+  '<!channel> *x* <https://e.example|y>',
+  '<@U0ADA00001>',
+  '\u202Egnp.exe',
+  '4111 1111 1111 1111',
+  '='.repeat(4_000),
+  '',
+];
+
+function items(count: number): StormItem[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `payment_failed/order/O-${index}`,
+    receivedAtMs: atMs + index * 1_000,
+    addedAtMs: atMs + index * 1_000,
+    reference: `=O-${index}-${hostile[index % 3]}`,
+    customerEmail: `jane.doe${index}@example.com`,
+    amountMinor: 9_000_000_000_000 + index,
+    currency: `C${index % 12}`,
+    reason: `${hostile[index % hostile.length]}${index % 60 < 30 ? '' : index}`,
+  }));
+}
+
+function storm(count: number, more: Partial<StormSeen> = {}): StormSeen {
+  return {
+    id: `C0ALERTS01/${atMs}`,
+    count,
+    summary: items(count).reduce(summarise, emptySummary),
+    isOver: false,
+    recovered: 0,
+    environment: 'live',
+    account: 'main account',
+    ...more,
+  };
+}
+
+const rows: StormRow[] = items(rowsPerPage).map((item) => ({ ...item, card: { kind: 'open' } }));
+
+describe('the digest of a storm', () => {
+  it('is a message Slack takes at the extremes, whatever the events say', () => {
+    const taken = { by: 'U0ADA00001', at: atMs, done: 7 };
+    for (const seen of [
+      storm(1),
+      storm(2_000),
+      storm(2_000, { taken, recovered: 9 }),
+      storm(1, { isOver: true, taken }),
+    ]) {
+      const shown = stormMessage(seen, about);
+      expect(() => assertBlocks('message', shown.blocks)).not.toThrow();
+      expect(() => assertBlocks('message', stormDirectMessage(seen, about).blocks)).not.toThrow();
+      const text = JSON.stringify(shown.blocks.filter(({ type }) => type === 'rich_text'));
+      expect(text).not.toMatch(/"type":"(link|broadcast|usergroup)"/);
+      expect(text).not.toContain('4111 1111');
+      expect(text).not.toContain('\u202E');
+    }
+  });
+
+  it('names nobody when it is first posted, because that would ping whoever pressed', () => {
+    const seen = storm(3, { taken: { by: 'U0ADA00001', at: atMs, done: 3 } });
+    const people = (isFirst: boolean) =>
+      JSON.stringify(stormMessage(seen, { ...about, isFirst }).blocks).match(/"type":"user"/g);
+    expect([people(true), people(false)]).toEqual([null, ['"type":"user"']]);
+  });
+});
+
+describe('the list of a storm', () => {
+  it('is a modal Slack takes, masked, with a way to each neighbouring page', () => {
+    const modal = stormListModal(storm(100), 1, rows);
+    expect(() => assertBlocks('modal', modal.blocks)).not.toThrow();
+    const text = JSON.stringify(modal);
+    expect(text).toContain('page 2 of 4');
+    expect(text).not.toContain('jane.doe');
+    expect([...text.matchAll(/"value":"(\d)\|/g)].map(([, page]) => page)).toEqual(['0', '2']);
+  });
+
+  it('has pages that are read back as they were written, and no others', () => {
+    expect(readListPage(writeListPage('C0ALERTS01/17', 3))).toEqual({ storm: 'C0ALERTS01/17', page: 3 });
+    expect([readListPage('-1|x'), readListPage('x'), readListPage('1|')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is a CSV that no spreadsheet runs, one line a failure, masked', () => {
+    const lines = stormCsv(rows).trim().split('\r\n');
+    expect(lines).toHaveLength(rowsPerPage + 1);
+    expect(
+      lines
+        .slice(1)
+        .flatMap((line) => line.split(','))
+        .filter((cell) => /^"?[=+@\t]/.test(cell)),
+    ).toEqual([]);
+    expect(lines[1]).toMatch(/^'=O-0-/);
+    expect(lines.join()).not.toContain('jane.doe');
+    expect(lines.join()).not.toContain('4111 1111');
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { DailySummary } from '../../src/domain/daily-summary.ts';
+import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import { dailySummaryMessage } from '../../src/slack/daily-summary-message.ts';
+import { shownLines } from './shown-text.ts';
+
+const nowMs = Date.UTC(2026, 10, 21, 7);
+const place = { environment: 'live', account: 'main account' } as const;
+const summary: DailySummary = {
+  fromMs: nowMs - 86_400_000,
+  untilMs: nowMs,
+  failed: { count: 2, sums: [{ minor: 500_000, currency: 'NGN' }], withoutAmount: 1 },
+  paid: { count: 1, sums: [], withoutAmount: 1 },
+  toldHere: 2,
+  reasons: [{ reason: '<!channel> *funds* <@U0ADA00001>', count: 2 }],
+  cards: {
+    open: [{ id: 'k', orderReference: 'SUB-1', receivedAtMs: nowMs - 3 * 3_600_000 }],
+    acknowledged: 3,
+    snoozed: 0,
+    leftOut: 0,
+  },
+  muted: [
+    {
+      name: 'no-funds',
+      match: {},
+      channels: ['C0QUIET001'],
+      mention: { kind: 'group', id: 'S0ONCALL01' },
+      mutedUntilMs: Date.UTC(2026, 11, 1),
+      goesOn: false,
+    },
+  ],
+  nowMs,
+};
+
+describe('a daily summary in words', () => {
+  it('says what came, how the alerts stand and which rules are silent until when, and calls nobody', () => {
+    const message = dailySummaryMessage({ summary, key: 'k', mayBeRepeat: true }, place);
+    assertBlocks('message', message.blocks);
+    const lines = shownLines(message).join('\n');
+    expect(lines).toContain('📋 Daily summary · 2 failed charges · 1 successful payment · 33.3 % succeeded');
+    expect(lines).toContain('Failed: 2 · NGN 5,000.00 · 1 of them without an amount');
+    expect(lines).toContain('1 open · 3 acknowledged');
+    expect(lines).toContain('SUB-1 · open for 3 h');
+    expect(lines).toMatch(/by rule no-funds; .*muted until.*/);
+    expect(JSON.stringify(message.blocks)).toContain('2026-12-01 00:00 UTC');
+    expect(lines).toContain('May be a repeat');
+    const whole = JSON.stringify(message.blocks);
+    expect(whole).not.toContain('S0ONCALL01');
+    expect(whole).not.toMatch(/"type":"(user|usergroup|broadcast)"/);
+    expect(message.text).not.toContain('<!');
+  });
+
+  it('fits one message however much there is', () => {
+    const open = Array.from({ length: 5_000 }, (_, index) => ({ id: `${index}`, receivedAtMs: 0 }));
+    const muted = summary.muted.flatMap((rule) => Array.from({ length: 100 }, () => rule));
+    const reasons = Array.from({ length: 5 }, () => ({ reason: 'x'.repeat(5_000), count: 1 }));
+    const full = { ...summary, cards: { ...summary.cards, open }, muted, reasons };
+    const message = dailySummaryMessage({ summary: full, key: 'k', mayBeRepeat: false }, place);
+    assertBlocks('message', message.blocks);
+    expect(shownLines(message).join()).toContain('… and 4995 that came later.');
+  });
+});
