@@ -1,4 +1,4 @@
-import { createAlarms, type Alarms } from './app/alarms.ts';
+import { createAlarms } from './app/alarms.ts';
 import { createAlerts, type Alerts } from './app/alerts.ts';
 import { readRoutes, tellMutes } from './app/alert-routes.ts';
 import { createChannels, type Channels } from './app/channels.ts';
@@ -6,12 +6,14 @@ import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createDeskLists } from './app/desk-lists.ts';
 import { openKept, type Kept } from './app/kept.ts';
-import { createOutbox, type Outbox } from './app/outbox.ts';
+import { checkOwners, merchantPlaces, type MerchantPlace } from './app/merchants.ts';
+import { createOutbox, createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { createPayments, type Payments } from './app/payments.ts';
-import { createUndelivered, type Undelivered } from './app/undelivered.ts';
+import { createUndelivered, undeliveredMetric, type Undelivered } from './app/undelivered.ts';
 import { readWebhooks, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
+import { createMerchantSets } from './commands/merchant-sets.ts';
 import { createVerbs } from './commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from './domain/alert-route.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
@@ -22,8 +24,10 @@ import { rehearse } from './operations/rehearse.ts';
 import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
+import type { Command, CommandSet, MayRun } from './slack/command.ts';
 import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
+import { merchantIds, type MerchantIds } from './slack/merchant-ids.ts';
 import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -39,28 +43,71 @@ export type App = {
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
 export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
   const { config, log, now } = outside;
-  const payments = createPayments(outside, kept);
   const clients = openClients(outside);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const webhooks = readWebhooks(config);
-  const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
-  const routes = readRoutes(config);
-  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
-  const undelivered = createUndelivered(outside, { kept, wake });
-  const slack = createSlackSide(outside, {
-    kept,
-    payments,
-    clients,
-    charges,
-    alerts,
-    routes,
-    undelivered,
-    wake,
+  const posts = createPostCounter();
+  const [first, ...further] = merchantPlaces(outside, kept);
+  const main = createHouse(first, { clients, wake, posts });
+  const houses: Houses = [main, ...further.map((place) => createHouse(place, { clients, wake, posts }))];
+  const slack = createSlackSide(outside, { kept, clients, houses });
+  const channels = createChannels(outside, clients);
+  const server = createHttpServer({
+    log,
+    routes: createRoutes(outside, { kept, slack, channels, houses, posts }),
   });
 
-  const channels = createChannels(outside, clients);
+  return {
+    async start() {
+      await kept.checked();
+      const refusal = kept.refusal();
+      if (refusal !== undefined) throw new Error(refusal);
+      await checkOwners(kept.store, config);
+      for (const { webhooks, routes, place } of houses) {
+        tellRefusal(webhooks, place.outside.log);
+        tellMutes(routes, now(), place.outside.log);
+      }
+      const port = await server.listen(config.port, config.host);
+      slack.start();
+      channels.start();
+      worker = startWork(outside, kept.store, houses);
+      for (const { alarms, alerts } of houses) {
+        alarms.watch.start();
+        alerts.summaries.start();
+      }
+      log('info', 'Payops listens', { port, mode: config.slackMode });
+      return port;
+    },
+    async stop() {
+      for (const { alerts } of houses) alerts.summaries.stop();
+      // All at once: together they must fit the grace period of whoever stops us.
+      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
+      await Promise.all(houses.map(({ charges }) => charges.drained()));
+      await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
+      await kept.close();
+    },
+  };
+}
+
+type Houses = readonly [House, ...House[]];
+
+/** All that works for one merchant account, and for no other. */
+type House = ReturnType<typeof createHouse>;
+
+type HouseParts = { clients: SlackClients; wake: () => void; posts: PostCounter };
+
+function createHouse(place: MerchantPlace, { clients, wake, posts }: HouseParts) {
+  const { outside, kept, merchant } = place;
+  const ids = merchant && merchantIds(merchant);
+  const payments = createPayments(outside, kept);
+  const webhooks = readWebhooks(outside.config);
+  const alarms = createAlarms(outside, { kept, webhooks, wake });
+  const { approved } = alarms.watch;
+  const among = merchant && { store: place.shared, merchant: merchant.name };
+  const charges = createCharges(outside, { kept, payments, clients, wake, approved, ids, among });
+  const routes = readRoutes(outside.config);
+  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
+  const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
   const outbox = createOutbox(outside, {
     kept,
@@ -70,34 +117,32 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     charges,
     alerts,
     alarms: alarms.watch,
+    posts,
+    ids,
   });
-  const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
-  const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
-
+  const verbs = createHouseVerbs(outside, {
+    kept,
+    payments,
+    clients,
+    charges,
+    alerts,
+    routes,
+    undelivered,
+    wake,
+    ids,
+  });
   return {
-    async start() {
-      await kept.checked();
-      const refusal = kept.refusal();
-      if (refusal !== undefined) throw new Error(refusal);
-      tellRefusal(webhooks, log);
-      tellMutes(routes, now(), log);
-      const port = await server.listen(config.port, config.host);
-      slack.start();
-      channels.start();
-      worker = outbox.start();
-      alarms.watch.start();
-      alerts.summaries.start();
-      log('info', 'Payops listens', { port, mode: config.slackMode });
-      return port;
-    },
-    async stop() {
-      alerts.summaries.stop();
-      // All at once: together they must fit the grace period of whoever stops us.
-      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-      await charges.drained();
-      await alarms.watch.stop();
-      await kept.close();
-    },
+    place,
+    payments,
+    webhooks,
+    alarms,
+    charges,
+    routes,
+    alerts,
+    undelivered,
+    receiving,
+    outbox,
+    verbs,
   };
 }
 
@@ -138,7 +183,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
   };
 }
 
-type SlackParts = {
+type VerbParts = {
   kept: Kept;
   payments: Payments;
   clients: SlackClients;
@@ -147,19 +192,12 @@ type SlackParts = {
   routes: RoutePlan;
   undelivered: Undelivered;
   wake: () => void;
+  /** The ids of its messages; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
 };
 
-function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
+function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
   const { kept, payments, clients, charges, alerts, routes, wake } = parts;
-  const { policy, slackApiUrl } = config;
-  const botToken = config.slackBotToken ?? '';
-  const groupMembers = createCache<string>({
-    ...(kept.redis ? { redis: kept.redis } : {}),
-    prefix: config.redisPrefix,
-    namespace: 'user-groups',
-    ttlMs: 86_400_000,
-  });
-  const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
   const { storms, takeStorm } = alerts;
   const cardActions = {
     alertCards: alerts.cards,
@@ -172,9 +210,10 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     findTransaction: payments.findTransaction,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
+    isMixed: config.merchant?.isMixed === true,
     desk: charges.desk,
     cardEmails: charges.cardEmails,
-    showEnd: createShowEnd({ client: clients.interactive, log }),
+    showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
     ledger: charges.ledger,
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
@@ -191,7 +230,21 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };
-  const verbs = createVerbs(verbDeps, cardActions);
+  return createVerbs(verbDeps, cardActions);
+}
+
+type SlackParts = { kept: Kept; clients: SlackClients; houses: Houses };
+
+function createSlackSide({ config, log, now }: Outside, { kept, clients, houses }: SlackParts): Slack {
+  const { policy, slackApiUrl } = config;
+  const botToken = config.slackBotToken ?? '';
+  const groupMembers = createCache<string>({
+    ...(kept.redis ? { redis: kept.redis } : {}),
+    prefix: config.redisPrefix,
+    namespace: 'user-groups',
+    ttlMs: 86_400_000,
+  });
+  const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
   const way =
     config.slackMode === 'socket'
       ? { mode: 'socket' as const, appToken: config.slackAppToken ?? '' }
@@ -200,7 +253,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     { botToken, slackApiUrl, ...way },
     {
       clients,
-      commands: createCommandSet(verbs, mayRun, log),
+      commands: createCommands(houses, mayRun, log),
       mayRun,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
@@ -210,20 +263,21 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
   );
 }
 
-type Doors = {
-  alarms: Alarms;
-  kept: Kept;
-  payments: Payments;
-  slack: Slack;
-  channels: Channels;
-  webhooks: Webhooks;
-  receiving: ReceiveDeps;
-  outbox: Outbox;
-  undelivered: Undelivered;
-};
+function createCommands(houses: Houses, mayRun: MayRun, log: Outside['log']): CommandSet {
+  const verbs = houses.flatMap(({ place: { merchant, outside }, verbs }) => {
+    const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
+    const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
+    return merchant ? [{ merchant, environment, label, channels, verbs }] : [];
+  });
+  return verbs.length > 0
+    ? createMerchantSets(verbs, mayRun, log)
+    : createCommandSet(houses[0].verbs, mayRun, log);
+}
 
-function createRoutes({ config, log, now }: Outside, doors: Doors): Route[] {
-  const { slack, webhooks, receiving, outbox } = doors;
+type Doors = { kept: Kept; slack: Slack; channels: Channels; houses: Houses; posts: PostCounter };
+
+function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
+  const { slack, houses } = doors;
   const deliveries = createCounter(
     {
       name: 'payops_webhook_deliveries_total',
@@ -232,25 +286,30 @@ function createRoutes({ config, log, now }: Outside, doors: Doors): Route[] {
     },
     webhookResults,
   );
-  const handleWebhook = createWebhookHandler({
-    scheme: webhooks.scheme,
-    secrets: config.webhookSecrets ?? [],
-    pointers: webhooks.pointers,
-    receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
-    keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
-    count: deliveries.add,
-    watch: doors.alarms.seen,
-    log,
-    now,
+  const webhookRoutes = houses.map(({ place, webhooks, receiving, alarms }): Route => {
+    const { merchant, outside } = place;
+    const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
+    const handle = createWebhookHandler({
+      scheme: webhooks.scheme,
+      secrets: outside.config.webhookSecrets ?? [],
+      pointers: webhooks.pointers,
+      receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
+      keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
+      count: deliveries.add,
+      watch: alarms.seen,
+      log: outside.log,
+      now,
+    });
+    return { method: 'POST', path, handle };
   });
   const slackRoute = slack.httpListener
     ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
     : [];
   return [
     ...slackRoute,
-    { method: 'POST', path: '/webhooks/payments', handle: handleWebhook },
+    ...webhookRoutes,
     createHealthRoute(),
     createReadinessRoute({ checks: createChecks(doors), log }),
-    createMetricsRoute({ metrics: [deliveries.metric, outbox.metric, doors.undelivered.metric], log }),
+    createMetricsRoute({ metrics: [deliveries.metric, doors.posts.metric, undeliveredMetric(houses)], log }),
   ];
 }

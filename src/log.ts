@@ -8,6 +8,8 @@ export type LogLevel = (typeof logLevels)[number];
  * along: there is no field for a body, a header, an OTP, a token or an e-mail address.
  */
 export type LogFields = {
+  /** The name of the merchant account, where the bot has several. */
+  account?: string;
   attempt?: number;
   channel?: string;
   code?: string;

@@ -7,12 +7,13 @@ import type { Log } from '../log.ts';
 export function readRoutes({
   paymentsEnvironment,
   paymentsAccountName,
+  merchant,
   policy,
-}: Pick<Config, 'policy' | 'paymentsEnvironment' | 'paymentsAccountName'>): RoutePlan {
+}: Pick<Config, 'policy' | 'paymentsEnvironment' | 'paymentsAccountName' | 'merchant'>): RoutePlan {
   return {
     rules: alertRules(policy),
     environment: paymentsEnvironment,
-    account: paymentsAccountName,
+    account: merchant?.name ?? paymentsAccountName,
     failures: policy.channels.alerts,
     successes: policy.channels.successes,
   };

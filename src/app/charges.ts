@@ -5,6 +5,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
+import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
@@ -19,10 +20,12 @@ import { createOpenCharges } from '../operations/open-charges.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
+import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
-import type { Entry } from '../store/store.ts';
+import type { Entry, Store } from '../store/store.ts';
 import type { Kept } from './kept.ts';
+import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 
@@ -51,6 +54,10 @@ type ChargeParts = {
   clients: SlackClients;
   wake: () => void;
   approved: NonNullable<DeskDeps['approved']>;
+  /** The ids of its modals; undefined in a bot that knows one account alone. */
+  ids?: MerchantIds | undefined;
+  /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
+  among?: { store: Store; merchant: string } | undefined;
 };
 
 /** As many charges as one process settles at once. */
@@ -77,7 +84,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     now,
     chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
   });
-  const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+  const place = chargePlace(config);
   const deps: DeskDeps = {
     store,
     sealer,
@@ -97,7 +104,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     fingerprint,
     threeDSecureWords: config.chargeThreeDSecureWords,
     tell: { ...posts, hasDesk: deskChannel !== undefined },
-    show: createShowCharge({ client: clients.interactive, place, now, log }),
+    show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     approved,
     async tellStuck(key, errorId) {
@@ -110,7 +117,8 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
-  const desk = createChargeDesk(deps);
+  const ownDesk = createChargeDesk(deps);
+  const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
   return {
     desk,
     cardEmails: createCardEmails({ ...payments, store, sealer, ledger, log, wait: sleep }),

@@ -3,6 +3,7 @@ import type { Slack } from '../slack/bolt.ts';
 import { repeatsWords } from '../slack/workspace.ts';
 import type { Channels } from './channels.ts';
 import type { Kept } from './kept.ts';
+import type { MerchantPlace } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
 import type { Payments } from './payments.ts';
 import type { Undelivered } from './undelivered.ts';
@@ -10,9 +11,15 @@ import type { Webhooks } from './webhook-settings.ts';
 
 type Parts = {
   kept: Kept;
-  payments: Payments;
   slack: Slack;
   channels: Channels;
+  /** Of each merchant account, the first one first. */
+  houses: readonly HouseParts[];
+};
+
+type HouseParts = {
+  place: Pick<MerchantPlace, 'merchant'>;
+  payments: Pick<Payments, 'failure'>;
   webhooks: Webhooks;
   outbox: Outbox;
   undelivered: Undelivered;
@@ -24,7 +31,7 @@ type Parts = {
  * reaches the port reads the answers: nothing in them comes from outside.
  */
 export function createChecks(parts: Parts): PartCheck[] {
-  const { kept, payments, slack, channels, webhooks, outbox, undelivered } = parts;
+  const { kept, slack, channels, houses } = parts;
   return [
     {
       name: 'store',
@@ -44,8 +51,25 @@ export function createChecks(parts: Parts): PartCheck[] {
           : { state: 'degraded', detail: health.reason, fix: health.fix };
       },
     },
+    { name: 'channels', check: () => channels.health() },
+    ...houses.flatMap(houseChecks),
     {
-      name: 'payments',
+      name: 'repeats',
+      check() {
+        const { words, ...fix } = repeatsWords(slack.repeats());
+        return { state: 'ok', detail: words, ...fix };
+      },
+    },
+  ];
+}
+
+/** Under a name of its own for each further account. */
+function houseChecks({ place, payments, webhooks, outbox, undelivered }: HouseParts): PartCheck[] {
+  const { merchant } = place;
+  const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
+  return [
+    {
+      name: named('payments'),
       check() {
         const failure = payments.failure();
         return failure
@@ -54,21 +78,13 @@ export function createChecks(parts: Parts): PartCheck[] {
       },
     },
     {
-      name: 'webhooks',
+      name: named('webhooks'),
       check() {
         if (webhooks.problem === undefined) return { state: 'ok' };
         return { state: 'degraded', detail: `every delivery is refused: ${webhooks.problem}` };
       },
     },
-    { name: 'channels', check: () => channels.health() },
-    { name: 'alerts', check: () => outbox.health() },
-    { name: 'undelivered', check: () => undelivered.health() },
-    {
-      name: 'repeats',
-      check() {
-        const { words, ...fix } = repeatsWords(slack.repeats());
-        return { state: 'ok', detail: words, ...fix };
-      },
-    },
+    { name: named('alerts'), check: () => outbox.health() },
+    { name: named('undelivered'), check: () => undelivered.health() },
   ];
 }

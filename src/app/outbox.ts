@@ -1,13 +1,13 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import { createCounter, type Metric } from '../http/metrics.ts';
+import { createCounter } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
-import { workOnce } from '../operations/work-once.ts';
+import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
 import { alertMessage } from '../slack/alert-message.ts';
@@ -18,18 +18,23 @@ import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest } from '../slack/delivery.ts';
+import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
 import { testAlertMessage } from '../slack/test-alert-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
-import type { Entry } from '../store/store.ts';
+import { scopePrefix } from '../store/scoped-store.ts';
+import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
+import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 
-export type Outbox = { start(): Worker; health(): PartHealth; metric: Metric };
+export type Outbox = { kinds: WorkOnceDeps['kinds']; health(): PartHealth };
+
+export type PostCounter = ReturnType<typeof createPostCounter>;
 
 type OutboxParts = {
   kept: Kept;
@@ -39,6 +44,9 @@ type OutboxParts = {
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
+  posts: PostCounter;
+  /** The ids of its messages; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
 };
 
 /** Enough that one slow look-up does not hold up the other channels. */
@@ -48,20 +56,51 @@ const failureDelayMs = 1_000;
 
 const outcomes = ['posted', 'rate_limited', 'refused', 'gone', 'not_sent', 'unsure'] as const;
 
-/** What tells the channels: the worker over the store's outbox, and what can be said of its health. */
-export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving, charges, alerts } = parts;
-  const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-  const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
-  const posts = createCounter(
+/** Whatever account a post is of. */
+export function createPostCounter() {
+  return createCounter(
     { name: 'payops_posts_total', help: 'Attempts to post, by what became of them.', label: 'outcome' },
     outcomes,
   );
+}
+
+/** The worker over the whole store: each record is the work of the account whose it is. */
+export function startWork(
+  { config, log }: Outside,
+  store: Store,
+  houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[],
+): Worker {
+  const kinds = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
+    const scope = merchant && !merchant.isFirst ? scopePrefix(merchant.name) : '';
+    return outbox.kinds.map(({ prefix, work }) => ({
+      prefix: scope + prefix,
+      async work(entry: Entry) {
+        const own = entryOf(entry);
+        if (!own) throw new Error('A record was taken for another account.');
+        await work(own);
+      },
+    }));
+  });
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  return startWorker({
+    concurrency: lanesAtOnce,
+    idleMs,
+    failureDelayMs,
+    log,
+    workOnce: () => workOnce({ store, leaseMs, kinds, log }),
+  });
+}
+
+/** What tells the channels: the kinds of work in the store's outbox, and what can be said of its health. */
+export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
+  const { kept, payments, clients, receiving, charges, alerts } = parts;
+  const place = chargePlace(config);
+  const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
 
   function report(channel: string, outcome: PostOutcome): void {
-    posts.add(outcome.kind);
+    parts.posts.add(outcome.kind);
     if (outcome.kind === 'refused') refused.set(channel, outcome);
     else if (outcome.kind === 'posted') refused.delete(channel);
   }
@@ -79,7 +118,8 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
-      const message = messageOf(post, place);
+      const made = messageOf(post, place);
+      const message = parts.ids?.message(made) ?? made;
       return {
         digest: messageDigest(message),
         post: (channel, threadTs) => delivery.post(channel, message, threadTs),
@@ -104,21 +144,13 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   ];
 
   return {
-    start: () =>
-      startWorker({
-        concurrency: lanesAtOnce,
-        idleMs,
-        failureDelayMs,
-        log,
-        workOnce: () => workOnce({ store: kept.store, leaseMs, kinds, log }),
-      }),
+    kinds,
     health() {
       const [first] = refused;
       if (!first) return { state: 'ok' };
       const [channel, { slackError, fix }] = first;
       return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
     },
-    metric: posts.metric,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { CommandEnd } from './command-end.ts';
 import { runExplainDelivery } from './explain-delivery.ts';
 import { runForgetCards } from './forget-cards.ts';
@@ -8,25 +9,61 @@ import { runRevokeToken } from './revoke-token.ts';
 
 type Command = (outside: Outside, words: readonly string[]) => Promise<CommandEnd>;
 
-const commands: ReadonlyMap<string, Command> = new Map([
-  ['explain-delivery', runExplainDelivery],
-  ['forget-cards', runForgetCards],
-  ['redrive', runRedrive],
-  ['rehearse', runRehearse],
-  ['revoke-token', runRevokeToken],
+/** `each`: without --account it is done for every account, one after the other. */
+const commands: ReadonlyMap<string, { run: Command; each: boolean }> = new Map([
+  ['explain-delivery', { run: runExplainDelivery, each: false }],
+  ['forget-cards', { run: runForgetCards, each: true }],
+  ['redrive', { run: runRedrive, each: true }],
+  ['rehearse', { run: runRehearse, each: true }],
+  ['revoke-token', { run: runRevokeToken, each: false }],
 ]);
 
-/** What `node src/main.ts <command> <words>` does instead of starting the bot. Never throws. */
+/**
+ * What `node src/main.ts <command> <words>` does instead of starting the bot; `--account NAME` says for which of
+ * several merchant accounts. Never throws.
+ */
 export async function runCommand(
   name: string,
   words: readonly string[],
   outside: Outside,
 ): Promise<CommandEnd> {
   const command = commands.get(name);
-  if (command) return await command(outside, words);
-  const known = [...commands.keys()].join(' and ');
-  return {
-    exitCode: 2,
-    words: `Payops has no command “${name}”. It has ${known}; without one the bot starts.`,
-  };
+  if (!command) {
+    const known = [...commands.keys()].join(' and ');
+    return {
+      exitCode: 2,
+      words: `Payops has no command “${name}”. It has ${known}; without one the bot starts.`,
+    };
+  }
+  const { configs, rest, problem } = accountsMeant(words, outside.config);
+  if (problem !== undefined) return { exitCode: 2, words: problem };
+  const [config, ...more] = configs;
+  if (config && more.length === 0) return await command.run({ ...outside, config }, rest);
+  if (!command.each) {
+    const names = configs.map(({ merchant }) => merchant?.name).join(', ');
+    return { exitCode: 2, words: `Nothing was done. Say for which account: --account with ${names}.` };
+  }
+  const ends: CommandEnd[] = [];
+  for (const one of configs) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: each opens the store for itself
+    const end = await command.run({ ...outside, config: one }, rest);
+    ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
+  }
+  const worst = ends.reduce<CommandEnd['exitCode']>((code, end) => (end.exitCode > code ? end.exitCode : code), 0);
+  return { exitCode: worst, words: ends.map((end) => end.words).join('\n') };
+}
+
+type Meant = { configs: readonly Config[]; rest: readonly string[]; problem?: string };
+
+/** All of them, when none is named. */
+function accountsMeant(words: readonly string[], config: Config): Meant {
+  const all = [config, ...(config.further ?? [])];
+  const at = words.indexOf('--account');
+  if (at < 0) return { configs: all, rest: words };
+  const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === words[at + 1]);
+  const rest = words.filter((_, index) => index !== at && index !== at + 1);
+  if (named) return { configs: [named], rest };
+  const names = all.flatMap(({ merchant }) => merchant?.name ?? []);
+  const known = names.length > 0 ? `The accounts are ${names.join(', ')}.` : 'The policy file has no accounts.';
+  return { configs: [], rest, problem: `Nothing was done. There is no account of that name. ${known}` };
 }

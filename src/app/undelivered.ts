@@ -10,7 +10,8 @@ export type Undelivered = {
   all: () => Promise<readonly UndeliveredMessages[]>;
   deliverAgain: (channel: string) => Promise<number>;
   health: () => Promise<PartHealth>;
-  metric: Metric;
+  /** How many messages there are. */
+  count: () => Promise<number>;
 };
 
 const freshMs = 5_000;
@@ -54,11 +55,19 @@ export function createUndelivered(
         throw error;
       }
     },
-    metric: {
-      name: 'payops_undelivered_messages',
-      help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
-      kind: 'gauge',
-      read: async () => [{ value: countOf(await listedLately()) }],
+    count: async () => countOf(await listedLately()),
+  };
+}
+
+/** Of all accounts together. */
+export function undeliveredMetric(houses: readonly { undelivered: Pick<Undelivered, 'count'> }[]): Metric {
+  return {
+    name: 'payops_undelivered_messages',
+    help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
+    kind: 'gauge',
+    async read() {
+      const counts = await Promise.all(houses.map(({ undelivered }) => undelivered.count()));
+      return [{ value: counts.reduce((sum, count) => sum + count, 0) }];
     },
   };
 }

@@ -40,6 +40,7 @@ export function accountCommand(deps: AccountDeps): Command {
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',
+    keepsForOtherAccount: [],
     alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
     parse: parseQuestion,
     modals: [

@@ -23,6 +23,7 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     examples: ['card-email'],
     permission: 'card-email',
     effect: 'none',
+    keepsForOtherAccount: [],
     parse: parseNothing,
     modals: [
       { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },

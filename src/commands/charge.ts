@@ -2,7 +2,7 @@ import { parseAmount } from '../domain/money.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges } from '../slack/charge/charge-list.ts';
-import { chargeModal } from '../slack/charge/charge-modal.ts';
+import { chargeFields, chargeModal } from '../slack/charge/charge-modal.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { chargeModals } from './charge/charge-modals.ts';
@@ -29,6 +29,13 @@ export function chargeCommand(deps: ChargeDeps): Command {
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
     effect: 'none',
+    // The card and its token key are an account's own, and so may the customer's id be.
+    keepsForOtherAccount: [
+      chargeFields.amount,
+      chargeFields.currency,
+      chargeFields.email,
+      chargeFields.reason,
+    ],
     parse: parseBeginning,
     modals: chargeModals(deps),
     presses: chargePresses(deps),

@@ -12,9 +12,15 @@ import { homeFor } from './home.ts';
  * Makes the verbs answer to what is typed, pressed and submitted, with help and menu made from the very same
  * list. Throws when two verbs share a word, the id of an element or that of a modal.
  */
-export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log: Log): CommandSet {
-  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)];
-  const menu = menuCommand(() => all, mayRun);
+export function createCommandSet(
+  verbs: readonly Command[],
+  mayRun: MayRun,
+  log: Log,
+  /** What becomes of each verb before anything asks for it, help and menu included. */
+  bind: (command: Command) => Command = (command) => command,
+): CommandSet {
+  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)].map(bind);
+  const menu = bind(menuCommand(() => all, mayRun));
   const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
   const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
   const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));
@@ -38,7 +44,8 @@ export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log:
     press: (actionId) => presses.find(({ press }) => press.actionId === actionId),
     modal: (callbackId) => modals.find(({ modal }) => modal.callbackId === callbackId),
     suggestion: (actionId) => suggestions.find(({ suggestion }) => suggestion.actionId === actionId),
-    home: (caller) => homeFor(caller, { verbs: all, mayRun, log }),
+    verb: (name) => all.find(({ verb }) => verb === name),
+    home: (caller, others = []) => homeFor(caller, { verbs: all, others, mayRun, log }),
   };
 }
 

@@ -6,7 +6,13 @@ import { limits } from '../slack/limits.ts';
 import type { HomeBlock, SlackMessage } from '../slack/message.ts';
 import { menuFor, sortByPermit } from './help.ts';
 
-type HomeDeps = { verbs: readonly Command[]; mayRun: MayRun; log: Log };
+type HomeDeps = {
+  verbs: readonly Command[];
+  /** Verbs that have something for the person and do not stand in the menu. */
+  others?: readonly Command[];
+  mayRun: MayRun;
+  log: Log;
+};
 
 /** One verb that hangs must not keep the rest from the person. */
 const sectionMs = 3_000;
@@ -16,10 +22,10 @@ const sectionMs = 3_000;
  * is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
 export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
-  const { verbs, mayRun } = deps;
+  const { verbs, others = [], mayRun } = deps;
   const [menu, { allowed }] = await Promise.all([
     menuFor(caller, verbs, mayRun),
-    sortByPermit(caller, verbs, mayRun),
+    sortByPermit(caller, [...verbs, ...others], mayRun),
   ]);
   const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.

@@ -1,8 +1,18 @@
+import type { Merchant } from '../domain/merchant.ts';
 import type { Policy } from './policy.ts';
 import type { Environment } from './settings.ts';
 
-/** Everything the program is told from outside, frozen. */
-export type Config = Environment & { readonly policy: Policy };
+/**
+ * Everything the program is told from outside, frozen. With `accounts` in the policy file it is the first one's:
+ * ids, addresses and secrets are its own.
+ */
+export type Config = Environment & {
+  readonly policy: Policy;
+  /** Absent when the bot knows one account alone. */
+  readonly merchant?: Merchant;
+  /** The same for each further account. */
+  readonly further?: readonly (Config & { readonly merchant: Merchant })[];
+};
 
 /** What must hold between settings, beyond what each says by itself. Judged only when all it reads was readable. */
 export type SettingsCheck = {

@@ -1,5 +1,6 @@
 import { chargeLimits } from '../domain/charge-state.ts';
 import { routesCheck } from './alert-rules.ts';
+import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
 function refuse<const K extends keyof Config>(
@@ -57,6 +58,8 @@ export const contradictions: readonly SettingsCheck[] = [
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
   routesCheck,
+  accountsCheck,
+  credentialsCheck,
   refuse(
     ['paymentsTimeoutSeconds'],
     (config) => config.paymentsTimeoutSeconds > slowestAnswerSeconds,

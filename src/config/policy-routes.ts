@@ -42,12 +42,16 @@ const match = z
     environment: z
       .enum(['live', 'sandbox'], 'must be live or sandbox')
       .optional()
-      .describe('For one file that several bots read: only in the bot of this PAYMENTS_ENVIRONMENT.'),
+      .describe(
+        'Only events of live accounts, or of sandbox ones; without `accounts`: only in the bot of this PAYMENTS_ENVIRONMENT.',
+      ),
     account: z
       .string('must be text')
       .min(1, 'must not be empty')
       .optional()
-      .describe('For one file that several bots read: only in the bot of this PAYMENTS_ACCOUNT_NAME.'),
+      .describe(
+        'Only events of the account of this name in `accounts`; without `accounts`: only in the bot of this PAYMENTS_ACCOUNT_NAME.',
+      ),
     saved_card: z
       .boolean('must be true or false')
       .optional()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountsSchema, merchantName } from './policy-accounts.ts';
 import { routesSchema } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
 
@@ -28,6 +29,11 @@ const role = z
       .array(z.string())
       .min(1, 'must name at least one permission')
       .describe('Permissions: a verb’s permission such as `lookup`, or "*" for all.'),
+    accounts: z
+      .array(merchantName)
+      .min(1, 'must name at least one account')
+      .optional()
+      .describe('For these accounts alone, by name; for all of them when absent.'),
   })
   .describe('Who may do what. Who is in no role may do nothing.');
 
@@ -50,10 +56,11 @@ const channels = z
 export const policySchema = z
   .strictObject({
     channels,
+    accounts: accountsSchema(channelId).optional(),
     routes: routesSchema(channelId).optional(),
     daily_summary: dailySummarySchema(channelId).optional(),
     roles: z.record(z.string(), role).default({}),
   })
-  .describe('Payops policy: channels, routes, daily summaries and roles.');
+  .describe('Payops policy: channels, accounts, routes, daily summaries and roles.');
 
 export type Policy = z.infer<typeof policySchema>;

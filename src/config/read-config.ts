@@ -4,6 +4,13 @@ import { nearestWord } from '../domain/nearest-word.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { Config, SettingsCheck } from './config.ts';
 import { contradictions } from './contradictions.ts';
+import {
+  inWordsOf,
+  isMerchantVariable,
+  merchantSettings,
+  strayVariables,
+  type MerchantSettings,
+} from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
 import { fileErrorCode } from './readers.ts';
 import type { Setting } from './setting.ts';
@@ -44,18 +51,56 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   if (policy.kind === 'read') found.set('policy', policy.policy);
   else problems.push(...policy.problems);
   // Each value came out of its own setting's reader, so the whole has the table's types; a check sees what it reads.
-  const config = Object.freeze(Object.fromEntries(found)) as Config;
-  for (const { reads, judge } of [...contradictions, ...checks]) {
-    if (reads.every((key) => found.has(key))) problems.push(...judge(config));
+  const settled = Object.fromEntries(found) as Config;
+  const all = [...contradictions, ...checks];
+  const merchants = readMerchants(settled, variables, problems);
+  const [first = {}, ...further] = merchants;
+  const config = { ...settled, ...first };
+  problems.push(...judge(config, all));
+  for (const own of further) {
+    const told = judge({ ...settled, ...own }, all).filter((problem) => !problems.includes(problem));
+    problems.push(...told.map((problem) => inWordsOf(own.merchant, problem)));
   }
-  return problems.length > 0 ? { kind: 'refused', problems, warnings } : { kind: 'read', config, warnings };
+  if (problems.length > 0) return { kind: 'refused', problems, warnings };
+  const configs = further.map((own) => Object.freeze({ ...settled, ...own }));
+  return {
+    kind: 'read',
+    config: Object.freeze({ ...config, ...(merchants.length > 0 ? { further: configs } : {}) }),
+    warnings,
+  };
+}
+
+function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
+  return checks.flatMap(({ reads, judge }) => (reads.every((key) => key in config) ? judge(config) : []));
+}
+
+/** What each account of the policy file has of its own, in their order; what is wrong with it is added to the problems. */
+function readMerchants(settled: Config, variables: Variables, problems: string[]): MerchantSettings[] {
+  const { policy, paymentsAccountId } = settled as Partial<Config>;
+  const accounts = policy?.accounts ?? [];
+  problems.push(...strayVariables(Object.keys(variables), accounts));
+  const [first] = accounts;
+  if (first && paymentsAccountId !== undefined && paymentsAccountId !== first.account_id) {
+    problems.push(
+      `PAYMENTS_ACCOUNT_ID is another account than accounts.0 of ${settled.payopsFile}: what the bot has on record is the first one’s, so put its account first, or take the setting out.`,
+    );
+  }
+  return merchantSettings(accounts, settled, (key, variable) => {
+    const reading = readSetting(variable, settings[key], variables);
+    if (reading.ok) return reading.value;
+    problems.push(reading.problem);
+    return undefined;
+  });
 }
 
 /** Every secret's text, for the log to strike out wherever it turns up. */
 export function secretsOf(config: Config): string[] {
   const names = Object.entries<Setting>(settings).filter(([, setting]) => setting.secret);
-  const values = new Map<string, unknown>(Object.entries(config));
-  return names.flatMap(([name]) => values.get(name) ?? []).filter((value) => typeof value === 'string');
+  const all = [config, ...(config.further ?? [])].flatMap((one) => {
+    const values = new Map<string, unknown>(Object.entries(one));
+    return names.flatMap(([name]) => values.get(name) ?? []).filter((value) => typeof value === 'string');
+  });
+  return [...new Set(all)];
 }
 
 function readSetting(name: string, setting: Setting, variables: Variables): Parsed<unknown> {
@@ -97,7 +142,9 @@ function findMisspelt(variables: Variables): { problems: string[]; warnings: str
     return setting.secret ? [name, `${name}_FILE`] : [name];
   });
   const guesses = names.filter((name) => name.length >= shortestGuess);
-  for (const name of Object.keys(variables).filter((name) => !names.includes(name))) {
+  for (const name of Object.keys(variables).filter(
+    (name) => !names.includes(name) && !isMerchantVariable(name),
+  )) {
     const isOurs = ownPrefixes.some((prefix) => name.startsWith(prefix));
     const nearest = nearestWord(name, guesses);
     if (nearest !== undefined) {

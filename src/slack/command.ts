@@ -131,6 +131,11 @@ type Facts = {
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one. */
   takesBareWords?: true;
+  /**
+   * Where the bot has several merchant accounts, the form it opens offers them; these are the fields, by block id,
+   * that keep what was typed when another is chosen. Never one that holds what belongs to an account.
+   */
+  keepsForOtherAccount?: readonly string[];
 };
 
 export type Definition<Input> = Facts & {
@@ -182,13 +187,16 @@ export type Understood =
 
 /** All that can be asked of the bot, as the router needs it. */
 export type CommandSet = {
-  understand(text: string): Understood;
+  /** `channelId` is where it was typed. */
+  understand(text: string, channelId?: string): Understood;
   /** Undefined for a button that no verb claims. */
   pressed(actionId: string, value: string): Understood | undefined;
   /** The verb and its press, modal or suggestion of that id; undefined for one that no verb claims. */
   press(actionId: string): { command: Command; press: Press } | undefined;
   modal(callbackId: string): { command: Command; modal: ModalDefinition } | undefined;
   suggestion(actionId: string): { command: Command; suggestion: Suggestion } | undefined;
-  /** What the App Home tab shows. */
-  home(caller: Caller): Promise<SlackMessage>;
+  /** The verb of that name. */
+  verb(name: string): Command | undefined;
+  /** What the App Home tab shows; what `others` have for the person comes after the verbs' own. */
+  home(caller: Caller, others?: readonly Command[]): Promise<SlackMessage>;
 };

@@ -1,10 +1,19 @@
 import type { WebClient } from '@slack/web-api';
+import { readPermission } from '../domain/merchant.ts';
 import type { Log } from '../log.ts';
 import type { MayRun, Permission, Permit } from './command.ts';
 import { readSlackError, slackErrorWord } from './slack-error.ts';
 
-/** A role: whom it holds, by user id and by user group (`@handle` or id), and what they may do; `*` is everything. */
-export type Role = { users: readonly string[]; groups: readonly string[]; may: readonly Permission[] };
+/**
+ * A role: whom it holds, by user id and by user group (`@handle` or id), and what they may do; `*` is everything.
+ * `accounts`: for these merchant accounts alone, by name; for all when absent.
+ */
+export type Role = {
+  users: readonly string[];
+  groups: readonly string[];
+  may: readonly Permission[];
+  accounts?: readonly string[] | undefined;
+};
 
 /** Where members are remembered between calls. A cache that fails costs a call to Slack, nothing else. */
 export type DirectoryCache = {
@@ -30,8 +39,9 @@ export function createMayRun(roles: Readonly<Record<string, Role>>, deps: Direct
   const membersOf = createGroups(deps);
 
   return async function mayRun(permission, caller) {
+    const { plain, merchant } = readPermission(permission);
     const fitting = Object.entries(roles).filter(
-      ([, role]) => role.may.includes(permission) || role.may.includes('*'),
+      ([, role]) => (role.may.includes(plain) || role.may.includes('*')) && isFor(role, merchant),
     );
     if (fitting.some(([, role]) => role.users.includes(caller.userId))) return { kind: 'allowed' };
     const groups = [...new Set(fitting.flatMap(([, role]) => role.groups))];
@@ -44,6 +54,10 @@ export function createMayRun(roles: Readonly<Record<string, Role>>, deps: Direct
   };
 }
 
+function isFor({ accounts }: Role, merchant: string | undefined): boolean {
+  return accounts === undefined || (merchant !== undefined && accounts.includes(merchant));
+}
+
 function notKnown(groups: readonly string[]): Permit {
   return {
     kind: 'refused',
@@ -53,7 +67,8 @@ function notKnown(groups: readonly string[]): Permit {
 }
 
 function notAllowed(permission: Permission, fitting: readonly (readonly [string, Role])[]): Permit {
-  const rule = `It needs the permission “${permission}”`;
+  const { plain, merchant } = readPermission(permission);
+  const rule = `It needs the permission “${plain}”${merchant === undefined ? '' : ` for the account ${merchant}`}`;
   if (fitting.length === 0) {
     return { kind: 'refused', rule, whoCan: 'Nobody yet: no role in payops.yml has it' };
   }

@@ -72,6 +72,12 @@ export function quoted(whose: string, text: string | undefined): RichTextBlock[]
   return theirs === '' ? [] : [quotation(whose, theirs)];
 }
 
+/** "SANDBOX · main account": where a message's money is, in one piece. */
+export function placeWords(environment: Environment, account: string): string {
+  const name = word(account);
+  return `${environmentWords[environment]}${name ? ` · ${name}` : ''}`;
+}
+
 /** LIVE or SANDBOX, account, when (each reader's own local time), and ids for whoever talks to the service. */
 export function placeLine(place: {
   environment: Environment;
@@ -80,11 +86,10 @@ export function placeLine(place: {
   atMs: number;
   orderId?: string | undefined;
 }): ContextBlock {
-  const account = word(place.account);
   const time = slackTime(place.atMs, utcTime(place.atMs));
   const orderId = word(place.orderId);
   return context(
-    plainText(`${environmentWords[place.environment]}${account ? ` · ${account}` : ''}`),
+    plainText(placeWords(place.environment, place.account)),
     mrkdwn(`${place.verb} ${time}`),
     ...(orderId ? [plainText(`order id ${orderId}`)] : []),
   );

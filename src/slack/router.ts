@@ -60,7 +60,7 @@ async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: Route
     return reply(cardNumberMessage());
   }
   if (isStranger(caller, deps.identity())) return reply(strangerMessage());
-  const understood = deps.commands.understand(typed.text);
+  const understood = deps.commands.understand(typed.text, typed.channel_id);
   const openModal = createOpenModal(deps.client, { triggerId: typed.trigger_id, onTop: false });
   await answer({ caller, understood, claimKey: `slash:${typed.trigger_id}`, openModal, reply }, deps);
 }

@@ -3,9 +3,17 @@ import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { Log } from '../log.ts';
 import type { ChargePlace } from './charge/charge-place.ts';
 import { chargeStateModal } from './charge/state-modal.ts';
+import type { MerchantIds } from './merchant-ids.ts';
 import { updateModal } from './modals.ts';
 
-export type ShowDeps = { client: WebClient; place: ChargePlace; now: () => number; log: Log };
+export type ShowDeps = {
+  client: WebClient;
+  place: ChargePlace;
+  now: () => number;
+  log: Log;
+  /** The ids of an account’s modals. */
+  ids?: MerchantIds | undefined;
+};
 
 export type OpenView = { id: string; userId: string };
 
@@ -29,7 +37,8 @@ export function createShowCharge(deps: ShowDeps): ShowCharge {
     const earlier = last.get(id);
     // Steps can overtake each other on the way here; the screen must not go back.
     if (earlier && earlier.at > charge.at) return earlier.isShown;
-    const modal = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
+    const made = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
+    const modal = deps.ids?.modal(made) ?? made;
     const content = JSON.stringify(modal);
     const isFresh = earlier !== undefined && deps.now() - earlier.shownAtMs < freshMs;
     // A signed event and the service's answer come together: the same again would only flicker.

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept, type Kept } from '../../src/app/kept.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { runCommand } from '../../src/app/run-command.ts';
-import { createUndelivered } from '../../src/app/undelivered.ts';
+import { createUndelivered, undeliveredMetric } from '../../src/app/undelivered.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
@@ -151,7 +151,7 @@ describe('what health and metrics say of undelivered messages', () => {
     withKept({}, async (kept) => {
       const undelivered = createUndelivered(outside(), { kept, wake: () => undefined });
       expect(await undelivered.health()).toEqual({ state: 'ok' });
-      expect(await undelivered.metric.read()).toEqual([{ value: 0 }]);
+      expect(await undeliveredMetric([{ undelivered }]).read()).toEqual([{ value: 0 }]);
     }));
 
   it('is how many, where, why and the fix, and the bot stays ready; it wakes when they are delivered again', async () => {
@@ -164,12 +164,12 @@ describe('what health and metrics say of undelivered messages', () => {
         detail: `2 undelivered for ${channel}: is_archived, and 1 for 1 more`,
         fix: 'Unarchive it. Then /pay undelivered, or npm run redrive.',
       });
-      expect(await undelivered.metric.read()).toEqual([{ value: 3 }]);
+      expect(await undeliveredMetric([{ undelivered }]).read()).toEqual([{ value: 3 }]);
       expect([await undelivered.deliverAgain(channel), await undelivered.deliverAgain(channel)]).toEqual([
         2, 0,
       ]);
       expect(woken).toBe(2);
-      expect(await undelivered.metric.read()).toEqual([{ value: 1 }]);
+      expect(await undeliveredMetric([{ undelivered }]).read()).toEqual([{ value: 1 }]);
     });
   });
 
@@ -188,7 +188,7 @@ describe('what health and metrics say of undelivered messages', () => {
       );
       for (let round = 0; round < 5; round += 1) {
         // oxlint-disable-next-line no-await-in-loop -- each probe comes after the other
-        await Promise.all([undelivered.health(), undelivered.metric.read()]);
+        await Promise.all([undelivered.health(), undeliveredMetric([{ undelivered }]).read()]);
       }
       const once = reads;
       nowMs += 5_000;

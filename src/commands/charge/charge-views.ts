@@ -15,6 +15,8 @@ export type ShowDeps = {
   environment: Environment;
   /** What people call the merchant account. */
   account: string;
+  /** See `ChargePlace`. */
+  isMixed?: boolean;
   now: () => number;
 };
 

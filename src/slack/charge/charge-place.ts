@@ -4,7 +4,12 @@ import { context, plainText } from '../blocks.ts';
 import { environmentWords, placeLine, word } from '../evidence.ts';
 
 /** Where money moves: it stands on everything that is said of a charge. */
-export type ChargePlace = { environment: Environment; account: string };
+export type ChargePlace = {
+  environment: Environment;
+  account: string;
+  /** The bot has accounts of the other environment too: whoever charges must not take one for the other. */
+  isMixed?: boolean;
+};
 
 export const moneyWords: Record<Environment, string> = {
   live: 'LIVE: real money moves.',

@@ -16,7 +16,7 @@ import {
   plainText,
   richText,
 } from '../blocks.ts';
-import { referenceWord, word } from '../evidence.ts';
+import { placeWords, referenceWord, word } from '../evidence.ts';
 import { limits } from '../limits.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { cardWords } from './card-words.ts';
@@ -44,6 +44,7 @@ export function termsModal(options: TermsModalOptions): Modal {
   const email = emailWord(terms.customerEmail, 'whole');
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ModalBlock[] = [
+    ...(isLiveAmongOthers(place) ? [header(`🔴 ${placeWords('live', place.account)}: real money`)] : []),
     ...(twin ? twinBlocks(twin, nowMs) : []),
     header(amount),
     richText(
@@ -70,6 +71,11 @@ export function termsModal(options: TermsModalOptions): Modal {
     close: 'Do not charge',
     privateMetadata: JSON.stringify({ draft, ...(twin ? { despite: twin.reference } : {}) }),
   });
+}
+
+/** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
+function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
+  return environment === 'live' && isMixed === true;
 }
 
 /** "Charge NGN 12,500.00", or as much of it as a button of a modal holds; never a cut amount. */

@@ -1,0 +1,105 @@
+import { merchantPermission, type Merchant } from '../domain/merchant.ts';
+import {
+  anyone,
+  type Command,
+  type Conversation,
+  type ModalDefinition,
+  type Permission,
+  type Prepared,
+  type Press,
+  type Pressed,
+  type ViewAnswer,
+} from '../slack/command.ts';
+import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
+import type { Modal } from '../slack/message.ts';
+
+/** Puts the choice of an account into the form that these words open. */
+export type OfferChoice = (words: readonly string[], modal: Modal) => Modal;
+
+/**
+ * The verb as one merchant account has it: its permission is asked for this account, and all that it shows bears the
+ * account’s ids. The verb itself was made of that account’s functions and knows of no other.
+ */
+export function merchantCommand(
+  command: Command,
+  merchant: Merchant,
+  offer: OfferChoice = (_words, modal) => modal,
+): Command {
+  const ids = merchantIds(merchant);
+  const permit = (permission: Permission): Permission =>
+    permission === anyone ? anyone : merchantPermission(permission, merchant);
+  const permitted = <T extends Press | ModalDefinition>(one: T): T =>
+    one.permissions === undefined ? one : { ...one, permissions: one.permissions.map(permit) };
+  const { home } = command;
+  return {
+    ...command,
+    permission: permit(command.permission),
+    buttons: (command.buttons ?? []).map((button) => ({ ...button, actionId: ids.id(button.actionId) })),
+    presses: (command.presses ?? []).map((press) => ({
+      ...permitted(press),
+      actionId: ids.id(press.actionId),
+      press: (pressed) => press.press(pressedAt(ids, pressed)),
+    })),
+    modals: (command.modals ?? []).map((modal) => ({
+      ...permitted(modal),
+      callbackId: ids.id(modal.callbackId),
+      submit: async (submission) => answerAt(ids, await modal.submit(submission)),
+    })),
+    suggestions: (command.suggestions ?? []).map((suggestion) => ({
+      ...suggestion,
+      actionId: ids.id(suggestion.actionId),
+    })),
+    ...(home ? { home: async (caller) => ids.home(await home(caller)) } : {}),
+    prepare(words) {
+      const read = command.prepare(words);
+      if (!read.ok) return read;
+      const offered = (modal: Modal): Modal => offer(words, modal);
+      return { ...read, value: preparedAt(ids, read.value, { permit, offered }) };
+    },
+  };
+}
+
+function preparedAt(
+  ids: MerchantIds,
+  prepared: Prepared,
+  { permit, offered }: { permit: (permission: Permission) => Permission; offered: (modal: Modal) => Modal },
+): Prepared {
+  const { permission } = prepared;
+  return {
+    ...prepared,
+    ...(permission === undefined ? {} : { permission: permit(permission) }),
+    async run(conversation) {
+      const message = await prepared.run(conversationAt(ids, conversation, offered));
+      return message && ids.message(message);
+    },
+  };
+}
+
+function conversationAt(
+  ids: MerchantIds,
+  conversation: Conversation,
+  offered: (modal: Modal) => Modal,
+): Conversation {
+  return {
+    caller: conversation.caller,
+    openModal: (modal) => conversation.openModal(offered(ids.modal(modal))),
+    whileWaiting: (work, message) =>
+      conversation.whileWaiting(
+        work,
+        typeof message === 'function' ? () => ids.message(message()) : ids.message(message),
+      ),
+  };
+}
+
+function pressedAt(ids: MerchantIds, pressed: Pressed): Pressed {
+  return {
+    ...pressed,
+    openModal: (modal) => pressed.openModal(ids.modal(modal)),
+    updateModal: (modal) => pressed.updateModal(ids.modal(modal)),
+    reply: (message) => pressed.reply(ids.message(message)),
+  };
+}
+
+function answerAt(ids: MerchantIds, answer: ViewAnswer): ViewAnswer {
+  return answer.kind === 'update' ? { ...answer, modal: ids.modal(answer.modal) } : answer;
+}

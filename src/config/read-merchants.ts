@@ -1,0 +1,154 @@
+import { nearestWord } from '../domain/nearest-word.ts';
+import { merchantLabel, type Merchant } from '../domain/merchant.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { settingsCheck, type Config } from './config.ts';
+import type { Policy } from './policy.ts';
+import { variableName, type Environment } from './settings.ts';
+
+type Account = NonNullable<Policy['accounts']>[number];
+
+/** The settings that each account has of its own, so that none of them stands in the policy file. */
+export const merchantSecrets = [
+  'paymentsStaticToken',
+  'paymentsClientId',
+  'paymentsClientSecret',
+  'webhookSecrets',
+] as const satisfies (keyof Environment)[];
+
+type MerchantSecret = (typeof merchantSecrets)[number];
+
+/** `PAYMENTS_CLIENT_ID__LAGOS`. No two names give the same: they have no underscores. */
+export function merchantVariable(key: MerchantSecret, name: string): string {
+  return `${variableName(key)}__${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** What one account has of its own: laid over the settings, it is that account's whole configuration. */
+export type MerchantSettings = Pick<Config, 'paymentsAccountId' | 'paymentsEnvironment' | MerchantSecret> &
+  Partial<Config> & { merchant: Merchant };
+
+/** `read` gives the value of one variable of this account; problems are told by whoever reads them all. */
+export function merchantSettings(
+  accounts: readonly Account[],
+  settings: Partial<Config>,
+  read: (key: MerchantSecret, variable: string) => unknown,
+): MerchantSettings[] {
+  const isMixed = new Set(accounts.map(({ environment }) => environment)).size > 1;
+  return accounts.map((account, index) => {
+    const { name, environment, base_url: url } = account;
+    const isFirst = index === 0;
+    const secrets = Object.fromEntries(
+      merchantSecrets.map((key) => {
+        const own = read(key, merchantVariable(key, name));
+        // The first is the account of a bot that had one alone; a further one never speaks with its secrets.
+        return [key, own === undefined && isFirst ? settings[key] : own];
+      }),
+    ) as Pick<Config, MerchantSecret>;
+    return {
+      ...secrets,
+      merchant: { name, isFirst, isMixed },
+      paymentsEnvironment: environment,
+      paymentsAccountId: account.account_id,
+      paymentsParentAccountId:
+        account.parent_id ?? (isFirst ? settings.paymentsParentAccountId : undefined) ?? account.account_id,
+      paymentsAccountName: merchantLabel(account.label ?? name, account.colour),
+      ...withoutUndefined({
+        paymentsBaseUrl: environment === 'live' ? url : undefined,
+        paymentsSandboxUrl: environment === 'sandbox' ? url : undefined,
+      }),
+    };
+  });
+}
+
+/** A problem of the settings in the words of a further account: its own variables where it has them. */
+export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): string {
+  const own = merchantSecrets.reduce(
+    (text, key) =>
+      text.replaceAll(new RegExp(`\\b${variableName(key)}\\b`, 'g'), merchantVariable(key, name)),
+    told,
+  );
+  return own === told ? `Account ${name}: ${told}` : own;
+}
+
+/** The places of the token bodies that name a secret, and the setting each is filled from. */
+const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
+
+/** With several accounts an empty place would be one account's secret forgotten. */
+export const credentialsCheck = settingsCheck(
+  ['merchant', 'paymentsTokenIssueBody', 'paymentsStaticToken', 'paymentsClientId', 'paymentsClientSecret'],
+  (config) => {
+    if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
+    const body = JSON.stringify(config.paymentsTokenIssueBody);
+    return Object.entries(places)
+      .filter(([place, key]) => body.includes(place) && config[key] === undefined)
+      .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
+  },
+);
+
+/** What cannot hold between accounts, and what names one that is not there. */
+export const accountsCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile: file }) => {
+  const { accounts, routes = [], roles } = policy;
+  if (!accounts) {
+    return Object.entries(roles)
+      .filter(([, role]) => role.accounts !== undefined)
+      .map(([role]) => `${file}: roles.${role}.accounts: the file has no accounts.`);
+  }
+  const names = accounts.map(({ name }) => name);
+  const unknown = (place: string, name: string): string[] => {
+    if (names.includes(name)) return [];
+    const nearest = nearestWord(name, names);
+    const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
+    return [`${file}: ${place}: there is no account ${name}. ${hint}`];
+  };
+  return [
+    ...twins(accounts, file),
+    ...routes.flatMap(({ when }, index) =>
+      when.account === undefined ? [] : unknown(`routes.${index}.when.account`, when.account),
+    ),
+    ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
+      only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
+    ),
+  ];
+});
+
+function twins(accounts: readonly Account[], file: string): string[] {
+  return accounts.flatMap((account, index) => {
+    const before = accounts.slice(0, index);
+    const at = `${file}: accounts.${index}`;
+    const shared = account.channels.filter((id) => before.some(({ channels }) => channels.includes(id)));
+    const sameId = before.find(
+      ({ account_id: id, environment }) =>
+        id.toLowerCase() === account.account_id.toLowerCase() && environment === account.environment,
+    );
+    const sameColour = before.find(({ colour }) => colour !== undefined && colour === account.colour);
+    return [
+      ...(before.some(({ name }) => name === account.name)
+        ? [`${at}.name: an account before it is called ${account.name} too.`]
+        : []),
+      ...(sameId ? [`${at}.account_id: it is ${sameId.name}’s too; one account has one name.`] : []),
+      ...(sameColour
+        ? [`${at}.colour: it is ${sameColour.name}’s too, so it tells nobody which is which.`]
+        : []),
+      ...shared.map((id) => `${at}.channels: ${id} has a default account before it already.`),
+    ];
+  });
+}
+
+/** `strayVariables` judges it. */
+export function isMerchantVariable(name: string): boolean {
+  return merchantSecrets.some((key) => name.startsWith(`${variableName(key)}__`));
+}
+
+/** A variable that would be an account’s secret, if there were such an account: never ignored. */
+export function strayVariables(names: readonly string[], accounts: readonly Account[]): string[] {
+  const known = accounts.map(({ name }) => name);
+  const own = merchantSecrets.flatMap((key) => known.map((name) => merchantVariable(key, name)));
+  const wanted = [...own, ...own.map((name) => `${name}_FILE`)];
+  return names
+    .filter((name) => isMerchantVariable(name) && !wanted.includes(name))
+    .map((name) => {
+      const nearest = nearestWord(name, wanted);
+      const hint =
+        nearest === undefined ? 'No account in the policy file has it.' : `Did you mean ${nearest}?`;
+      return `${name} is not a setting. ${hint}`;
+    });
+}

@@ -1,0 +1,51 @@
+// Several merchant accounts in one bot: what tells them apart for a person. A merchant is one of the accounts
+// that the bot works for; the word account alone also means the service's sub accounts.
+
+/** Green and red are left to what became of a payment. */
+export const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
+export type AccountColour = (typeof accountColours)[number];
+
+/** One of the bot's merchant accounts. `name` is what people type after `--account`. */
+export type Merchant = {
+  name: string;
+  /** Its records have the keys, and its messages the ids, of a bot that knows one account alone. */
+  isFirst: boolean;
+  /** The bot has live accounts and sandbox ones, so that one could be taken for the other. */
+  isMixed: boolean;
+};
+
+const squares: Record<AccountColour, string> = {
+  blue: '🟦',
+  purple: '🟪',
+  orange: '🟧',
+  yellow: '🟨',
+  brown: '🟫',
+  black: '⬛',
+  white: '⬜',
+};
+
+/** "🟦 Lagos (blue)": word, symbol and colour, never the colour alone. */
+export function merchantLabel(label: string, colour: AccountColour | undefined): string {
+  return colour === undefined ? label : `${squares[colour]} ${label} (${colour})`;
+}
+
+/** What stands behind an id or a permission, so that it is one account's alone. */
+const mark = '@';
+
+/** The id as it stands in this account's messages and modals. */
+export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' | 'isFirst'>): string {
+  return isFirst ? id : `${id}${mark}${name}`;
+}
+
+/** The permission for this one account. */
+export function merchantPermission(permission: string, { name }: Pick<Merchant, 'name'>): string {
+  return `${permission}${mark}${name}`;
+}
+
+/** `merchant` is undefined in a bot that knows one account alone. */
+export function readPermission(permission: string): { plain: string; merchant: string | undefined } {
+  const at = permission.lastIndexOf(mark);
+  return at < 0
+    ? { plain: permission, merchant: undefined }
+    : { plain: permission.slice(0, at), merchant: permission.slice(at + 1) };
+}

@@ -1,0 +1,39 @@
+import { merchantId, type Merchant } from '../domain/merchant.ts';
+import type { HomeBlock, Modal, SlackMessage } from './message.ts';
+
+/** What a message and a modal become in the hands of one merchant account: the same to the eye. */
+export type MerchantIds = {
+  id: (id: string) => string;
+  message: (message: SlackMessage) => SlackMessage;
+  modal: (modal: Modal) => Modal;
+  home: (blocks: readonly HomeBlock[]) => HomeBlock[];
+};
+
+const named: ReadonlySet<string> = new Set(['action_id', 'callback_id']);
+
+/**
+ * Every id by which Slack says what was pressed or submitted bears the account’s name, so that the press of a message
+ * can reach no account but the one that made it, whatever the channel’s default is by then. The ids of blocks stay:
+ * by them a modal’s fields are read.
+ */
+export function merchantIds(merchant: Pick<Merchant, 'name' | 'isFirst'>): MerchantIds {
+  const id = (text: string): string => merchantId(text, merchant);
+  function bear<T>(value: T): T {
+    if (Array.isArray(value)) return value.map((one: unknown) => bear(one)) as T;
+    if (typeof value !== 'object' || value === null) return value;
+    const pairs = Object.entries(value).map(([key, inner]: [string, unknown]) => [
+      key,
+      named.has(key) && typeof inner === 'string' ? id(inner) : bear(inner),
+    ]);
+    return Object.fromEntries(pairs) as T;
+  }
+  if (merchant.isFirst) {
+    return { id, message: (message) => message, modal: (modal) => modal, home: (blocks) => [...blocks] };
+  }
+  return {
+    id,
+    message: (message) => ({ ...message, blocks: bear(message.blocks) }),
+    modal: (modal) => bear(modal),
+    home: (blocks) => [...bear(blocks)],
+  };
+}
