@@ -7,7 +7,7 @@ import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
-import { createCardHistory } from '../operations/card-history.ts';
+import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
 import { createCardEmails, type CardEmails } from '../operations/change-card-email.ts';
 import { chargeKey, openCharge } from '../operations/charge-record.ts';
@@ -73,17 +73,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
-  const cards = createCardHistory({
-    store,
-    rule: {
-      waitMs: config.chargeRetryWaitHours * hourMs,
-      attempts: config.chargeRetryAttempts,
-      forgetMs: config.chargeRetryForgetDays * dayMs,
-    },
-    twinMs: config.chargeTwinMinutes * 60_000,
-    now,
-    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
-  });
+  const cards = openCardHistory(outside, store);
   const place = chargePlace(config);
   const deps: DeskDeps = {
     store,
@@ -136,6 +126,20 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     },
     drained: background.drained,
   };
+}
+
+function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
+  return createCardHistory({
+    store,
+    rule: {
+      waitMs: config.chargeRetryWaitHours * hourMs,
+      attempts: config.chargeRetryAttempts,
+      forgetMs: config.chargeRetryForgetDays * dayMs,
+    },
+    twinMs: config.chargeTwinMinutes * 60_000,
+    now,
+    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
+  });
 }
 
 const hourMs = 3_600_000;

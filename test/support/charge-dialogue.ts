@@ -39,9 +39,9 @@ export type ChargeDialogue = {
   /** Types the command and resolves with the modal that it opens. */
   opens: (person: Person, command: string) => Promise<SeenModal>;
   /** `/pay charge`, the form filled and submitted: the read-back, or the form with its errors. */
-  readBack: (person: Person, form: ChargeForm) => Promise<SeenModal>;
+  readBack: (person: Person, form: ChargeForm, command?: string) => Promise<SeenModal>;
   /** All of it up to the click on *Charge*; resolves with the acknowledged modal. */
-  charge: (person: Person, form: ChargeForm) => Promise<SeenModal>;
+  charge: (person: Person, form: ChargeForm, command?: string) => Promise<SeenModal>;
   /** Submits the modal on top with these texts in its inputs, by block id. */
   submit: (person: Person, texts?: Record<string, string>) => Promise<SeenModal | undefined>;
   /** Types the code into the one field of the modal on top and submits it. */
@@ -87,20 +87,22 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     texts: Record<string, string> = {},
     more: Record<string, Record<string, unknown>> = {},
   ): Promise<SeenModal | undefined> {
-    const { id } = onTop(person);
-    await act(person, { kind: 'submit_view', viewId: id, values: { ...valuesOf(texts), ...more } });
+    const { id, view } = onTop(person);
+    const values = { ...valuesOf(texts, view.blocks), ...more };
+    await act(person, { kind: 'submit_view', viewId: id, values });
     return modalOf(person);
   }
   async function choose(person: Person, typed: string): Promise<Record<string, unknown>> {
-    const { id: viewId } = onTop(person);
-    const place = { blockId: chargeFields.card, actionId: chargeFields.card, viewId };
+    const { id: viewId, view } = onTop(person);
+    const actionId = actionIdIn(view.blocks, chargeFields.card);
+    const place = { blockId: chargeFields.card, actionId, viewId };
     const offered = await act(person, { kind: 'suggest', text: typed, ...place });
     const [first] = offered.ok ? (offered.options ?? []) : [];
     if (!first) throw new Error(`No card is offered for what was typed.`);
-    return { [chargeFields.card]: { type: 'external_select', selected_option: first } };
+    return { [actionId]: { type: 'external_select', selected_option: first } };
   }
-  async function readBack(person: Person, form: ChargeForm): Promise<SeenModal> {
-    await opens(person, '/pay charge');
+  async function readBack(person: Person, form: ChargeForm, command = '/pay charge'): Promise<SeenModal> {
+    await opens(person, command);
     const { card, ...typed } = form;
     const chosen = card === undefined ? {} : { [chargeFields.card]: await choose(person, card) };
     const names = Object.keys(typed) as (keyof typeof typed)[];
@@ -121,8 +123,8 @@ export function openChargeDialogue(house: House): ChargeDialogue {
       });
       return onTop(person);
     },
-    async charge(person, form) {
-      const read = await readBack(person, form);
+    async charge(person, form, command) {
+      const read = await readBack(person, form, command);
       if (!read.submit?.startsWith('Charge')) {
         throw new Error(`Not read back: ${JSON.stringify(read.errors)} ${read.text}`);
       }
@@ -142,7 +144,7 @@ export function openChargeDialogue(house: House): ChargeDialogue {
         actionId,
         element,
         container,
-        values: valuesOf(texts),
+        values: valuesOf(texts, view.blocks),
       });
     },
     async pressInMessage(person, actionId) {
@@ -266,7 +268,7 @@ export async function submissionOf(
     type: 'view_submission',
     ...commonPayload(user),
     trigger_id: 'unused',
-    view: { ...shown(), state: { values: valuesOf(texts) } },
+    view: { ...shown(), state: { values: valuesOf(texts, modal.view.blocks) } },
     response_urls: [],
   });
 }
@@ -316,10 +318,23 @@ function isForAPerson(problem: string): boolean {
   return problem === 'Some fields need your attention.';
 }
 
-function valuesOf(texts: Record<string, string>): Record<string, Record<string, unknown>> {
+/** An input's block id is its element's too, behind which a further merchant account's name may stand. */
+function valuesOf(
+  texts: Record<string, string>,
+  blocks: readonly PageBlock[],
+): Record<string, Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(texts).map(([id, value]) => [id, { [id]: { type: 'plain_text_input', value } }]),
+    Object.entries(texts).map(([id, value]) => [
+      id,
+      { [actionIdIn(blocks, id)]: { type: 'plain_text_input', value } },
+    ]),
   );
+}
+
+function actionIdIn(blocks: readonly PageBlock[], blockId: string): string {
+  const element = blocks.find((block) => block.block_id === blockId)?.['element'];
+  const { action_id: actionId } = (element ?? {}) as { action_id?: string };
+  return actionId ?? blockId;
 }
 
 type Found = { blockId: string; element: { type: string; [field: string]: unknown } };

@@ -1,0 +1,136 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { otps } from '../../src/playground/payments/bank.ts';
+import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
+import type { Bot } from '../support/bot.ts';
+import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
+import type { House } from '../support/house.ts';
+import {
+  mixedCalls,
+  openSeveralAccounts,
+  secretsOf,
+  type SeveralAccount,
+  type SeveralAccounts,
+} from '../support/several-accounts.ts';
+
+const names = ['main', 'lagos', 'abuja'];
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
+
+type Desk = SeveralAccounts & { bot: Bot; dialogue: ChargeDialogue };
+
+describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
+  it('looks a reference up at the account that is named, else at the first', async (test) => {
+    const desk = await openDesk(test);
+    const { house, accounts } = desk;
+    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    await saveCard(lagos, 'SHARED-1', 'ada@example.com', '700.00');
+    await saveCard(main, 'SHARED-1', 'olu@example.com', '90.00');
+    await asks(house, '/pay SHARED-1', 'NGN 90.00');
+    await asks(house, '/pay SHARED-1 --account lagos', 'NGN 700.00');
+    expect(lastBlocks(house)).toContain('LIVE · lagos');
+    await asks(house, '/pay --account abuja lookup SHARED-1', 'Not found');
+    await asks(house, '/pay SHARED-1 --account lagoss', 'There is no account “lagoss”');
+    expect(lastBlocks(house)).toContain('Did you mean --account lagos?');
+    expect(mixedCalls(accounts)).toEqual([]);
+  });
+
+  it('charges a card of the account that was chosen in the form, with its code, across a kill', async (test) => {
+    const desk = await openDesk(test);
+    const { house, accounts, dialogue, bot } = desk;
+    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    await saveCard(lagos, 'CARD-L', 'ada@example.com', '50.00');
+    await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
+    await house.until('both cards are known', () => told(accounts, 2));
+    await dialogue.opens('agent', '/pay charge 1,234.00');
+    await choose(desk, 'agent', 'lagos');
+    const form = await dialogue.modalSays('agent', 'Account: lagos');
+    expect(JSON.stringify(form.view)).toContain('1,234.00');
+    await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
+    const tokenKey = lagos.service.state().cards[0]?.tokenKey ?? '';
+    await dialogue.submit('agent', {
+      [chargeFields.token]: tokenKey,
+      [chargeFields.email]: 'ada@example.com',
+      [chargeFields.amount]: '1,234.00',
+    });
+    const terms = await dialogue.modalSays('agent', 'You are about to charge');
+    expect(terms.text).toContain('lagos');
+    await dialogue.submit('agent');
+    await dialogue.modalSays('agent', 'OTP');
+    const [reference = ''] = chargesAt(lagos);
+    expect(reference).toMatch(/^pay-/);
+    await bot.kill9();
+    await house.start(bot);
+    await dialogue.close('agent');
+    await dialogue.opens('agent', `/pay otp ${reference} --account lagos`);
+    await dialogue.enterCode('agent', otps.right);
+    await dialogue.modalSays('agent', 'Paid (confirmed)');
+    expect(chargesAt(main)).toEqual([]);
+    expect(mixedCalls(accounts)).toEqual([]);
+  });
+});
+
+async function openDesk(test: TestContext): Promise<Desk> {
+  const several = await openSeveralAccounts(test, names, { env: { LOG_LEVEL: 'debug', ...patient } });
+  const { house } = several;
+  const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+  await house.start(bot);
+  return { ...several, bot, dialogue: openChargeDialogue(house) };
+}
+
+async function saveCard(
+  { service }: SeveralAccount,
+  orderReference: string,
+  customerEmail: string,
+  amount: string,
+): Promise<void> {
+  await service.act({ kind: 'create_order', amount, customerEmail, orderReference });
+  await service.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+}
+
+function told(accounts: readonly SeveralAccount[], count: number): boolean {
+  const deliveries = accounts.flatMap(({ service }) => service.state().deliveries);
+  return deliveries.filter(({ state }) => state === 'delivered').length >= count;
+}
+
+function chargesAt({ service }: SeveralAccount): string[] {
+  return service
+    .state()
+    .orders.map(({ orderReference }) => orderReference)
+    .filter((reference) => reference.startsWith('pay-'));
+}
+
+async function choose({ house }: Desk, person: 'agent', name: string): Promise<void> {
+  const userId = house.workspace.ids.users[person];
+  const view = house.workspace.state(userId).views.at(-1);
+  const json = JSON.parse(JSON.stringify(view?.blocks ?? [])) as {
+    block_id?: string;
+    elements?: { action_id: string; options?: { value: string }[] }[];
+  }[];
+  const block = json.find(({ block_id: id }) => id === 'merchant_choice');
+  const element = block?.elements?.[0];
+  const option = element?.options?.find(({ value }) => JSON.parse(value)[0] === name);
+  if (!view || !element || !option) throw new Error('no choice of an account');
+  const result = await house.workspace.act(userId, {
+    kind: 'block_action',
+    blockId: 'merchant_choice',
+    actionId: element.action_id,
+    element: { type: 'static_select', selected_option: option },
+    container: { type: 'view', viewId: view.id },
+    values: {},
+  });
+  if (!result.ok) throw new Error(result.problem);
+}
+
+async function asks(house: House, command: string, words: string): Promise<void> {
+  const before = house.seenBy('agent').length;
+  await house.type('agent', command);
+  await house.until(`${command}: ${words}`, () =>
+    house
+      .seenBy('agent')
+      .slice(before)
+      .some(({ text }) => text.includes(words)),
+  );
+}
+
+function lastBlocks(house: House): string {
+  return JSON.stringify(house.seenBy('agent').at(-1)?.blocks);
+}
