@@ -13,9 +13,11 @@ import { createPayments, type Payments } from './app/payments.ts';
 import { createUndelivered, undeliveredMetric, type Undelivered } from './app/undelivered.ts';
 import { readWebhooks, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
+import { withHints } from './commands/merchant-hints.ts';
 import { createMerchantSets } from './commands/merchant-sets.ts';
 import { createVerbs } from './commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from './domain/alert-route.ts';
+import type { OrderReference } from './domain/order-reference.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
@@ -208,6 +210,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
   };
   const verbDeps = {
     findTransaction: payments.findTransaction,
+    isOwnCharge: async (reference: OrderReference) => (await charges.find(reference)) !== undefined,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
     isMixed: config.merchant?.isMixed === true,
@@ -244,7 +247,10 @@ function createSlackSide({ config, log, now }: Outside, { kept, clients, houses 
     namespace: 'user-groups',
     ttlMs: 86_400_000,
   });
-  const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
+  const mayRun = withHints(
+    createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now }),
+    policy.accounts?.map(({ name }) => name) ?? [],
+  );
   const way =
     config.slackMode === 'socket'
       ? { mode: 'socket' as const, appToken: config.slackAppToken ?? '' }

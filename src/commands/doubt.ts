@@ -16,6 +16,7 @@ export function doubtCommand(deps: ShowDeps): Command {
       words.length === 0
         ? parsed(undefined)
         : problem('Nothing follows “doubt”: it lists every charge in doubt.'),
+    knows: async () => (await deps.desk.inDoubt()).length > 0,
     run: async () => doubtMessage(await deps.desk.inDoubt(), deps, deps.now()),
 
     home: async () => homeCharges('In doubt', await deps.desk.inDoubt(), deps, deps.now()),

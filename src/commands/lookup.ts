@@ -17,6 +17,8 @@ export type LookupDeps = {
   /** What people call the merchant account. */
   account: string;
   now: () => number;
+  /** Whether the bot charged under this reference; without it nothing is known of its own charges. */
+  isOwnCharge?: (reference: OrderReference) => Promise<boolean>;
 };
 
 type Question = { reference: OrderReference; amountMinor?: number };
@@ -34,6 +36,7 @@ export function lookupCommand(deps: LookupDeps): Command {
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
     parse: parseQuestion,
     reference: (question) => question.reference,
+    knows: async ({ reference }) => (await deps.isOwnCharge?.(reference)) ?? false,
 
     async run({ reference, amountMinor }, { whileWaiting }) {
       const transaction = await whileWaiting(deps.findTransaction(reference), stillLooking(reference));

@@ -33,6 +33,7 @@ export function merchantCommand(
   const { home } = command;
   return {
     ...command,
+    merchant: merchant.name,
     permission: permit(command.permission),
     buttons: (command.buttons ?? []).map((button) => ({ ...button, actionId: ids.id(button.actionId) })),
     presses: (command.presses ?? []).map((press) => ({

@@ -1,30 +1,23 @@
+import type { Environment } from '../domain/alert.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import { parsed } from '../domain/parsed.ts';
 import type { Log } from '../log.ts';
 import { context, plainText } from '../slack/blocks.ts';
-import {
-  anyone,
-  type Command,
-  type CommandSet,
-  type MayRun,
-  type Pressed,
-  type Understood,
-} from '../slack/command.ts';
+import { anyone, type Command, type CommandSet, type MayRun, type Understood } from '../slack/command.ts';
 import { usageMessage } from '../slack/error-message.ts';
 import { placeWords } from '../slack/evidence.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
-import { readMerchantChoice, withMerchantChoice, withValues } from '../slack/merchant-choice.ts';
 import type { SlackMessage } from '../slack/message.ts';
-import { refuse } from '../slack/answer.ts';
-import { wordsModal } from '../slack/modals.ts';
 import { createCommandSet } from './command-set.ts';
+import { withChoice } from './merchant-choice.ts';
 import { merchantCommand } from './merchant-command.ts';
+import { ofWhoKnows } from './merchant-knows.ts';
 import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */
 export type MerchantVerbs = {
   merchant: Merchant;
-  environment: 'live' | 'sandbox';
+  environment: Environment;
   /** What people call it, square and colour word included. */
   label: string;
   /** Where it is meant when nobody names one. */
@@ -32,8 +25,7 @@ export type MerchantVerbs = {
   verbs: readonly Command[];
 };
 
-/** A form in front of the person, and the choice in it by which another account’s takes its place. */
-const choiceId = 'choose_account';
+type MerchantSet = MerchantVerbs & { set: CommandSet };
 
 /**
  * All accounts’ verbs behind one command: `--account NAME` says whose are meant, else the channel does, else they are
@@ -47,65 +39,23 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
   }));
   const sets = all.map((one) => ({
     ...one,
-    ids: merchantIds(one.merchant),
     set: createCommandSet(one.verbs, mayRun, log, (command) => bind(command, one)),
   }));
-  const [first] = sets;
+  const [first, ...further] = sets;
   if (!first) throw new Error('no account has verbs');
 
-  function bind(command: Command, own: MerchantVerbs): Command {
-    const { merchant } = own;
-    const named = command.permission === anyone ? withPlace(command, own, names) : command;
-    if (command.keepsForOtherAccount === undefined || all.length === 1)
-      return merchantCommand(named, merchant);
-    const actionId = merchantIds(merchant).id(`${choiceId}_${command.verb}`);
-    const bound = merchantCommand(named, merchant, (words, modal) =>
-      withMerchantChoice(modal, { actionId, choices, chosen: merchant.name, words }),
-    );
-    const press = { actionId, press: (pressed: Pressed) => choose(pressed, command) };
-    return { ...bound, presses: [...(bound.presses ?? []), press] };
-  }
-
-  /** Another account’s form in the place of this one, if the person may use it there. */
-  async function choose(pressed: Pressed, { verb, keepsForOtherAccount: kept = [] }: Command): Promise<void> {
-    const choice = readMerchantChoice(pressed.value);
-    const target = sets.find(({ merchant }) => merchant.name === choice?.name)?.set.verb(verb);
-    if (!choice || !target || !pressed.view) return;
-    const { caller, view } = pressed;
-    const read = target.prepare(choice.words);
-    if (!read.ok) return;
-    const permissions = [
-      target.permission,
-      ...(read.value.permission === undefined ? [] : [read.value.permission]),
-    ];
-    for (const permission of permissions) {
-      // oxlint-disable-next-line no-await-in-loop -- two, and the first refusal is told
-      const refusal = await refuse(caller, target, mayRun, [permission]);
-      if (refusal) return void (await pressed.openModal(wordsModal('Not allowed', refusal)));
+  function bind(command: Command, { merchant, label, environment }: MerchantVerbs): Command {
+    if (command.permission === anyone) {
+      return merchantCommand(withPlace(command, placeWords(environment, label), names), merchant);
     }
-    await read.value.run({
-      caller,
-      async openModal(modal) {
-        await pressed.updateModal(withValues(modal, view.values, kept));
-        return view.id;
-      },
-      whileWaiting: (work) => work,
-    });
+    return withChoice(command, merchant, { choices, mayRun, verbOf });
+  }
+  function verbOf(name: string, verb: string): Command | undefined {
+    return sets.find(({ merchant }) => merchant.name === name)?.set.verb(verb);
   }
 
   return {
-    understand(text, channelId): Understood {
-      const words = readMerchantWords(text, names);
-      if (!words.ok)
-        return { kind: 'unclear', message: usageMessage(words.problem, `/pay --account ${names[0]} …`) };
-      const { name } = words.value;
-      const named = sets.find(({ merchant }) => merchant.name === name);
-      const here = sets.find(({ channels }) => channelId !== undefined && channels.includes(channelId));
-      const { set, ids } = named ?? here ?? first;
-      const understood = set.understand(words.value.text);
-      if (understood.kind === 'command') return understood;
-      return { kind: 'unclear', message: ids.message(understood.message) };
-    },
+    understand: (text, channelId) => understand(text, channelId, { sets: [first, ...further], mayRun }),
     pressed: (actionId, value) => firstOf(sets, ({ set }) => set.pressed(actionId, value)),
     press: (actionId) => firstOf(sets, ({ set }) => set.press(actionId)),
     modal: (callbackId) => firstOf(sets, ({ set }) => set.modal(callbackId)),
@@ -115,8 +65,35 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
   };
 }
 
+type Sets = readonly [MerchantSet, ...MerchantSet[]];
+
+function understand(
+  text: string,
+  channelId: string | undefined,
+  { sets, mayRun }: { sets: Sets; mayRun: MayRun },
+): Understood {
+  const names = sets.map(({ merchant }) => merchant.name);
+  const words = readMerchantWords(text, names);
+  if (!words.ok) {
+    const message = usageMessage(words.problem, `/pay charge --account ${names.at(-1)}`);
+    return { kind: 'unclear', message };
+  }
+  const { name } = words.value;
+  const named = sets.find(({ merchant }) => merchant.name === name);
+  const here = sets.find(({ channels }) => channelId !== undefined && channels.includes(channelId));
+  const usual = here ?? sets[0];
+  const { set, merchant } = named ?? usual;
+  const understood = set.understand(words.value.text);
+  if (understood.kind === 'unclear') {
+    return { kind: 'unclear', message: merchantIds(merchant).message(understood.message) };
+  }
+  if (named) return understood;
+  const inOrder = [usual, ...sets.filter((one) => one !== usual)];
+  return { ...understood, command: ofWhoKnows(understood.command, inOrder, mayRun) };
+}
+
 /** What each verb of the account has for a person, below whose it is. */
-function homesOf({ set, verbs, label, environment }: MerchantVerbs & { set: CommandSet }): Command[] {
+function homesOf({ set, verbs, label, environment }: MerchantSet): Command[] {
   const whose = context(plainText(placeWords(environment, label)));
   return verbs.flatMap(({ verb }) => {
     const command = set.verb(verb);
@@ -133,12 +110,8 @@ function homesOf({ set, verbs, label, environment }: MerchantVerbs & { set: Comm
 }
 
 /** Help and menu say whose verbs they list, and how to mean another’s. */
-function withPlace(
-  command: Command,
-  { label, environment }: MerchantVerbs,
-  names: readonly string[],
-): Command {
-  const say = `${placeWords(environment, label)} is meant here. Another: --account with ${names.join(', ')}.`;
+function withPlace(command: Command, place: string, names: readonly string[]): Command {
+  const say = `${place} is meant here. Another: --account with ${names.join(', ')}.`;
   function placed(message: SlackMessage | undefined): SlackMessage | undefined {
     return message && { ...message, blocks: [...message.blocks, context(plainText(say))] };
   }

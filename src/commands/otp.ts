@@ -43,6 +43,10 @@ export function otpCommand(deps: ShowDeps): Command {
     permission: 'otp',
     effect: 'none',
     parse: parseWanted,
+    knows: async ({ reference }, { userId }) =>
+      reference === undefined
+        ? (await deps.desk.waitingFor(userId)).length > 0
+        : (await deps.desk.find(reference)) !== undefined,
     modals: [
       {
         callbackId: otpModalId,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import {
   anyone,
+  auditOf,
   type Caller,
   type Command,
   type Conversation,
@@ -58,7 +59,7 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
   }));
   if (outcome.message) await asked.reply(outcome.message);
   deps.log('info', 'Asked and answered', {
-    verb: command.verb,
+    ...auditOf(command, outcome.prepared?.answeredBy?.()),
     userId: asked.caller.userId,
     ...(asked.caller.channelId === undefined ? {} : { channel: asked.caller.channelId }),
     ...(outcome.prepared?.reference === undefined ? {} : { orderReference: outcome.prepared.reference }),

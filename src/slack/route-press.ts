@@ -2,7 +2,15 @@ import type { BlockAction, BlockElementAction, RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { refuse, type AnswerDeps } from './answer.ts';
 import { callerOf, isStranger, strangerMessage } from './asker.ts';
-import type { Caller, Command, CommandSet, OpenModal, Press, Pressed } from './command.ts';
+import {
+  auditOf,
+  type Caller,
+  type Command,
+  type CommandSet,
+  type OpenModal,
+  type Press,
+  type Pressed,
+} from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { SlackMessage } from './message.ts';
@@ -38,7 +46,7 @@ export async function routePress(
   const outcome = await carryOut(pressing, found, deps);
   if (outcome.message) await tell(pressing, outcome.message);
   deps.log('info', 'Asked and answered', {
-    verb: found.command.verb,
+    ...auditOf(found.command),
     userId,
     ...(channelId === undefined ? {} : { channel: channelId }),
     result: outcome.result,

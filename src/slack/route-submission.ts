@@ -5,7 +5,14 @@ import { cardNumberRefusal } from '../domain/card-number.ts';
 import { fitting } from './alert-fallback.ts';
 import { refuse, type AnswerDeps } from './answer.ts';
 import { callerOf, isStranger, strangerMessage } from './asker.ts';
-import type { Caller, Command, CommandSet, ModalDefinition, ViewAnswer } from './command.ts';
+import {
+  auditOf,
+  type Caller,
+  type Command,
+  type CommandSet,
+  type ModalDefinition,
+  type ViewAnswer,
+} from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { Modal } from './message.ts';
@@ -73,7 +80,7 @@ async function answerSubmission(
   function audit(result: Result | 'late', message = 'Asked and answered'): void {
     const { command, caller } = submitted;
     const durationMs = deps.now() - startedAt;
-    deps.log('info', message, { verb: command.verb, userId: caller.userId, result, durationMs });
+    deps.log('info', message, { ...auditOf(command), userId: caller.userId, result, durationMs });
   }
   const deciding = decide(submitted, deps);
   const inTime = await withDeadline(deps.submitMs, () => deciding).catch(() => undefined);

@@ -60,10 +60,18 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
     await bot.kill9();
     await house.start(bot);
     await dialogue.close('agent');
-    await dialogue.opens('agent', `/pay otp ${reference} --account lagos`);
+    // The charge is lagos’s, though the channel means main: nobody need know that.
+    await dialogue.opens('agent', '/pay otp');
     await dialogue.enterCode('agent', otps.right);
     await dialogue.modalSays('agent', 'Paid (confirmed)');
+    await asks(house, `/pay ${reference}`, 'Paid (confirmed)');
+    expect(lastBlocks(house)).toContain('LIVE · lagos');
+    await asks(house, `/pay ${reference} --account main`, 'Not found');
     expect(chargesAt(main)).toEqual([]);
+    const audit = bot.lines.filter(
+      (line) => line.includes('"verb":"otp"') && line.includes('Asked and answered'),
+    );
+    expect(audit.at(-1)).toContain('"account":"lagos"');
     expect(mixedCalls(accounts)).toEqual([]);
   });
 });
