@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { policySchema } from '../src/config/policy.ts';
+import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 
@@ -19,8 +20,10 @@ function settingsPage(): string {
     parts.push(`## ${group}`, tableOf(entries));
   }
   parts.push(
+    '## Several merchant accounts',
+    `With \`accounts\` in the policy file each account has secrets of its own, under the setting's name, two underscores and the account's name in capitals (dashes become underscores): ${merchantSecrets.map((key) => `\`${merchantVariable(key, 'lagos')}\``).join(', ')}; each also from a file (\`…_FILE\`). The first account may have them under the plain names too. See [accounts.md](accounts.md).`,
     '## The policy file',
-    'Channels, routes and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
+    'Channels, accounts, routes and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
   );
   return `${parts.join('\n\n')}\n`;
 }

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { createCommandSet } from '../src/commands/command-set.ts';
 import { createVerbs, type VerbDeps } from '../src/commands/registry.ts';
 import { policySchema } from '../src/config/policy.ts';
+import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { outcomeWords } from '../src/domain/outcome.ts';
@@ -19,6 +20,7 @@ const pages = [
   'CHANGELOG.md',
   'docs/agents.md',
   'docs/alerts.md',
+  'docs/accounts.md',
   'docs/performance.md',
   'docs/settings.md',
   'docs/design-decisions.md',
@@ -56,12 +58,13 @@ function commandsIn(page: string): string[] {
   );
 }
 
-const settingNames = new Set(
-  Object.entries<Setting>(settings).flatMap(([key, setting]) => {
+const settingNames = new Set([
+  ...merchantSecrets.flatMap((key) => ['lagos', 'test'].map((name) => merchantVariable(key, name))),
+  ...Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const name = variableName(key);
     return setting.secret ? [name, `${name}_FILE`] : [name];
   }),
-);
+]);
 
 /** Words in capitals with an underscore, written as code, that are no setting. */
 const noSettings = new Set([
