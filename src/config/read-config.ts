@@ -78,7 +78,8 @@ function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
 function readMerchants(settled: Config, variables: Variables, problems: string[]): MerchantSettings[] {
   const { policy, paymentsAccountId } = settled as Partial<Config>;
   const accounts = policy?.accounts ?? [];
-  problems.push(...strayVariables(Object.keys(variables), accounts));
+  const present = Object.keys(variables).filter((name) => blankIsAbsent(variables[name]) !== undefined);
+  problems.push(...strayVariables(present, accounts));
   const [first] = accounts;
   if (first && paymentsAccountId !== undefined && paymentsAccountId !== first.account_id) {
     problems.push(

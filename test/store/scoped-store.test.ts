@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { scopeStore } from '../../src/store/scoped-store.ts';
+import { openModelStore } from './model-store.ts';
+
+function openScopes() {
+  const whole = openModelStore(() => 1_000);
+  return { whole, lagos: scopeStore(whole, 'lagos'), abuja: scopeStore(whole, 'abuja') };
+}
+
+describe('a part of the store', () => {
+  it('has records of its own under the same key as every other part and the whole', async () => {
+    const { whole, lagos, abuja } = openScopes();
+    expect(await whole.create('charge:1', 'whole')).toBe(true);
+    expect(await lagos.store.create('charge:1', 'lagos')).toBe(true);
+    expect(await lagos.store.create('charge:1', 'again')).toBe(false);
+    expect(await abuja.store.read('charge:1')).toBeUndefined();
+    expect((await lagos.store.read('charge:1'))?.value).toBe('lagos');
+    expect((await whole.read('charge:1'))?.value).toBe('whole');
+    await whole.close();
+  });
+
+  it('knows its entries by the keys it gave them, and writes over no other part’s', async () => {
+    const { whole, lagos, abuja } = openScopes();
+    await lagos.store.create('a', '1');
+    await abuja.store.create('a', '1');
+    const entry = await lagos.store.read('a');
+    if (!entry) throw new Error('it was created');
+    expect(entry.key).toBe('a');
+    // The very entry of another part, taken for one of its own: its version is another.
+    expect(await abuja.store.write(entry, 'stolen')).toBeUndefined();
+    expect((await lagos.store.write(entry, '2'))?.key).toBe('a');
+    expect(await lagos.store.write(entry, '3')).toBeUndefined();
+    expect((await abuja.store.read('a'))?.value).toBe('1');
+    await whole.close();
+  });
+
+  it('shares the lanes, and leaves the work to whoever is above all parts', async () => {
+    const { whole, lagos, abuja } = openScopes();
+    await lagos.store.create('outbox:1', 'one', { delayMs: 0, lane: 'C0CHANNEL' });
+    await abuja.store.create('outbox:1', 'two', { delayMs: 0, lane: 'C0CHANNEL' });
+    await expect(lagos.store.take(1_000)).rejects.toThrow('asked for work');
+    const taken = await whole.take(1_000, 1);
+    expect(await whole.take(1_000, 1)).toEqual([]);
+    const [entry] = taken;
+    if (!entry) throw new Error('one was due');
+    const owners = [lagos, abuja].map((scope) => scope.entryOf(entry)?.key);
+    expect(owners.filter((key) => key !== undefined)).toEqual(['outbox:1']);
+    const owner = lagos.entryOf(entry) ? lagos : abuja;
+    const own = owner.entryOf(entry);
+    expect(own && (await owner.store.write(own, 'done'))).toBeDefined();
+    expect((await whole.take(1_000, 1)).map(({ value }) => value)).toHaveLength(1);
+    await whole.close();
+  });
+});
