@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/playground/payments/bank.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
@@ -72,6 +73,35 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
       (line) => line.includes('"verb":"otp"') && line.includes('Asked and answered'),
     );
     expect(audit.at(-1)).toContain('"account":"lagos"');
+    expect(mixedCalls(accounts)).toEqual([]);
+  });
+
+  it('takes each account’s events at its own address alone, and routes them by its name', async (test) => {
+    const several = await openSeveralAccounts(test, names, { env: { LOG_LEVEL: 'debug', ...patient } });
+    const { house, accounts } = several;
+    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    const { payOps } = house.workspace.ids.channels;
+    appendFileSync(
+      house.policyFile,
+      `routes: [{ name: l, when: { account: lagos, event: any }, to: ${payOps} }]\n`,
+    );
+    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+    await house.start(bot);
+    await saveCard(lagos, 'SAME-1', 'ada@example.com', '700.00');
+    await saveCard(main, 'SAME-1', 'olu@example.com', '90.00');
+    const said = (channel: 'payOps' | 'general'): string => JSON.stringify(house.posts(channel));
+    await house.until('lagos’s payment is told by its rule', () => said('payOps').includes('NGN 700.00'));
+    await house.until('main’s is told where successes are', () => said('general').includes('NGN 90.00'));
+    expect(said('payOps')).toContain('LIVE · lagos');
+    expect(said('payOps')).not.toContain('NGN 90.00');
+    expect(said('general')).not.toContain('NGN 700.00');
+
+    main.service.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments/lagos`);
+    await saveCard(main, 'ASTRAY-1', 'olu@example.com', '91.00');
+    await house.until('what main signed is refused at lagos’s address', () =>
+      bot.lines.some((line) => line.includes('"account":"lagos"') && line.includes('"httpStatus":401')),
+    );
+    expect(await house.storeKeys('@lagos:outbox:alert:payment_success/order/ASTRAY-1')).toEqual([]);
     expect(mixedCalls(accounts)).toEqual([]);
   });
 });

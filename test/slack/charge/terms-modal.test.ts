@@ -46,6 +46,17 @@ describe('termsModal', () => {
     expect(shown).not.toContain('LIVE');
   });
 
+  it('says LIVE and real money above all else in a bot that has sandbox accounts too, with the longest name', () => {
+    const among = { ...live, account: `🟦 ${'𝕷'.repeat(200)} (blue)`, isMixed: true };
+    const view = termsModal({ place: among, terms, draft, nowMs, twin });
+    expect(findViewProblems(view)).toEqual([]);
+    expect(page(view)[1]).toMatch(/^## 🔴 LIVE · 🟦 𝕷/u);
+    const shown = page(termsModal({ place: { ...live, isMixed: true }, terms, draft, nowMs }));
+    expect(shown[1]).toBe('## 🔴 LIVE · Lagos: real money');
+    const test = page(termsModal({ place: { ...sandbox, isMixed: true }, terms, draft, nowMs }));
+    expect(test.join('\n')).not.toContain('LIVE');
+  });
+
   it('has a submit button that names the amount whole or not at all', () => {
     expect(submitOf(1_250_000)).toBe('Charge NGN 12,500.00');
     expect(submitOf(123_456_789_000)).toBe('Charge 1,234,567,890.00');

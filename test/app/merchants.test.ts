@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openKept } from '../../src/app/kept.ts';
+import { checkOwners, merchantPlaces } from '../../src/app/merchants.ts';
+import type { Outside } from '../../src/app/outside.ts';
+import { runCommand } from '../../src/app/run-command.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { createCardLedger } from '../../src/operations/card-ledger.ts';
+import type { Sealer } from '../../src/operations/outbox.ts';
+import { openFingerprint } from '../../src/operations/fingerprint.ts';
+import { openModelStore } from '../store/model-store.ts';
+
+const ids = { main: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', lagos: '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21' };
+const customerEmail = 'ada@example.com';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'merchants-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Each account as "name id environment", in the order of the file; none: the one of the settings. */
+function outside(...accounts: readonly string[]): Outside {
+  const path = join(folder, 'payops.yml');
+  const lines = accounts.map((written) => {
+    const [name = '', id = '', environment = 'live'] = written.split(' ');
+    return `  - { name: ${name}, account_id: ${id}, environment: ${environment} }\n`;
+  });
+  const head = 'channels: { alerts: C0ALERTS01 }\n';
+  writeFileSync(path, lines.length === 0 ? head : `${head}accounts:\n${lines.join('')}`);
+  const tokens = accounts.map((written) => [
+    `PAYMENTS_STATIC_TOKEN__${written.split(' ', 1)[0]?.toUpperCase()}`,
+    'ready',
+  ]);
+  const result = readConfig({
+    SLACK_BOT_TOKEN: 'xoxb-token',
+    SLACK_SIGNING_SECRET: 'signing',
+    PAYMENTS_ENVIRONMENT: 'live',
+    PAYMENTS_BASE_URL: 'https://payments.test',
+    PAYMENTS_SANDBOX_URL: 'https://sandbox.payments.test',
+    PAYMENTS_TOKEN_REVOKE_BODY: '{}',
+    ...(accounts.length === 0 ? { PAYMENTS_ACCOUNT_ID: ids.main, PAYMENTS_STATIC_TOKEN: 'ready' } : {}),
+    ...(Object.fromEntries(tokens) as Record<string, string>),
+    PAYOPS_FILE: path,
+    DATA_DIR: folder,
+  });
+  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
+  return { config: result.config, log: () => undefined, now: () => Date.now() };
+}
+
+async function start(store: ReturnType<typeof openModelStore>, ...accounts: string[]): Promise<string> {
+  try {
+    await checkOwners(store, outside(...accounts).config);
+    return 'started';
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+}
+
+function both(): Outside {
+  return outside(`main ${ids.main}`, `lagos ${ids.lagos}`);
+}
+
+describe('whose the records of the store are', () => {
+  it('is remembered through a bot of one account that is given more', async () => {
+    const store = openModelStore(() => 0);
+    expect(await start(store)).toBe('started');
+    expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos}`)).toBe('started');
+    expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos}`)).toBe('started');
+  });
+
+  it('keeps the bot from starting when another is put first, and says what to do', async () => {
+    const store = openModelStore(() => 0);
+    await start(store);
+    const told = await start(store, `lagos ${ids.lagos}`, `main ${ids.main}`);
+    expect(told).toContain(`belongs to the account ${ids.main} (live)`);
+    expect(told).toMatch(
+      /put the account 8b0e\S+ \(live\) first in \S+payops.yml, or give the bot a new store/,
+    );
+  });
+
+  it('keeps the bot from starting when a name means another account, or another environment, than before', async () => {
+    const store = openModelStore(() => 0);
+    await start(store, `main ${ids.main}`, `lagos ${ids.lagos} sandbox`);
+    const live = await start(store, `main ${ids.main}`, `lagos ${ids.lagos} live`);
+    expect(live).toContain(`belongs to the account ${ids.lagos} (sandbox)`);
+    expect(live).toContain('a name of its own');
+    expect(await start(store, `main ${ids.main}`, `lagos ${ids.lagos} sandbox`)).toBe('started');
+  });
+
+  it('is noted anew, and never a hindrance, for a bot of one account', async () => {
+    const store = openModelStore(() => 0);
+    await start(store, `lagos ${ids.lagos}`);
+    expect(await start(store)).toBe('started');
+    expect(await start(store, `lagos ${ids.lagos}`)).toContain('belongs to');
+  });
+});
+
+describe('what one account has sealed', () => {
+  it('opens for no other, even under the same key', () => {
+    const given = outside(
+      `main ${ids.main}`,
+      `lagos ${ids.lagos}`,
+      'abuja 5d1c7b92-7a0e-4a51-8f2c-3f9f7f6f0d11',
+    );
+    const kept = openKept(given);
+    const sealers = merchantPlaces(given, kept).map((place) => place.kept.sealer);
+    const sealed = sealers.map((sealer) => sealer.seal('charge:1', 'secret'));
+    const opened = sealers.map((sealer) => sealed.map((text) => openedBy(sealer, text)));
+    expect(opened).toEqual([
+      ['secret', undefined, undefined],
+      [undefined, 'secret', undefined],
+      [undefined, undefined, 'secret'],
+    ]);
+    return kept.close();
+  });
+});
+
+function openedBy(sealer: Sealer, sealed: string): string | undefined {
+  try {
+    return sealer.open('charge:1', sealed);
+  } catch {
+    return undefined;
+  }
+}
+
+describe('an operator’s command', () => {
+  async function rememberCards(): Promise<void> {
+    const given = both();
+    const kept = openKept(given);
+    for (const [index, place] of merchantPlaces(given, kept).entries()) {
+      const { store, sealer } = place.kept;
+      const fingerprint = openFingerprint({ store, sealer, log: given.log });
+      const ledger = createCardLedger({ store, sealer, fingerprint, now: given.now });
+      // oxlint-disable-next-line no-await-in-loop -- two
+      await ledger.remember({ tokenKey: `token-${index}`, customerEmail });
+    }
+    await kept.close();
+  }
+
+  it('forgets a customer’s cards at every account, or at the one that is named', async () => {
+    await rememberCards();
+    const one = await runCommand('forget-cards', ['--account', 'lagos', customerEmail], both());
+    expect(one.words).toMatch(/^One saved card/);
+    const all = await runCommand('forget-cards', [customerEmail], both());
+    expect(all.words).toMatch(/^main: One saved card[\s\S]*\nlagos: The store holds no saved card/);
+  });
+
+  it('that ends something wants one named, and knows no other', async () => {
+    expect(await runCommand('revoke-token', [], both())).toEqual({
+      exitCode: 2,
+      words: 'Nothing was done. Say for which account: --account with main, lagos.',
+    });
+    const unknown = await runCommand('revoke-token', ['--account', 'abuja'], both());
+    expect(unknown.words).toContain('The accounts are main, lagos.');
+    const none = await runCommand('revoke-token', ['--account', 'abuja'], outside());
+    expect(none.words).toContain('The policy file has no accounts.');
+  });
+});
