@@ -126,20 +126,20 @@ function openedBy(sealer: Sealer, sealed: string): string | undefined {
   }
 }
 
-describe('an operator’s command', () => {
-  async function rememberCards(): Promise<void> {
-    const given = both();
-    const kept = openKept(given);
-    for (const [index, place] of merchantPlaces(given, kept).entries()) {
-      const { store, sealer } = place.kept;
-      const fingerprint = openFingerprint({ store, sealer, log: given.log });
-      const ledger = createCardLedger({ store, sealer, fingerprint, now: given.now });
-      // oxlint-disable-next-line no-await-in-loop -- two
-      await ledger.remember({ tokenKey: `token-${index}`, customerEmail });
-    }
-    await kept.close();
+async function rememberCards(): Promise<void> {
+  const given = both();
+  const kept = openKept(given);
+  for (const [index, place] of merchantPlaces(given, kept).entries()) {
+    const { store, sealer } = place.kept;
+    const fingerprint = openFingerprint({ store, sealer, log: given.log });
+    const ledger = createCardLedger({ store, sealer, fingerprint, now: given.now });
+    // oxlint-disable-next-line no-await-in-loop -- two
+    await ledger.remember({ tokenKey: `token-${index}`, customerEmail });
   }
+  await kept.close();
+}
 
+describe('an operator’s command', () => {
   it('forgets a customer’s cards at every account, or at the one that is named', async () => {
     await rememberCards();
     const one = await runCommand('forget-cards', ['--account', 'lagos', customerEmail], both());
