@@ -18,6 +18,7 @@ import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest } from '../slack/delivery.ts';
+import { placeWords } from '../slack/evidence.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
@@ -95,6 +96,7 @@ export function startWork(
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
   const { kept, payments, clients, receiving, charges, alerts } = parts;
   const place = chargePlace(config);
+  const whose = parts.ids && placeWords(place.environment, place.account);
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
@@ -118,7 +120,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
-      const made = messageOf(post, place);
+      const made = messageOf(post, place, whose);
       const message = parts.ids?.message(made) ?? made;
       return {
         digest: messageDigest(message),
@@ -154,12 +156,13 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   };
 }
 
-function messageOf(post: Post, place: ChargePlace): SlackMessage {
+/** `whose` is said of what else would name no account; undefined in a bot that knows one alone. */
+function messageOf(post: Post, place: ChargePlace, whose: string | undefined): SlackMessage {
   switch (post.kind) {
     case 'alert':
       return alertMessage(post.alert);
     case 'notice':
-      return noticeMessage(post);
+      return noticeMessage({ ...post, place: whose });
     case 'charge':
       return chargeMessage(post.charge, place, post);
     case 'charge_note':

@@ -34,6 +34,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
       words.length === 0
         ? parsed(undefined)
         : problem('Nothing follows “undelivered”: it lists every channel and person that Slack refuses.'),
+    knows: async () => (await undelivered.all()).length > 0,
     run: async () => undeliveredMessage(await undelivered.all()),
   });
 }

@@ -13,6 +13,8 @@ export type NoticeView = {
     | { kind: 'refused'; channel: string; slackError: string; fix: string; giveUpHours: number };
   key: string;
   mayBeRepeat: boolean;
+  /** "LIVE · lagos": whose it is, where the bot has several merchant accounts. */
+  place?: string | undefined;
 };
 
 const longestDetail = 80;
@@ -24,10 +26,11 @@ export function noticeMessage(view: NoticeView): SlackMessage {
     `⚠️ ${state}`,
     details.map((detail) => outsideText(detail, longestDetail)),
   );
+  const place = view.place === undefined ? [] : [context(plainText(view.place))];
   const repeat = view.mayBeRepeat ? [context(plainText('May be a repeat of an earlier notice.'))] : [];
   return {
     text: first.text,
-    blocks: [first.block, richText([words(advice), ...rest]), ...repeat],
+    blocks: [first.block, richText([words(advice), ...rest]), ...place, ...repeat],
     metadata: { event_type: 'payops_notice', event_payload: { key: view.key } },
   };
 }

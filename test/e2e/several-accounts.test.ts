@@ -104,6 +104,34 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
     expect(await house.storeKeys('@lagos:outbox:alert:payment_success/order/ASTRAY-1')).toEqual([]);
     expect(mixedCalls(accounts)).toEqual([]);
   });
+
+  it('goes on with what a bot of one account had begun, when that account stands first', async (test) => {
+    const several = await openSeveralAccounts(test, names, {
+      later: true,
+      env: { LOG_LEVEL: 'debug', ...patient },
+    });
+    const { house, accounts, addAccounts } = several;
+    const [main] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    const one = house.bot({ PAYMENTS_BASE_URL: main.url });
+    await house.start(one);
+    const dialogue = openChargeDialogue(house);
+    await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
+    await house.until('the card is known', () => told(accounts, 1));
+    await main.service.act({ kind: 'order_next_charge', next: 'otp' });
+    await dialogue.charge('agent', { card: 'olu@example.com', amount: '321.00' });
+    await dialogue.modalSays('agent', 'OTP');
+    const before = await dialogue.modalSays('agent', 'OTP');
+    await one.stop();
+    addAccounts();
+    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+    await house.start(bot);
+    // The very form that the old bot opened, which names no account.
+    expect(JSON.stringify(before.view)).not.toContain('@main');
+    await dialogue.enterCode('agent', otps.right);
+    await dialogue.modalSays('agent', 'Paid (confirmed)');
+    await asks(house, `/pay ${chargesAt(main)[0]}`, 'Paid (confirmed)');
+    expect(mixedCalls(accounts)).toEqual([]);
+  });
 });
 
 async function openDesk(test: TestContext): Promise<Desk> {

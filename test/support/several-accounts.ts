@@ -27,7 +27,12 @@ export type SeveralAccount = {
   refuse: (times: number) => void;
 };
 
-export type SeveralAccounts = { house: House; accounts: readonly SeveralAccount[] };
+export type SeveralAccounts = {
+  house: House;
+  accounts: readonly SeveralAccount[];
+  /** Writes the accounts into the policy file; until then the bot has the first one’s settings alone. */
+  addAccounts: () => void;
+};
 
 /**
  * A house whose bot works for several live accounts, each with a payments service, secrets and saved cards of its
@@ -36,7 +41,7 @@ export type SeveralAccounts = { house: House; accounts: readonly SeveralAccount[
 export async function openSeveralAccounts(
   test: TestContext,
   names: readonly string[],
-  options: HouseOptions & { everybodyMay?: true } = {},
+  options: HouseOptions & { everybodyMay?: true; later?: true } = {},
 ): Promise<SeveralAccounts> {
   const payments = { seed: false, ...options.payments };
   const house = await openHouse(test, { ...options, payments });
@@ -55,8 +60,11 @@ export async function openSeveralAccounts(
   );
   const policy = readFileSync(house.policyFile, 'utf8');
   const before = options.everybodyMay ? policy.replaceAll(/may: \[.*\]/g, "may: ['*']") : policy;
-  writeFileSync(house.policyFile, `${before}accounts:\n${accounts.map(accountLines).join('')}`);
-  return { house, accounts };
+  function addAccounts(): void {
+    writeFileSync(house.policyFile, `${before}accounts:\n${accounts.map(accountLines).join('')}`);
+  }
+  if (!options.later) addAccounts();
+  return { house, accounts, addAccounts };
 }
 
 /** What the accounts' secrets are called in the bot's environment. */

@@ -2,6 +2,8 @@
 // and kinds of events, from payops.yml and from what people type.
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
+import { readMerchantWords } from '../../../src/commands/merchant-words.ts';
+import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
 import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/dead-letters-message.ts';
 import {
   bugMessage,
@@ -12,11 +14,13 @@ import {
 } from '../../../src/slack/error-message.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage, type NoticeView } from '../../../src/slack/notice-message.ts';
+import { placeWords } from '../../../src/slack/evidence.ts';
+import { withMerchantChoice } from '../../../src/slack/merchant-choice.ts';
 import { homeMutes, routesMessage } from '../../../src/slack/routes-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { testAlertMessage } from '../../../src/slack/test-alert-message.ts';
 import { placeOf } from './alert-surfaces.ts';
-import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
+import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -28,8 +32,23 @@ export const botSurfaces: readonly Surface[] = [
       notice: noticeOf(outside),
       key: 'outbox:notice:1',
       mayBeRepeat: outside.random.chance(0.5),
+      ...(outside.random.chance(0.5) ? { place: placeWords('live', outside.text()) } : {}),
     }),
   ),
+  messageOf('an account nobody knows', ({ text }) => {
+    const read = readMerchantWords(`charge --account ${text().replaceAll(/[\s"“”„«»]/g, '')}x`, [
+      'lagos',
+      'abuja',
+    ]);
+    return usageMessage(read.ok ? text() : read.problem, '/pay charge --account lagos');
+  }),
+  modalOf('a form with the choice of an account', ({ text }) => {
+    const chosen = 'lagos';
+    const choices = [chosen, 'abuja'].map((name) => ({ name, label: placeWords('live', text()) }));
+    const form = cardEmailModal({ place: { environment: 'live', account: text() }, ledger: true });
+    const words = [text(), text()];
+    return withMerchantChoice(form, { actionId: 'choose_account', choices, chosen, words });
+  }),
   messageOf('what is undelivered', ({ random, text }) => {
     const slackError = text();
     const where = random.pick([channel, ada]);
