@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
-import type { Merchant } from '../domain/merchant.ts';
+import { merchantPrefix, type Merchant } from '../domain/merchant.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
-import { scopePrefix, scopeStore } from '../store/scoped-store.ts';
+import { scopeStore } from '../store/scoped-store.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -54,7 +54,7 @@ function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): Merchan
   const { name } = merchant;
   const { store, entryOf } = scopeStore(kept.store, name);
   const { sealer } = kept;
-  const prefix = scopePrefix(name);
+  const prefix = merchantPrefix(name);
   return {
     merchant,
     outside: { ...outside, log: namedLog(outside, merchant) },

@@ -1,4 +1,5 @@
 import type { PostOutcome } from '../domain/delivery.ts';
+import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
@@ -24,7 +25,6 @@ import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
 import { testAlertMessage } from '../slack/test-alert-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
-import { scopePrefix } from '../store/scoped-store.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
 import type { Charges } from './charges.ts';
@@ -72,7 +72,7 @@ export function startWork(
   houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[],
 ): Worker {
   const kinds = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
-    const scope = merchant && !merchant.isFirst ? scopePrefix(merchant.name) : '';
+    const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     return outbox.kinds.map(({ prefix, work }) => ({
       prefix: scope + prefix,
       async work(entry: Entry) {
@@ -128,7 +128,8 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
         edit: (channel, ts) => delivery.edit({ channel, ts }, message),
       };
     },
-    findByKey: (channel, key, sinceMs, threadTs) => delivery.findByKey(channel, key, sinceMs, threadTs),
+    findByKey: (channel, key, sinceMs, threadTs) =>
+      delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs),
     report,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,

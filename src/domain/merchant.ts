@@ -32,6 +32,11 @@ export function merchantLabel(label: string, colour: AccountColour | undefined):
 /** What stands behind an id or a permission, so that it is one account's alone. */
 const mark = '@';
 
+/** What stands before every key of a further account’s, in the store and in its posts; no other key begins so. */
+export function merchantPrefix(name: string): string {
+  return `${mark}${name}:`;
+}
+
 /** The id as it stands in this account's messages and modals. */
 export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' | 'isFirst'>): string {
   return isFirst ? id : `${id}${mark}${name}`;

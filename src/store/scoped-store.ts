@@ -1,3 +1,4 @@
+import { merchantPrefix } from '../domain/merchant.ts';
 import type { Entry, Store } from './store.ts';
 
 export type Scope = {
@@ -12,7 +13,7 @@ export type Scope = {
  * counting of versions stay shared. A lane is a Slack channel, and Slack's pace is one whoever writes.
  */
 export function scopeStore(store: Store, name: string): Scope {
-  const prefix = scopePrefix(name);
+  const prefix = merchantPrefix(name);
 
   function inside(entry: Entry): Entry {
     return { ...entry, key: entry.key.slice(prefix.length) };
@@ -36,9 +37,4 @@ export function scopeStore(store: Store, name: string): Scope {
     },
     entryOf: (entry) => (entry.key.startsWith(prefix) ? inside(entry) : undefined),
   };
-}
-
-/** No kind of record begins so. */
-export function scopePrefix(name: string): string {
-  return `@${name}:`;
 }

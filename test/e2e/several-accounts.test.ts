@@ -105,6 +105,30 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
     expect(mixedCalls(accounts)).toEqual([]);
   });
 
+  it('takes no post of one account for the lost one of another, under the same reference in the same channel', async (test) => {
+    const several = await openSeveralAccounts(test, names, {
+      env: { LOG_LEVEL: 'debug', ...patient },
+      workspace: { grantedOptionalScopes: 'all' },
+    });
+    const { house, accounts } = several;
+    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+    await house.start(bot);
+    const told = (amount: string): number =>
+      [...house.posts('payAlerts'), ...house.posts('general')].filter(({ text }) => text.includes(amount))
+        .length;
+    await saveCard(main, 'SAME-1', 'olu@example.com', '90.00');
+    await house.until('main’s payment is told in both channels', () => told('NGN 90.00') === 2);
+    const leaving = ['payAlerts', 'general'].map(() => house.slackGate.hold('chat.postMessage', 'before'));
+    await saveCard(lagos, 'SAME-1', 'ada@example.com', '700.00');
+    await Promise.all(leaving);
+    await bot.kill9();
+    expect(told('NGN 700.00')).toBe(0);
+    await house.start(bot);
+    await house.until('lagos’s is told after all', () => told('NGN 700.00') === 2, 30_000);
+    expect(told('NGN 90.00')).toBe(2);
+  });
+
   it('goes on with what a bot of one account had begun, when that account stands first', async (test) => {
     const several = await openSeveralAccounts(test, names, {
       later: true,
