@@ -76,6 +76,26 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
     expect(mixedCalls(accounts)).toEqual([]);
   });
 
+  it('cannot take live money for a test: the read-back of a live charge says so first, a sandbox one goes there', async (test) => {
+    const several = await openSeveralAccounts(test, names, { sandbox: 'abuja', env: patient });
+    const { house, accounts } = several;
+    const [main, , abuja] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+    await house.start(house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' }));
+    const dialogue = openChargeDialogue(house);
+    const form = { token: 'any-token-key', email: 'ada@example.com', amount: '10.00' };
+    const live = await dialogue.readBack('agent', form);
+    expect(live.text.split('\n')[0]).toContain('🔴 LIVE · main: real money');
+    await dialogue.close('agent');
+    const sandbox = await dialogue.readBack('agent', form, '/pay charge --account abuja');
+    expect(sandbox.title).toContain('SANDBOX');
+    expect(sandbox.text).not.toContain('LIVE');
+    await dialogue.submit('agent');
+    const paths = () => abuja.calls.map(({ path }) => path);
+    await house.until('it is charged', () => paths().includes('/sandbox/checkout/tokenized-card-payment'));
+    expect(paths().filter((path) => path.startsWith('/v1/checkout/'))).toEqual([]);
+    expect(main.calls).toEqual([]);
+  });
+
   it('takes each account’s events at its own address alone, and routes them by its name', async (test) => {
     const several = await openSeveralAccounts(test, names, { env: { LOG_LEVEL: 'debug', ...patient } });
     const { house, accounts } = several;

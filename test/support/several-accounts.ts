@@ -41,7 +41,7 @@ export type SeveralAccounts = {
 export async function openSeveralAccounts(
   test: TestContext,
   names: readonly string[],
-  options: HouseOptions & { everybodyMay?: true; later?: true } = {},
+  options: HouseOptions & { everybodyMay?: true; later?: true; sandbox?: string } = {},
 ): Promise<SeveralAccounts> {
   const payments = { seed: false, ...options.payments };
   const house = await openHouse(test, { ...options, payments });
@@ -61,7 +61,10 @@ export async function openSeveralAccounts(
   const policy = readFileSync(house.policyFile, 'utf8');
   const before = options.everybodyMay ? policy.replaceAll(/may: \[.*\]/g, "may: ['*']") : policy;
   function addAccounts(): void {
-    writeFileSync(house.policyFile, `${before}accounts:\n${accounts.map(accountLines).join('')}`);
+    writeFileSync(
+      house.policyFile,
+      `${before}accounts:\n${accounts.map((account) => accountLines(account, options.sandbox)).join('')}`,
+    );
   }
   if (!options.later) addAccounts();
   return { house, accounts, addAccounts };
@@ -81,10 +84,10 @@ export function secretsOf({ accounts }: Pick<SeveralAccounts, 'accounts'>): Reco
   );
 }
 
-function accountLines({ name, url, service }: SeveralAccount): string {
+function accountLines({ name, url, service }: SeveralAccount, sandbox: string | undefined): string {
   return `  - name: ${name}
     account_id: ${service.credentials.accountId}
-    environment: live
+    environment: ${name === sandbox ? 'sandbox' : 'live'}
     base_url: ${url}
 `;
 }
