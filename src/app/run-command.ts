@@ -49,7 +49,10 @@ export async function runCommand(
     const end = await command.run({ ...outside, config: one }, rest);
     ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
   }
-  const worst = ends.reduce<CommandEnd['exitCode']>((code, end) => (end.exitCode > code ? end.exitCode : code), 0);
+  const worst = ends.reduce<CommandEnd['exitCode']>(
+    (code, end) => (end.exitCode > code ? end.exitCode : code),
+    0,
+  );
   return { exitCode: worst, words: ends.map((end) => end.words).join('\n') };
 }
 
@@ -64,6 +67,7 @@ function accountsMeant(words: readonly string[], config: Config): Meant {
   const rest = words.filter((_, index) => index !== at && index !== at + 1);
   if (named) return { configs: [named], rest };
   const names = all.flatMap(({ merchant }) => merchant?.name ?? []);
-  const known = names.length > 0 ? `The accounts are ${names.join(', ')}.` : 'The policy file has no accounts.';
+  const known =
+    names.length > 0 ? `The accounts are ${names.join(', ')}.` : 'The policy file has no accounts.';
   return { configs: [], rest, problem: `Nothing was done. There is no account of that name. ${known}` };
 }

@@ -23,7 +23,10 @@ describe('--account', () => {
     ['charge --account', 'Name one account after --account: main, lagos, abuja.'],
     ['charge --account=', 'Name one account after --account: main, lagos, abuja.'],
     ['--account lagos --account main x', 'Name one account after --account: main, lagos, abuja.'],
-    ['x --account lagso', 'There is no account “lagso”. Did you mean --account lagos? The accounts are main, lagos, abuja.'],
+    [
+      'x --account lagso',
+      'There is no account “lagso”. Did you mean --account lagos? The accounts are main, lagos, abuja.',
+    ],
     ['x --account berlin', 'There is no account “berlin”. The accounts are main, lagos, abuja.'],
   ])('%j is refused with the names there are', (text, problem) => {
     expect(readMerchantWords(text, names)).toEqual({ ok: false, problem });

@@ -148,14 +148,16 @@ routes: [{ name: one, when: { account: mian }, to: C0ALERTS01 }]
 roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
 `;
     const none = { PAYMENTS_CLIENT_ID__LAGOS_2: undefined, PAYMENTS_CLIENT_SECRET__LAGOS_2: undefined };
-    expect(problemsOf(twins, { ...none, PAYMENTS_STATIC_TOKEN__MAIN: 'ready' })).toEqual([
-      'accounts.1.name: an account before it is called main too.',
-      'accounts.1.account_id: it is main’s too; one account has one name.',
-      'accounts.1.colour: it is main’s too, so it tells nobody which is which.',
-      'accounts.1.channels: C0SHARED01 has a default account before it already.',
-      'routes.0.when.account: there is no account mian. Did you mean main?',
-      'roles.agent.accounts: there is no account lagos. The accounts are main, main.',
-    ].map((told) => expect.stringContaining(told)));
+    expect(problemsOf(twins, { ...none, PAYMENTS_STATIC_TOKEN__MAIN: 'ready' })).toEqual(
+      [
+        'accounts.1.name: an account before it is called main too.',
+        'accounts.1.account_id: it is main’s too; one account has one name.',
+        'accounts.1.colour: it is main’s too, so it tells nobody which is which.',
+        'accounts.1.channels: C0SHARED01 has a default account before it already.',
+        'routes.0.when.account: there is no account mian. Did you mean main?',
+        'roles.agent.accounts: there is no account lagos. The accounts are main, main.',
+      ].map((told) => expect.stringContaining(told)),
+    );
   });
 
   it('refuse what could not be typed, shown or kept apart', () => {
@@ -184,9 +186,14 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
 
   it('of the example file are good once they are no comment any more', () => {
     const example = readFileSync('payops.example.yml', 'utf8');
-    const commented = example.slice(example.indexOf('# accounts:'), example.indexOf('# Optional: rules by which'));
+    const commented = example.slice(
+      example.indexOf('# accounts:'),
+      example.indexOf('# Optional: rules by which'),
+    );
     const accounts = commented.replaceAll(/^# ?/gm, '');
-    const policy = example.replace(commented, accounts).replace('    # accounts: [test]', '    accounts: [test]');
+    const policy = example
+      .replace(commented, accounts)
+      .replace('    # accounts: [test]', '    accounts: [test]');
     const config = configOf(policy, {
       PAYMENTS_CLIENT_ID__LAGOS_2: undefined,
       PAYMENTS_CLIENT_SECRET__LAGOS_2: undefined,
