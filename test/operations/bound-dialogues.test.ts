@@ -14,6 +14,10 @@ function deskOf(submitted: string[], name: string): ChargeDesk {
   return { submit } as Partial<ChargeDesk> as ChargeDesk;
 }
 
+function away(): Promise<never> {
+  return Promise.reject(new StoreUnavailable('away'));
+}
+
 describe('a dialogue', () => {
   it('charges for the first account it charged for, again and again, and for no other', async () => {
     const store = openModelStore(() => 1_000);
@@ -31,7 +35,6 @@ describe('a dialogue', () => {
 
   it('charges for nobody while the store cannot say, and gives the reference to look for', async () => {
     const submitted: string[] = [];
-    const away = () => Promise.reject(new StoreUnavailable('away'));
     const desk = boundDialogues(deskOf(submitted, 'lagos'), {
       store: { create: away, read: away },
       merchant: 'lagos',
