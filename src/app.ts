@@ -36,6 +36,9 @@ export type App = {
   stop(): Promise<void>;
 };
 
+/** So many at once come of a flood of events; people’s commands and a sender’s usual pace are a few. */
+const pressingRequests = 16;
+
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
 export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
   const { config, log, now } = outside;
@@ -84,7 +87,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = outbox.start();
+      worker = outbox.start(() => server.underWay() >= pressingRequests);
       alarms.watch.start();
       alerts.summaries.start();
       log('info', 'Payops listens', { port, mode: config.slackMode });

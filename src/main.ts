@@ -10,7 +10,7 @@ const [
   { permissions },
   { permissionCheck },
   { readConfig, secretsOf },
-  { createLog },
+  { createLog, inOneWrite },
 ] = await Promise.all([
   import('./app.ts'),
   import('./app/webhook-settings.ts'),
@@ -30,10 +30,12 @@ if (result.kind === 'refused') {
 }
 
 const { config } = result;
+const output = inOneWrite((lines) => process.stdout.write(lines));
+process.on('exit', output.flush);
 const log = createLog({
   level: config.logLevel,
   secrets: secretsOf(config),
-  write: (line) => process.stdout.write(line),
+  write: output.write,
   now: () => new Date(),
 });
 for (const warning of result.warnings) log('warn', warning);
@@ -47,6 +49,7 @@ const [command, ...words] = process.argv.slice(2);
 if (command !== undefined) {
   const { runCommand } = await import('./app/run-command.ts');
   const end = await runCommand(command, words, { config, log, now: () => Date.now() });
+  output.flush();
   (end.exitCode === 0 ? process.stdout : process.stderr).write(`${end.words}\n`);
   process.exit(end.exitCode);
 }

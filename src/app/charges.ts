@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
@@ -121,8 +122,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     mayTry: (card) => cards.mayTry(card),
     find: (reference) => desk.find(reference),
     async chargedCard(reference) {
-      // Outside text of any length must not shape a key.
-      if (!parseOrderReference(reference).ok) return undefined;
+      if (!mayBeOurs(reference)) return undefined;
       const entry = await store.read(chargeKey(reference));
       return entry && openCharge(sealer, entry).card;
     },
@@ -154,4 +154,9 @@ function createBackground({ log }: Outside): {
       while (working.size > 0) await Promise.allSettled(working);
     },
   };
+}
+
+/** Outside text of any length must not shape a key; and what is no reference of the bot's was not charged by it. */
+function mayBeOurs(reference: string): boolean {
+  return reference.startsWith(chargeReferencePrefix) && parseOrderReference(reference).ok;
 }

@@ -29,7 +29,7 @@ import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 
-export type Outbox = { start(): Worker; health(): PartHealth; metric: Metric };
+export type Outbox = { start(isPressed: () => boolean): Worker; health(): PartHealth; metric: Metric };
 
 type OutboxParts = {
   kept: Kept;
@@ -104,8 +104,9 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   ];
 
   return {
-    start: () =>
+    start: (isPressed) =>
       startWorker({
+        isPressed,
         concurrency: lanesAtOnce,
         idleMs,
         failureDelayMs,
