@@ -8,7 +8,7 @@ export function helpText(others: readonly string[]): string {
   return [
     'The desk’s read-only operations, for engineers and scripts.',
     '',
-    'Usage: npm run --silent payops -- <command>',
+    'Usage: npm run payops --silent -- <command>',
     '',
     ...commands.map(({ usage, summary }) => `  ${usage.padEnd(widest)}  ${summary}`),
     '',

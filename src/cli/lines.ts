@@ -41,7 +41,7 @@ export function quotedText(text: string | undefined): string | undefined {
 export type MoneyJson = { minor: number; decimal: string; currency: string | null };
 
 export function moneyJson({ minor, currency }: { minor: number; currency?: string }): MoneyJson {
-  return { minor, decimal: wireFromMinor(minor), currency: currency ?? null };
+  return { minor, decimal: wireFromMinor(minor), currency: textOrNull(currency) };
 }
 
 export function moneyOrNull(money: Money | undefined): MoneyJson | null {

@@ -19,6 +19,7 @@ export type Screen = {
 /** A look-up that is answered at once shows nothing. */
 const firstDrawMs = 300;
 const drawEveryMs = 100;
+const usualColumns = 80;
 const clearLine = '\r\u001B[K';
 
 type ScreenParts = { stdout: Stream; stderr: Stream; quiet: boolean; now: () => number };
@@ -35,7 +36,8 @@ export function createScreen({ stdout, stderr, quiet, now }: ScreenParts): Scree
     const elapsedMs = now() - sinceMs;
     if (elapsedMs < firstDrawMs) return;
     isDrawn = true;
-    stderr.write(clearLine + progressLine(words, elapsedMs, stderr.columns ?? 80));
+    // A terminal that does not know its width says 0.
+    stderr.write(clearLine + progressLine(words, elapsedMs, stderr.columns || usualColumns));
   }
 
   return {
