@@ -5,12 +5,16 @@ import { doubtJson, doubtText } from '../../src/cli/doubt-output.ts';
 import { exitCodeWords } from '../../src/cli/exit-codes.ts';
 import { helpText } from '../../src/cli/help.ts';
 import { jsonText } from '../../src/cli/json-text.ts';
-import { printList } from '../../src/cli/list-output.ts';
+import type { Output } from '../../src/cli/command-words.ts';
+import { printList as printDeskList } from '../../src/cli/list-output.ts';
 import { lookupJson, lookupText } from '../../src/cli/lookup-output.ts';
 import { createScreen, progressLine, type Screen } from '../../src/cli/screen.ts';
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { Reading } from '../../src/domain/service-page.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { ListForgotten } from '../../src/operations/service-list.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
 import { terminalColumns } from '../../src/operations/list-csv.ts';
 import { terminalSubject } from '../../src/slack/list/list-subjects.ts';
@@ -97,7 +101,14 @@ describe('hostile words of the service', () => {
   });
 });
 
-async function printed(pages: readonly (readonly Terminal[])[], output: 'text' | 'json'): Promise<string> {
+type Printed = { out: string; code: number; words: string };
+
+/** A list whose walk gives these pages and then ends so. */
+async function printList(
+  pages: readonly (readonly Terminal[])[],
+  output: Output,
+  ends: () => Reading['end'] = () => 'last_page',
+): Promise<Printed> {
   let out = '';
   const screen: Screen = {
     out: async (text) => void (out += text),
@@ -111,12 +122,18 @@ async function printed(pages: readonly (readonly Terminal[])[], output: 'text' |
     show: async () => ({ kind: 'gone' }) as const,
     async *everyPage() {
       yield* pages;
-      return 'last_page' as const;
+      return ends();
     },
   };
   const desk = { list, subject: terminalSubject, columns: terminalColumns, matches: () => true };
   const question = { command: 'terminals', output, filter: '', all: true } as const;
-  expect(await printList(desk, question, { screen, place, now: () => 0 })).toMatchObject({ exitCode: 0 });
+  const { exitCode: code, words } = await printDeskList(desk, question, { screen, place, now: () => 0 });
+  return { out, code, words };
+}
+
+async function printed(pages: readonly (readonly Terminal[])[], output: Output): Promise<string> {
+  const { out, code } = await printList(pages, output);
+  expect(code).toBe(0);
   return out;
 }
 
@@ -127,6 +144,34 @@ describe('a list', () => {
     const [one, two] = [{ terminalId: '1' }, { terminalId: '2' }];
     const json = await printed([[], [one], [], [two], []], 'json');
     expect(JSON.parse(json)).toMatchObject({ items: [one, two], found: 2, read: { pages: 5, items: 2 } });
+  });
+});
+
+function breaking(error: Error) {
+  return () => {
+    throw error;
+  };
+}
+
+describe('a list that is not whole', () => {
+  it.each([
+    ['a repeated cursor', () => 'repeated_cursor' as const, 'the same cursor twice'],
+    ['a forgotten list', breaking(new ListForgotten()), 'read it anew'],
+    ['a store that went away', breaking(new StoreUnavailable('away')), 'The store does not answer'],
+  ])('because of %s says so, and its document is one that says so too', async (_, ends, words) => {
+    for (const output of ['text', 'csv', 'json'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one output after the other
+      const end = await printList([[{ terminalId: '1' }]], output, ends);
+      expect(end.code).toBe(6);
+      expect(end.words).toContain('broke off after 1 page, 1 terminal: what was printed is not all of it');
+      expect(end.words).toContain(words);
+    }
+    const { out } = await printList([[{ terminalId: '1' }]], 'json', ends);
+    expect(JSON.parse(out)).toMatchObject({ found: 1, complete: false });
+  });
+
+  it('because of a bug is not taken for one that the outside broke', async () => {
+    await expect(printList([], 'csv', breaking(new TypeError('a bug')))).rejects.toThrow('a bug');
   });
 });
 

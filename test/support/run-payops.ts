@@ -26,7 +26,7 @@ export function startPayops(
   const child = spawn(process.execPath, [...nodeOptions, program, 'payops', ...words], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 100_000,
     killSignal: 'SIGKILL',
   });
   const written = { stdout: '', stderr: '' };
