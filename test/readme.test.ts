@@ -19,6 +19,7 @@ const pages = [
   'CHANGELOG.md',
   'docs/agents.md',
   'docs/alerts.md',
+  'docs/command-line.md',
   'docs/performance.md',
   'docs/settings.md',
   'docs/design-decisions.md',
@@ -42,6 +43,10 @@ const whatRuns: Record<string, { by: string; seen: string; script?: string }> = 
     by: 'test/e2e/browser.test.ts',
     seen: 'src/playground/start.ts',
     script: 'playground',
+  },
+  'npm run payops -- --playground lookup ORDER-1001': {
+    by: 'test/e2e/payops.test.ts',
+    seen: 'npm run payops -- --playground lookup ORDER-1001',
   },
   'npm start': { by: 'test/support/bot.ts', seen: 'src/main.ts', script: 'start' },
 };

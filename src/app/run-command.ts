@@ -16,17 +16,15 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ['revoke-token', runRevokeToken],
 ]);
 
-/** What `node src/main.ts <command> <words>` does instead of starting the bot. Never throws. */
+/** One of the `operatorCommands`: what it does instead of starting the bot. Never throws for what is outside. */
 export async function runCommand(
   name: string,
   words: readonly string[],
   outside: Outside,
 ): Promise<CommandEnd> {
   const command = commands.get(name);
-  if (command) return await command(outside, words);
-  const known = [...commands.keys()].join(' and ');
-  return {
-    exitCode: 2,
-    words: `Payops has no command “${name}”. It has ${known}; without one the bot starts.`,
-  };
+  if (!command) throw new Error(`no operator's command of the name ${name}`);
+  return await command(outside, words);
 }
+
+export const operatorCommands: readonly string[] = [...commands.keys()];

@@ -41,10 +41,10 @@ export type ServiceList<Item> = {
    */
   show(request: ListRequest): Promise<ListAnswer<Item>>;
   /**
-   * The items of every page, the service's order, reading on to the end: one page in memory at a time. Throws what
-   * stops it, ListForgotten included.
+   * The items of every page, the service's order, reading on to the end: one page in memory at a time. Gives how the
+   * list ended. Throws what stops it, ListForgotten included.
    */
-  everyPage(of: ListOf): AsyncGenerator<readonly Item[]>;
+  everyPage(of: ListOf): AsyncGenerator<readonly Item[], Reading['end']>;
 };
 
 /** The list was forgotten while it was read. */
@@ -98,17 +98,19 @@ export function createServiceList<Item>(deps: ServiceListDeps<Item>): ServiceLis
 
     async *everyPage(of) {
       const walking = pages.walk(of, Infinity);
+      let last: Reading['end'] = 'last_page';
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop
         const next = await walking.next();
         if (!next.done) {
+          last = next.value.page.end;
           yield next.value.page.items;
           continue;
         }
         const end = next.value;
         if (end?.kind === 'failure') throw end.failure;
         if (end) throw new ListForgotten();
-        return;
+        return last;
       }
     },
   };

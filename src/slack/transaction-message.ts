@@ -34,7 +34,7 @@ export type TransactionView = {
  */
 export function transactionMessage(view: TransactionView): SlackMessage {
   const { confirmation } = view;
-  const { text, block } = headline(stateWords[confirmation.kind], details(view));
+  const { text, block } = headline(stateWords[confirmation.kind], transactionDetails(view));
   const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
   const blocks: MessageBlock[] = [
     block,
@@ -64,7 +64,8 @@ export const stateWords = {
   not_found: `🔎 ${outcomeWords.notFound}`,
 } as const;
 
-function details({ reference, confirmation }: TransactionView): string[] {
+/** What follows the state in the first line, wherever it is read. */
+export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [referenceWord(reference)];
   const { money, transaction } = confirmation;
   return [

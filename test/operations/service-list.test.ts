@@ -233,6 +233,12 @@ describe('a list of the service', () => {
     const sizes: number[] = [];
     for await (const items of list.everyPage(of)) sizes.push(items.length);
     expect(sizes).toEqual([50, 50, 50, 20]);
+    const walk = list.everyPage(of);
+    for (let pages = 0; pages < 4; pages += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await walk.next()).toMatchObject({ done: false });
+    }
+    expect(await walk.next()).toEqual({ done: true, value: 'last_page' });
     time.nowMs += 30 * 60_000 + 1;
     await expect(list.everyPage(of).next()).rejects.toThrow('not remembered');
   });
