@@ -122,7 +122,8 @@ export function cardNumberMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(rest.join(' '))])] };
 }
 
-const failureWords: Record<FailureKind, { what: string; next: string }> = {
+/** What happened outside, and what to do then; both without their full stop or with it as they stand in a line. */
+export const failureWords: Record<FailureKind, { what: string; next: string }> = {
   timeout: {
     what: 'No answer from the payments service in time',
     next: 'try again in a minute.',
