@@ -3,7 +3,9 @@ import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
 import { seedCards } from '../../src/playground/payments/seed.ts';
 import type { PageMessage } from '../../src/playground/protocol.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
+import { cardEmailFields } from '../../src/slack/card-email/form-modal.ts';
 import { cardsActions } from '../../src/slack/cards/cards-actions.ts';
+import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries } from '../support/canaries.ts';
 import {
@@ -17,6 +19,7 @@ import { openHouse, type House, type HouseOptions, type Person } from '../suppor
 const cardPath = '/v1/checkout/tokenized-card-data';
 const ada = seedCards.approves;
 const bola = seedCards.requiresOtp;
+const newEmail = 'ada.canary.new@example.org';
 
 /** On a loaded machine the house's second would be the test's accident. */
 const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
@@ -41,13 +44,23 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
     expect(listed).not.toContain('sample');
 
     await dialogue.pressInMessage('lead', cardsActions.charge);
-    const form = await dialogue.modalSays('lead', 'Charge a card');
-    expect(JSON.stringify(form.view)).toContain('·· 4081');
-    await dialogue.close('lead');
-    await dialogue.pressInMessage('lead', cardsActions.changeEmail);
-    expect((await dialogue.modalSays('lead', 'Current e-mail')).text).toContain('·· 4081');
+    await dialogue.modalSays('lead', 'Charge a card');
+    const terms = await dialogue.submit('lead', { [chargeFields.amount]: '1,000.00' });
+    expect(terms?.text).toContain('·· 4081');
+    await dialogue.submit('lead');
+    await dialogue.modalSays('lead', 'Paid (confirmed)');
     await dialogue.close('lead');
 
+    await dialogue.pressInMessage('lead', cardsActions.changeEmail);
+    await dialogue.modalSays('lead', 'Current e-mail');
+    const change = await dialogue.submit('lead', { [cardEmailFields.next]: newEmail });
+    expect(change?.text).toContain('·· 4081');
+    await dialogue.submit('lead');
+    await dialogue.modalSays('lead', 'E-mail changed');
+    await dialogue.close('lead');
+
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, 'No saved cards');
+    await asks(desk, 'lead', `/pay cards ${newEmail}`, '1 saved card');
     const end = await deletes(desk, 'Card deleted');
     expect(end).toContain('has forgotten its token');
     expect(savedKeys(house)).not.toContain(ada.tokenKey);
@@ -118,6 +131,31 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
     await pressIn(house, first, cardsActions.remove);
     expect(await says(desk, 'lead', 'Already gone')).toContain('has forgotten its token');
     await expect(dialogue.readBack('agent', { card: '4081', amount: '1.00' })).rejects.toThrow('No card');
+  });
+
+  it('that are many turn their pages, on both of which each button means its own card', async (test) => {
+    const desk = await openDesk(test, { payments: { seed: false } });
+    const { house, dialogue } = desk;
+    const email = 'many.cards@example.com';
+    for (let number = 0; number < 10; number += 1) {
+      const orderReference = `FIRST-${number}`;
+      const order = { amount: '50.00', customerEmail: email, orderReference };
+      // oxlint-disable-next-line no-await-in-loop -- an order must be there to be paid
+      await house.payments.act({ kind: 'create_order', ...order });
+      // oxlint-disable-next-line no-await-in-loop
+      await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    }
+    const keys = savedKeys(house);
+    expect(keys).toHaveLength(10);
+    const first = await asks(desk, 'lead', `/pay cards ${email}`, '10 saved cards');
+    expect(first).toContain('shown 1–8');
+    expect(first).toContain('2 more: press Next.');
+    await dialogue.pressInMessage('lead', `${cardsActions.page}.next`);
+    const second = await says(desk, 'lead', 'shown 9–10');
+    expect(second).toContain('10. ');
+    await deletes(desk, 'Card deleted');
+    expect(savedKeys(house)).toEqual(keys.filter((_, index) => index !== 8));
+    expect(house.payments.stats().calls[`GET ${cardPath}`]).toBe(1);
   });
 
   it('are listed for nobody but whom the roles name', async (test) => {
@@ -244,5 +282,5 @@ async function expectNothingOut({ house, bot, answered }: Desk): Promise<void> {
   expect(acks).not.toContain(ada.tokenKey);
   const tokens = { ada: ada.tokenKey, bola: bola.tokenKey };
   expect(findCanaries(tokens, places)).toEqual([]);
-  expect(findCanaries({ address: ada.customerEmail }, { log, store })).toEqual([]);
+  expect(findCanaries({ address: ada.customerEmail, newEmail }, { log, store })).toEqual([]);
 }

@@ -95,8 +95,13 @@ describe('listSavedCards', () => {
     await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it.each([401, 403, 429, 500])('throws for HTTP %i', async (httpStatus) => {
-    await expect(listAnswered({}, httpStatus)).rejects.toThrow();
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [429, 'rate_limited'],
+    [500, 'server'],
+  ])('throws for HTTP %i, as %s', async (httpStatus, kind) => {
+    await expect(listAnswered({}, httpStatus)).rejects.toMatchObject({ kind });
   });
 });
 
