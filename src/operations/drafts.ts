@@ -34,8 +34,8 @@ const draftBody = z.object({ salt: z.string(), terms: z.unknown(), taken: z.lite
 type Draft<Terms> = { salt: string; terms: Terms; taken?: true };
 
 /**
- * `prefix` keeps the kinds of terms apart; `kept` is told of each before it is kept, by the key of its record. The order of the fields of `terms` is the order in which they are
- * hashed, whatever order they come in.
+ * `prefix` keeps the kinds of terms apart; `kept` is told of each before it is kept, by the key of its record. The
+ * order of the fields of `terms` is the order in which they are hashed, whatever order they come in.
  */
 export function createDrafts<Terms>(
   deps: { store: RecordStore; sealer: Sealer },

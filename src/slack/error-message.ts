@@ -122,7 +122,7 @@ export function cardNumberMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(rest.join(' '))])] };
 }
 
-/** What happened outside, and what to do then; both without their full stop or with it as they stand in a line. */
+/** What broke outside, without a full stop, and what to do then, with one. */
 export const failureWords: Record<FailureKind, { what: string; next: string }> = {
   timeout: {
     what: 'No answer from the payments service in time',

@@ -3,7 +3,7 @@
 import type { CardDeletionAnswer } from '../../domain/saved-card-list.ts';
 import { actions, button, code, headline, richText, type Run } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
+import { messageFoot } from '../charge/charge-place.ts';
 import { failureWords } from '../error-message.ts';
 import { customerWord, quoted, referenceWord } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
@@ -51,16 +51,17 @@ export function deletionMessage(
     text,
     blocks: [
       block,
-      richText(...lines, ...recordLines(deletion), ...openLines(deletion.open), ...sampleOf(place)),
+      richText(
+        ...lines,
+        ...recordLines(deletion),
+        ...openLines(deletion.open),
+        ...sampleLine(place.environment),
+      ),
       ...quoted('The service’s own words:', theirs),
       againButton(list),
       messageFoot(place, 'answered', nowMs),
     ],
   };
-}
-
-function sampleOf({ environment }: ChargePlace): Run[][] {
-  return sampleLine(environment);
 }
 
 function cardDetails({ face, customerEmail }: CardShown): string[] {
@@ -114,7 +115,7 @@ function endWords(deletion: DeletionShown, hasLink: boolean): EndWords {
           labelled('Money', 'none moves by this.'),
           labelled(
             'Next',
-            'list again: if the card is not listed any more, it is deleted. Deleting twice does no harm.',
+            'list again: if the card is not listed any more, it is deleted. Then press Delete … once more in the earlier list: it does no harm, and the bot forgets the card too.',
           ),
         ],
       };
