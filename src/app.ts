@@ -10,6 +10,7 @@ import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { createPayments, type Payments } from './app/payments.ts';
 import { createUndelivered, type Undelivered } from './app/undelivered.ts';
+import { createSavedCards } from './app/saved-cards.ts';
 import { readWebhooks, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
 import { createVerbs } from './commands/registry.ts';
@@ -179,6 +180,8 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     cardEmails: charges.cardEmails,
     showEnd: createShowEnd({ client: clients.interactive, log }),
     ledger: charges.ledger,
+    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges }),
+    mayRun,
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
     ...createDeskLists({ config, log, now }, { kept, payments }),

@@ -76,6 +76,8 @@ const noSettings = new Set([
   'ACCOUNT_ID',
   'REFRESH_TOKEN',
   'ACCESS_TOKEN',
+  'TOKEN_KEY',
+  'CUSTOMER_EMAIL',
   'PAYOPS_SKIP_NOTHING',
   'NODE_EXTRA_CA_CERTS',
 ]);

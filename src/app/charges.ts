@@ -7,7 +7,7 @@ import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
-import { createCardHistory } from '../operations/card-history.ts';
+import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
 import { createCardEmails, type CardEmails } from '../operations/change-card-email.ts';
 import { chargeKey, openCharge } from '../operations/charge-record.ts';
@@ -17,7 +17,8 @@ import { createChargeDrafts } from '../operations/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/create-charge-desk.ts';
 import { createOpenCharges } from '../operations/open-charges.ts';
-import { openFingerprint } from '../operations/fingerprint.ts';
+import { createDraftsOfCard, type DraftsOfCard } from '../operations/drafts-of-card.ts';
+import { openFingerprint, type Fingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
@@ -42,6 +43,8 @@ export type Charges = {
   chargedCard: (reference: string) => Promise<string | undefined>;
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
   mayTry: (card: string) => Promise<RetryVerdict>;
+  /** What else knows of a card that is deleted. */
+  forgetting: { drafts: DraftsOfCard; history: CardHistory; fingerprint: Fingerprint };
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -67,17 +70,8 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
-  const cards = createCardHistory({
-    store,
-    rule: {
-      waitMs: config.chargeRetryWaitHours * hourMs,
-      attempts: config.chargeRetryAttempts,
-      forgetMs: config.chargeRetryForgetDays * dayMs,
-    },
-    twinMs: config.chargeTwinMinutes * 60_000,
-    now,
-    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
-  });
+  const cards = openCardHistory(outside, kept);
+  const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
   const deps: DeskDeps = {
     store,
@@ -89,7 +83,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     ...payments,
     cards,
     openCharges: createOpenCharges({ store }),
-    drafts: createChargeDrafts({ store, sealer }),
+    drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({
       store,
       isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
@@ -114,12 +108,13 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const desk = createChargeDesk(deps);
   return {
     desk,
-    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, log, wait: sleep }),
+    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, draftsOfCard, log, wait: sleep }),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
+    forgetting: { drafts: draftsOfCard, history: cards, fingerprint },
     find: (reference) => desk.find(reference),
     async chargedCard(reference) {
       if (!mayBeOurs(reference)) return undefined;
@@ -132,6 +127,20 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+
+function openCardHistory({ config, now }: Outside, { store }: Kept): CardHistory {
+  return createCardHistory({
+    store,
+    rule: {
+      waitMs: config.chargeRetryWaitHours * hourMs,
+      attempts: config.chargeRetryAttempts,
+      forgetMs: config.chargeRetryForgetDays * dayMs,
+    },
+    twinMs: config.chargeTwinMinutes * 60_000,
+    now,
+    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
+  });
+}
 
 /** Work that nobody waits for: a throw ends it, never the process, and its charge is due again by its timer. */
 function createBackground({ log }: Outside): {

@@ -90,6 +90,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     report,
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
+    canListCards: payments.savedCards.kind === 'ready',
     leaseMs,
     postTimeoutMs: config.slackTimeoutSeconds * 1_000,
     giveUpMs: config.deliveryGiveUpHours * 3_600_000,

@@ -5,7 +5,7 @@ import { wordsOf } from '../slack/command-text.ts';
 import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
 import { unknownVerbMessage } from '../slack/error-message.ts';
 import { lookUpButton } from '../slack/evidence.ts';
-import { helpCommand, menuCommand } from './help.ts';
+import { helpCommand, isListed, menuCommand } from './help.ts';
 import { homeFor } from './home.ts';
 
 /**
@@ -57,7 +57,7 @@ function understand(text: string, verbs: readonly Command[], menu: Command): Und
   const bare = verbs.find((command) => command.takesBareWords);
   const nearest = nearestWord(
     first,
-    verbs.map((command) => command.verb),
+    verbs.filter(isListed).map((command) => command.verb),
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);

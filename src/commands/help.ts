@@ -46,7 +46,7 @@ export async function menuFor(
   verbs: readonly Command[],
   mayRun: MayRun,
 ): Promise<SlackMessage> {
-  const { allowed, refused } = await sortByPermit(caller, verbs, mayRun);
+  const { allowed, refused } = await sortByPermit(caller, verbs.filter(isListed), mayRun);
   if (!refused || allowed.some(({ permission }) => permission !== anyone)) return helpMessage(allowed);
   return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
 }
@@ -68,12 +68,16 @@ export async function sortByPermit(
   };
 }
 
+export function isListed({ hidden }: Command): boolean {
+  return hidden !== true;
+}
+
 function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {
   const [typed] = words;
   if (typed === undefined) return parsed(undefined);
   const verb = verbs.find((each) => each.verb === typed.toLowerCase());
   if (verb) return parsed(verb);
-  const names = verbs.map((each) => each.verb);
+  const names = verbs.filter(isListed).map((each) => each.verb);
   const nearest = nearestWord(typed, names);
   const hint = nearest === undefined ? `The verbs are ${names.join(', ')}.` : `Did you mean “${nearest}”?`;
   return problem(`There is no verb “${typed}”. ${hint}`);

@@ -5,6 +5,7 @@ import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-p
 import { stormPresses, type StormActions } from './alert-card/storm-parts.ts';
 import { alertsCommand, type AlertCardParts, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
+import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
@@ -16,6 +17,7 @@ export type VerbDeps = AlertsDeps &
   LookupDeps &
   ChargeDeps &
   CardEmailDeps &
+  CardsDeps &
   UndeliveredDeps &
   TerminalsDeps &
   AccountsDeps &
@@ -23,11 +25,12 @@ export type VerbDeps = AlertsDeps &
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
-  return [
+  const verbs: Command[] = [
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
     cardEmailCommand(deps),
+    cardsCommand(deps, (name) => verbs.some(({ verb }) => verb === name)),
     doubtCommand(deps),
     terminalsCommand(deps),
     accountsCommand(deps),
@@ -35,6 +38,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
   ];
+  return verbs;
 }
 
 /** What acts on the messages of alerts: on a card of its own, and on a storm’s digest. */
@@ -49,6 +53,8 @@ export const permissions: readonly Permission[] = [
   'charge',
   'otp',
   'card-email',
+  'cards',
+  deleteCardPermission,
   'doubt',
   'terminals',
   'accounts',

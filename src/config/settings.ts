@@ -2,6 +2,7 @@ import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
 import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
 import { paymentsSettings } from './payments-settings.ts';
+import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
 import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
@@ -74,6 +75,8 @@ export const settings = {
   ),
 
   ...paymentsSettings,
+
+  ...savedCardSettings,
 
   ...webhookSettings,
 

@@ -102,6 +102,8 @@ export type PrepareDeps = WorkDeps & {
   compose: (post: Post) => Composed;
   environment: Environment;
   account: string;
+  /** `/pay cards` works here, and is named where a card's token is missing. */
+  canListCards?: boolean;
   now: () => number;
   log: Log;
 };

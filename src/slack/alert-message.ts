@@ -54,7 +54,7 @@ function body(alert: Alert): MessageBlock[] {
   const { says, next } = verdict(alert);
   return [
     ...routeBlocks(alert.route),
-    ...cardSavedLines(event.cardSaved, alert.environment),
+    ...cardSavedLines(event.cardSaved, alert),
     ...reasons(event, recordOf(lookup)),
     ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
     ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),

@@ -131,6 +131,8 @@ type Facts = {
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one. */
   takesBareWords?: true;
+  /** Answers when it is typed, and stands in no list: something it needs is not set up. */
+  hidden?: true;
 };
 
 export type Definition<Input> = Facts & {

@@ -163,6 +163,19 @@ describe('adding a verb', () => {
     expect(await answerTo('help', { ...withFake, mayRun: noJuggling })).not.toContain('juggle');
   });
 
+  it('that is not set up answers when it is typed, and stands in no list', async () => {
+    const hidden: Command = { ...fakeVerb, hidden: true };
+    const withHidden = { verbs: [...verbs, hidden] };
+    for (const text of ['', 'help']) {
+      // oxlint-disable-next-line no-await-in-loop -- one answer after the other
+      expect(await answerTo(text, withHidden)).not.toContain('juggle');
+    }
+    expect(await answerTo('help xyzzy', withHidden)).not.toContain('juggle');
+    expect(await answerTo('help juggle', withHidden)).toContain('juggle 3');
+    expect(commandSet(withHidden.verbs).understand('juggle 3')).toMatchObject({ command: hidden });
+    expect(commandSet(withHidden.verbs).understand('jugle')).toMatchObject({ kind: 'command' });
+  });
+
   it('refuses two verbs of one word, or one button', () => {
     expect(() => commandSet([...verbs, ...verbs])).toThrow('two verbs share “lookup”');
     const other = { ...fakeVerb, buttons: [{ actionId: 'look_up', words: () => [] }] };

@@ -9,11 +9,16 @@ const noList = { begin: nobody, latest: nobody, show: nobody, everyPage: nobody 
 /** For verbs that have nothing to do with the service's lists. */
 export const noDeskLists: Pick<
   VerbDeps,
-  'terminals' | 'accounts' | 'accountDesk' | 'accountFields' | 'findAccount'
+  'terminals' | 'accounts' | 'accountDesk' | 'accountFields' | 'findAccount' | 'savedCards' | 'mayRun'
 > = {
   terminals: noList,
   accounts: noList,
   accountDesk: { begin: nobody },
   accountFields: [],
   findAccount: nobody,
+  savedCards: {
+    kind: 'ready',
+    desk: { list: nobody, listed: nobody, card: nobody, remember: nobody, remove: nobody },
+  },
+  mayRun: async () => ({ kind: 'allowed' }),
 };

@@ -50,6 +50,7 @@ it('lists the verbs in the order of the help', () => {
     'charge',
     'otp',
     'card-email',
+    'cards',
     'doubt',
     'terminals',
     'accounts',

@@ -3,6 +3,7 @@ import { createRandom } from '../../chaos/random.ts';
 import { agent, colleague } from '../../slack/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
+import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
@@ -18,7 +19,12 @@ export type TextsResult = {
   unfit: string[];
 };
 
-export const surfaces: readonly Surface[] = [...alertSurfaces, ...chargeSurfaces, ...botSurfaces];
+export const surfaces: readonly Surface[] = [
+  ...alertSurfaces,
+  ...chargeSurfaces,
+  ...cardsSurfaces,
+  ...botSurfaces,
+];
 
 export const own = {
   users: ['U0OWN00001', 'U0OWN00002', agent, colleague],
