@@ -57,13 +57,12 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { name: 'payops_posts_total', help: 'Attempts to post, by what became of them.', label: 'outcome' },
     outcomes,
   );
-  const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
+  const refusals = createRefusals();
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
 
   function report(channel: string, outcome: PostOutcome): void {
     posts.add(outcome.kind);
-    if (outcome.kind === 'refused') refused.set(channel, outcome);
-    else if (outcome.kind === 'posted') refused.delete(channel);
+    refusals.note(channel, outcome);
   }
 
   const leaseMs = config.workLeaseSeconds * 1_000;
@@ -114,13 +113,25 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
         log,
         workOnce: () => workOnce({ store: kept.store, leaseMs, kinds, log }),
       }),
-    health() {
+    health: refusals.health,
+    metric: posts.metric,
+  };
+}
+
+/** Which channels Slack refused last, for health. */
+function createRefusals() {
+  const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
+  return {
+    note(channel: string, outcome: PostOutcome): void {
+      if (outcome.kind === 'refused') refused.set(channel, outcome);
+      else if (outcome.kind === 'posted') refused.delete(channel);
+    },
+    health: (): PartHealth => {
       const [first] = refused;
       if (!first) return { state: 'ok' };
       const [channel, { slackError, fix }] = first;
       return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
     },
-    metric: posts.metric,
   };
 }
 
