@@ -85,7 +85,12 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
         const room = await turned(name, head);
         const summary = deps.summarise(room.summary, item);
         const next = { ...room, summary, items: [...room.items, item] };
-        return { kind: 'write', value: heads.sealHead(key, next), ttlMs, result: { ...asSeen(next), isNew: true } };
+        return {
+          kind: 'write',
+          value: heads.sealHead(key, next),
+          ttlMs,
+          result: { ...asSeen(next), isNew: true },
+        };
       });
     },
 
