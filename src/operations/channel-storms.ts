@@ -14,10 +14,10 @@ export type ChannelStormsDeps = {
   store: RecordStore;
   /** Alerts of one channel that pass singly in a window, where no rule says otherwise; 0: all of them. */
   threshold: number;
-  /** The window they are counted in, and how long a channel is quiet before its storm is over. */
+  /** The window they are counted in, and how long no more than a few come before a storm is over. */
   windowMs: number;
-  /** When an alert was last added to that storm. */
-  lastAddedMs: (storm: string) => Promise<number | undefined>;
+  /** When alerts last came to that storm in such numbers that it goes on. */
+  lastStormyMs: (storm: string) => Promise<number | undefined>;
   /** Its digest is to say that it is over. */
   tell: (storm: string) => Promise<void>;
   now: () => number;
@@ -64,7 +64,7 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
   }
 
   async function end(channel: string, { storm }: StoredChannelStorm): Promise<void> {
-    const lastMs = storm && (await deps.lastAddedMs(storm.id));
+    const lastMs = storm && (await deps.lastStormyMs(storm.id));
     await change(channel, (stored) => {
       if (!stored.storm || stored.storm.id !== storm?.id) return { next: stored, result: undefined };
       const checkAtMs = endsAtMs(stored.storm, lastMs, windowMs);

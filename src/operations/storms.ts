@@ -1,6 +1,7 @@
 import type { Environment } from '../domain/alert.ts';
 import {
   emptySummary,
+  lastStormyMs,
   summarise,
   type StormItem,
   type StormSeen,
@@ -71,7 +72,10 @@ export function createStorms(deps: StormsDeps): Storms {
   const channels = createChannelStorms({
     ...deps,
     tell,
-    lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
+    async lastStormyMs(storm) {
+      const head = await list.head(storm);
+      return head && lastStormyMs(head.summary);
+    },
   });
 
   async function add(storm: string, item: StormItem): Promise<void> {

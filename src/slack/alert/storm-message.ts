@@ -77,7 +77,7 @@ export function stormDirectMessage(storm: StormSeen, about: AboutMessage): Slack
 }
 
 const liveWords =
-  'So many that they are counted here, by what their events say, until the channel is quiet again. Each is kept, and a payment resolves it as ever.';
+  'So many that they are counted here, by what their events say, until few come again. Each is kept, and a payment resolves it as ever.';
 const overWords =
   'What comes from now on is told one by one again. Each of these is kept, and a payment resolves it as ever.';
 
