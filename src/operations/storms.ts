@@ -1,7 +1,6 @@
 import type { Environment } from '../domain/alert.ts';
 import {
   emptySummary,
-  lastStormyMs,
   summarise,
   type StormItem,
   type StormSeen,
@@ -72,10 +71,7 @@ export function createStorms(deps: StormsDeps): Storms {
   const channels = createChannelStorms({
     ...deps,
     tell,
-    async lastStormyMs(storm) {
-      const head = await list.head(storm);
-      return head && lastStormyMs(head.summary);
-    },
+    summaryOf: async (storm) => (await list.head(storm))?.summary,
   });
 
   async function add(storm: string, item: StormItem): Promise<void> {
