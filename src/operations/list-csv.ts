@@ -1,6 +1,6 @@
+import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import type { Account } from '../domain/account.ts';
 import type { Terminal } from '../domain/terminal.ts';
-import { csvHead, csvRows, type CsvColumn } from './csv.ts';
 
 /** Every field of the record, under the specification's own names. Spec: Terminal record. */
 export const terminalColumns: readonly CsvColumn<Terminal>[] = (
