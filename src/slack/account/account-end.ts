@@ -1,6 +1,6 @@
 // What became of a new account, in a modal and, for who has closed it, as a direct message.
 
-import type { Account, AccountEnd, NewAccount } from '../../domain/account.ts';
+import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from '../../domain/account.ts';
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { actions, button, code, headline, modal, person, richText, words, type Run } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
@@ -194,9 +194,10 @@ function lookUpWords(wanted: NewAccount): Run[] {
     : [words('look it up with '), code(`/pay account ${word(ref)}`), words('.')];
 }
 
+/** None for what cannot be looked up: the settings may let a reference be of another length. */
 function lookUpButtons(wanted: NewAccount) {
-  const ref = wanted['accountRef'];
-  return ref === undefined
-    ? []
-    : [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref })];
+  const ref = parseAccountKey(wanted['accountRef'] ?? '');
+  return ref.ok
+    ? [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value })]
+    : [];
 }

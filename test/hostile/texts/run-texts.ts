@@ -4,6 +4,7 @@ import { agent, colleague } from '../../slack/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
+import { listSurfaces } from './list-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
 import type { Shown, Surface } from './surface.ts';
@@ -18,7 +19,12 @@ export type TextsResult = {
   unfit: string[];
 };
 
-export const surfaces: readonly Surface[] = [...alertSurfaces, ...chargeSurfaces, ...botSurfaces];
+export const surfaces: readonly Surface[] = [
+  ...alertSurfaces,
+  ...chargeSurfaces,
+  ...botSurfaces,
+  ...listSurfaces,
+];
 
 export const own = {
   users: ['U0OWN00001', 'U0OWN00002', agent, colleague],
