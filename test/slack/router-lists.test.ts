@@ -106,6 +106,7 @@ describe('a list in Slack', () => {
     const { bot, asked, press } = await start();
     await bot.type('terminals');
     expect(bot.told.at(-1)?.text).toBe('Terminals 1–50 · page 1 · more follow');
+    expect(JSON.stringify(bot.told.at(-1)?.blocks)).toContain('1 call of the service for this');
     await press('next', valueOf(bot, 'next'));
     expect(bot.told.at(-1)).toMatchObject({
       text: expect.stringContaining('51–100'),
@@ -113,6 +114,7 @@ describe('a list in Slack', () => {
     });
     await press('back', valueOf(bot, 'back'));
     expect(bot.told.at(-1)?.text).toContain('1–50');
+    expect(JSON.stringify(bot.told.at(-1)?.blocks)).toContain('No call of the service');
     expect(asked).toEqual([undefined, '1']);
   });
 
@@ -156,7 +158,9 @@ describe('a list in Slack', () => {
       text: '✅ CSV of 450 terminals · in this conversation, for all who are in it',
       replace_original: true,
     });
-    expect(JSON.stringify(bot.told.at(-1)?.blocks)).toContain('Terminals 1–50');
+    expect(JSON.stringify(bot.told.at(-1)?.blocks)).toMatch(
+      /Terminals 1–50.*8 calls of the service for this/,
+    );
     expect(asked.length).toBe(9);
     expect(files.length).toBe(1);
     expect(files[0]?.to).toMatchObject({ channelId: expect.any(String), userId: expect.any(String) });

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { Reading } from '../../domain/service-page.ts';
+import type { ListPage, Reading } from '../../domain/service-page.ts';
 import type { ListOf } from '../../operations/service-pages.ts';
 import type { ListRequest, ServiceList } from '../../operations/service-list.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
@@ -135,7 +135,8 @@ async function answerCsv<Item>(
   const end = await whileWaiting(work, () => exportingMessage({ subject, filter }, seen));
   if (end.kind === 'gone') return await showAnew(listing, { owner: of.owner, filter }, 'gone');
   const news = fileNews({ subject, filter }, end);
-  return await showPage(listing, { ...of, filter, number, mostCalls: 0 }, news);
+  const callsBefore = 'reading' in end ? (end.reading?.calls ?? 0) : 0;
+  return await showPage(listing, { ...of, filter, number, mostCalls: 0 }, { callsBefore, news });
 }
 
 async function show<Item>(
@@ -144,8 +145,9 @@ async function show<Item>(
   owner: string,
   progress: ListRequest['progress'],
 ): Promise<SlackMessage> {
-  const of = await listOf(listing.list, question, owner);
-  return await showPage(listing, { ...of, ...wantedOf(question), ...(progress && { progress }) });
+  const { of, callsBefore } = await listOf(listing.list, question, owner);
+  const request = { ...of, ...wantedOf(question), ...(progress && { progress }) };
+  return await showPage(listing, request, { callsBefore });
 }
 
 /**
@@ -155,7 +157,7 @@ async function show<Item>(
 async function showPage<Item>(
   listing: Listing<Item>,
   request: ListRequest,
-  news?: ListNews,
+  { callsBefore, news }: { callsBefore: number; news?: ListNews },
 ): Promise<SlackMessage> {
   const { subject, list, place } = listing;
   const { owner, list: name, filter } = request;
@@ -164,7 +166,8 @@ async function showPage<Item>(
   if (page.stop?.kind === 'cursor_refused' && filter === '') {
     return await showAnew(listing, { owner, filter }, 'cursor_refused');
   }
-  return listMessage(subject, { list: name, filter, page, ...(news && { news }) }, place);
+  const shown = { list: name, filter, page: withCalls(page, callsBefore), ...(news && { news }) };
+  return listMessage(subject, shown, place);
 }
 
 async function showAnew<Item>(
@@ -175,16 +178,26 @@ async function showAnew<Item>(
   const of = await list.begin(owner);
   const page = await list.show({ ...of, ...fromTheBeginning(filter) });
   if (page.kind === 'gone') throw new Error('A list was forgotten as soon as it was read.');
-  return listMessage(subject, { list: of.list, filter, page, news: anewNews(subject, why) }, place);
+  const shown = { list: of.list, filter, page: withCalls(page, 1), news: anewNews(subject, why) };
+  return listMessage(subject, shown, place);
+}
+
+/** What is told as called for this is all of it, the call that began the list included. */
+function withCalls<Item>(page: ListPage<Item>, more: number): ListPage<Item> {
+  return { ...page, reading: { ...page.reading, calls: page.reading.calls + more } };
 }
 
 /** A new list for its beginning, the remembered one for all else: what was read is not read again. */
-async function listOf<Item>(list: ServiceList<Item>, question: Question, owner: string): Promise<ListOf> {
-  if (question.kind === 'pressed') {
-    return question.which === 'anew' ? await list.begin(owner) : { owner, list: question.press.list };
+async function listOf<Item>(
+  list: ServiceList<Item>,
+  question: Question,
+  owner: string,
+): Promise<{ of: ListOf; callsBefore: number }> {
+  if (question.kind === 'pressed' && question.which !== 'anew') {
+    return { of: { owner, list: question.press.list }, callsBefore: 0 };
   }
-  const latest = question.filter === '' ? undefined : await list.latest(owner);
-  return latest ?? (await list.begin(owner));
+  const latest = question.kind === 'typed' && question.filter !== '' ? await list.latest(owner) : undefined;
+  return latest ? { of: latest, callsBefore: 0 } : { of: await list.begin(owner), callsBefore: 1 };
 }
 
 type Wanted = { filter: string; number: number; mostCalls: number };

@@ -1,4 +1,5 @@
 import {
+  isAnyLength,
   isSecretField,
   lengthWords,
   readAccountField,
@@ -45,7 +46,12 @@ function inputOf(field: AccountField, given: string | undefined): ModalBlock {
   const { name, required, choices } = field;
   const parts = { id: accountFieldId(name), label: labelOf(name), optional: !required };
   if (choices === undefined) {
-    return textInput({ ...parts, hint: hintOf(field), ...(given === undefined ? {} : { initial: given }) });
+    const hint = hintOf(field);
+    return textInput({
+      ...parts,
+      ...(hint === undefined ? {} : { hint }),
+      ...(given === undefined ? {} : { initial: given }),
+    });
   }
   const [only] = choices;
   const initial = given ?? (choices.length === 1 ? only : undefined);
@@ -74,12 +80,14 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function hintOf(field: AccountField): string {
-  const must = `${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`;
-  if (field.name === 'accountRef') {
-    return `${must} Yours, to find the account by; empty: the bot gives it one.`;
-  }
-  return isSecretField(field.name) ? `${must} It is sent to the service and not kept by the bot.` : must;
+function hintOf(field: AccountField): string | undefined {
+  const words = [
+    // A bound that nobody meets only raises questions.
+    ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
+    ...(field.name === 'accountRef' ? ['Yours, to find the account by; empty: the bot gives it one.'] : []),
+    ...(isSecretField(field.name) ? ['It is sent to the service and not kept by the bot.'] : []),
+  ];
+  return words.length === 0 ? undefined : words.join(' ');
 }
 
 export type ReadAccount =
