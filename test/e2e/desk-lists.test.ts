@@ -99,7 +99,7 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     );
     held.release();
     await Promise.all(pressed);
-    const done = '✅ CSV of 166 terminals that match “Lekki Kiosk” · in this conversation';
+    const done = '📄 CSV of 166 terminals that match “Lekki Kiosk” · in this conversation';
     await house.until('the file of the filter', () => lastSeen(desk).text.includes(done), 60_000);
     expectShown(desk, 'agent');
     expect(files(house).map(rowsOf)).toEqual([166]);
@@ -107,7 +107,7 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     expect(filtered.calls).toBe(200);
 
     await asks(desk, '/pay terminals', 'Terminals 1–50 · page 1 · more follow');
-    await presses(desk, 'csv', '✅ CSV of 10,000 terminals');
+    await presses(desk, 'csv', '📄 CSV of 10,000 terminals');
     const [, all] = files(house);
     expect(all && rowsOf(all)).toBe(10_000);
     expect(all?.name).toMatch(/^terminals-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
@@ -115,7 +115,7 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     const after = { calls: calls(house, terminalsPath), residentMb: residentMb(bot) };
     expect(after.calls).toBe(400);
     // Every page was read by now: the next file costs no call.
-    await presses(desk, 'csv', '✅ CSV of 10,000 terminals');
+    await presses(desk, 'csv', '📄 CSV of 10,000 terminals');
     await house.until('the third file', () => files(house).length === 3);
     expect(calls(house, terminalsPath)).toBe(400);
     console.log('10,000 terminals', { before, filtered, after, csvMb: (all?.text.length ?? 0) / 1e6 });
@@ -127,7 +127,7 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     const { house, dialogue } = desk;
     house.workspace.setChannel(house.workspace.ids.channels.payDesk, { botIsMember: false });
     await asks(desk, '/pay accounts', 'Accounts 1–50');
-    await presses(desk, 'csv', '✅ CSV of 60 accounts · in your direct messages with the bot', 'accounts');
+    await presses(desk, 'csv', '📄 CSV of 60 accounts · in your direct messages with the bot', 'accounts');
     expect(JSON.stringify(lastSeen(desk).blocks)).toContain('/invite @pay');
     expect(files(house)).toEqual([]);
     const [file] = dialogue.directOf('agent').flatMap(({ files: all = [] }) => all);
@@ -136,7 +136,7 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     expect(file?.text).not.toMatch(/@example|\+234/);
   });
 
-  it('says what to do without the scope, while Slack is away, and when the service stops in between', async (test) => {
+  it('says what to do without the scope, and when the service stops in between', async (test) => {
     const desk = await openDesk(test, { payments: { terminals: 300 } });
     const { house } = desk;
     await asks(desk, '/pay terminals', 'Terminals 1–50');
@@ -218,6 +218,26 @@ describe('a new account', { timeout: 60_000 }, () => {
     expect(posts(house)).toBe(0);
   });
 
+  it('has the fields that the settings name, and without a reference says where to look', async (test) => {
+    const env = { ACCOUNT_NEW_FIELDS: 'accountName!:2-255,branchCode!:3,tier:gold|silver' };
+    const { house, dialogue } = await openDesk(test, { env });
+    await dialogue.opens('lead', '/pay account new');
+    const name = { [accountFieldId('accountName')]: 'Akoka Kiosk' };
+    const wrong = await dialogue.submit('lead', { ...name, [accountFieldId('branchCode')]: '12' });
+    expect(wrong?.errors[accountFieldId('branchCode')]).toContain('exactly 3 characters');
+    const answer = house.paymentsGate.hold(accountsPath, 'after');
+    await dialogue.submit('lead', { ...name, [accountFieldId('branchCode')]: '123' });
+    const held = await answer;
+    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created');
+    expect(doubt.text).toContain('/pay accounts');
+    held.release();
+    await house.until('the answer comes too late', () => posts(house) > 0);
+    const [asked] = house.paymentsGate.passed.filter(({ request }) => request.includes('branchCode'));
+    // Its address stands above its body.
+    const [, body = ''] = asked?.request.split('\n') ?? [];
+    expect(JSON.parse(body)).toEqual({ accountName: 'Akoka Kiosk', branchCode: '123' });
+  });
+
   it('refused by the service is corrected in the same form', async (test) => {
     const { house, dialogue } = await openDesk(test);
     await dialogue.opens('lead', '/pay account new');
@@ -267,7 +287,11 @@ async function asks(desk: Desk, command: string, words: string, person: Person =
 async function presses(desk: Desk, which: ListButton, words: string, verb = 'terminals'): Promise<void> {
   const person = 'agent';
   await desk.dialogue.pressInMessage(person, listActionId(verb, which));
-  await desk.house.until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 60_000);
+  await desk.house
+    .until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 30_000)
+    .catch((error: unknown) => {
+      throw new Error(`It says: ${JSON.stringify(lastSeen(desk, person))}`, { cause: error });
+    });
   expectShown(desk, person);
 }
 

@@ -208,6 +208,23 @@ describe('a list of the service', () => {
     }
   });
 
+  it('is one for each of two people who list at once', async () => {
+    const till = service(300);
+    const list = open(memoryStore(clock()), till);
+    const mine = await list.begin(owner);
+    const theirs = await list.begin('U0OTHER');
+    const next = async (of: typeof mine, number: number) =>
+      await list.show({ ...of, filter: '', number, mostCalls: 1 });
+    for (const number of [1, 2]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const [one, two] = await Promise.all([next(mine, number), next(theirs, number)]);
+      expect(one).toMatchObject({ number, before: number * 50, reading: { calls: 1 } });
+      expect(two).toEqual(one);
+    }
+    expect(await next(mine, 0)).toMatchObject({ number: 0, reading: { calls: 0 } });
+    expect(till.asked).toEqual([undefined, undefined, 'c1', 'c1', 'c2', 'c2']);
+  });
+
   it('tells its progress, page by page', async () => {
     const list = open(memoryStore(clock()), service(150));
     const of = await list.begin(owner);

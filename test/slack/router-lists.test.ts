@@ -155,7 +155,7 @@ describe('a list in Slack', () => {
     gate.resolve();
     await Promise.all([pressed, again]);
     expect(bot.told.at(-1)).toMatchObject({
-      text: '✅ CSV of 450 terminals · in this conversation, for all who are in it',
+      text: '📄 CSV of 450 terminals · in this conversation, for all who are in it',
       replace_original: true,
     });
     expect(JSON.stringify(bot.told.at(-1)?.blocks)).toMatch(
@@ -177,7 +177,7 @@ describe('a list in Slack', () => {
     const { bot, press, files, asked } = await start({ pages: 9 });
     await bot.type('terminals T44');
     await press('csv', valueOf(bot, 'csv'));
-    expect(bot.told.at(-1)?.text).toContain('✅ CSV of 11 terminals that match “T44”');
+    expect(bot.told.at(-1)?.text).toContain('📄 CSV of 11 terminals that match “T44”');
     expect(files[0]?.file.comment).toContain('11 terminals that match “T44”, of 450 terminals');
     expect(files[0]?.file.text.split('\r\n').length).toBe(13);
     expect(asked.length).toBe(9);

@@ -4,11 +4,11 @@ import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from 
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { actions, button, code, headline, modal, person, richText, words, type Run } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
-import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import { messageFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import { quoted, word } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
 import { accountActions } from './account-actions.ts';
-import { accountFacts } from './account-message.ts';
+import { accountFacts, accountFoot } from './account-message.ts';
 
 /** Nothing is submitted in any of these. */
 const endModalId = 'account_new_end';
@@ -36,7 +36,7 @@ export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): M
           ...lookUpWords(wanted),
         ),
       ),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }
@@ -56,7 +56,7 @@ export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlac
       headline(state, named(wanted)).block,
       ...blocks,
       ...(buttons.length === 0 ? [] : [actions(...buttons)]),
-      placeFoot(place),
+      accountFoot(place),
     ],
     // The form's own texts, so that they need not be typed again; secret ones are not among them.
     privateMetadata: again ? metadataOf(wanted) : '',

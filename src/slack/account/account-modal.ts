@@ -9,11 +9,12 @@ import type { NewAccount } from '../../domain/account.ts';
 import { alertBox, modal, richText, select, textInput } from '../blocks.ts';
 import { emailFormProblem } from '../charge/card-inputs.ts';
 import { plain } from '../charge/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import type { ViewValues } from '../command.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { visible } from '../text.ts';
 import { accountModalId } from './account-actions.ts';
+import { accountFoot } from './account-message.ts';
 
 export type AccountModalOptions = {
   place: ChargePlace;
@@ -31,7 +32,7 @@ export function accountModal({ place, fields, prefill = {}, problem }: AccountMo
       ...(problem === undefined ? [] : [alertBox('warning', problem)]),
       richText(plain('A new sub account of the business. No money moves by this.')),
       ...fields.map((field) => inputOf(field, prefill[field.name])),
-      placeFoot(place),
+      accountFoot(place),
     ],
     submit: 'Create the account',
   });

@@ -103,10 +103,10 @@ function placedNews<Item>(
   const what = `CSV of ${rowsWords(wanted, rows)}`;
   switch (placed.kind) {
     case 'here':
-      return news(`✅ ${what}`, ['in this conversation, for all who are in it']);
+      return news(`📄 ${what}`, ['in this conversation, for all who are in it']);
     case 'direct':
       return news(
-        `✅ ${what}`,
+        `📄 ${what}`,
         ['in your direct messages with the bot'],
         [
           words('The bot may put no file here. '),
