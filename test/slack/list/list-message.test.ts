@@ -3,6 +3,7 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading } from '../../../src/domain/service-page.ts';
 import type { Terminal } from '../../../src/domain/terminal.ts';
 import { assertBlocks, findBlockProblems } from '../../../src/slack/assert-blocks.ts';
+import { fileNews, type FileEnd } from '../../../src/slack/list/list-file.ts';
 import { anewNews, listMessage, readingMessage } from '../../../src/slack/list/list-message.ts';
 import { accountSubject, terminalSubject } from '../../../src/slack/list/list-subjects.ts';
 import type { SlackMessage } from '../../../src/slack/message.ts';
@@ -39,6 +40,22 @@ function buttons(message: SlackMessage): string[] {
   };
   return block.elements.map(({ text }) => text.text);
 }
+
+const ends: FileEnd[] = [
+  { kind: 'placed', placed: { kind: 'here' }, rows: 10_000 },
+  { kind: 'placed', placed: { kind: 'direct', fix: 'x'.repeat(300) }, rows: 1 },
+  { kind: 'placed', placed: { kind: 'failed', why: 'y'.repeat(300), fix: 'x'.repeat(300) }, rows: 1 },
+  { kind: 'stopped', stop: { kind: 'cursor_refused' }, rows: 50, reading },
+  { kind: 'stopped', stop: { kind: 'enough_calls' }, rows: 50, reading },
+  {
+    kind: 'stopped',
+    stop: { kind: 'failure', failure: new ServiceFailure('server', 'x') },
+    rows: 0,
+    reading: undefined,
+  },
+  { kind: 'nothing' },
+  { kind: 'running' },
+];
 
 const ended: Reading = { ...reading, end: 'last_page' };
 
@@ -129,6 +146,15 @@ describe('the message of a list', () => {
     const read = message.blocks.filter(({ type }) => type !== 'actions');
     expect(JSON.stringify([message.text, read])).not.toMatch(/\u202E/);
     const tooMany = shown('', { items: terminals(400, item) });
+    for (const end of ends) {
+      const filter = text.slice(0, 100);
+      const news = fileNews({ subject: terminalSubject, filter }, end);
+      const found = page({ items: terminals(400, item), stop: { kind: 'enough_calls' } });
+      const below = listMessage(terminalSubject, { list: 'abc', filter, page: found, news }, place);
+      assertBlocks('message', below.blocks);
+      assertBlocks('message', tablesAsLines(below).blocks);
+      expect(unescaped(below.text)).toBe(firstLine(below));
+    }
     expect(JSON.stringify(tooMany.blocks)).toContain('have no room here');
     expect(
       findBlockProblems(
