@@ -25,6 +25,7 @@ import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
 import { createMayRun } from './slack/directory.ts';
+import { createShareFile } from './slack/share-file.ts';
 import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -165,12 +166,13 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
   });
   const mayRun = createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now });
   const { storms, takeStorm } = alerts;
+  const uploadFile = createUploadFile(clients.delivery);
   const cardActions = {
     alertCards: alerts.cards,
     chargeAgain: alerts.chargeAgain,
     storms,
     takeStorm,
-    uploadFile: createUploadFile(clients.delivery),
+    uploadFile,
   };
   const verbDeps = {
     findTransaction: payments.findTransaction,
@@ -185,6 +187,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
     ...createDeskLists({ config, log, now }, { kept, payments }),
+    shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: parts.undelivered,
     currencies: config.chargeCurrencies,
     routes,

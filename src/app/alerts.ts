@@ -1,4 +1,5 @@
-import type { RoutePlan } from '../domain/alert-route.ts';
+import type { AlertRule, RoutePlan } from '../domain/alert-route.ts';
+import { mutedIn } from '../domain/daily-summary.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import {
   createAlertCards,
@@ -65,7 +66,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
-  const storms = openStorms(config, { store, sealer, rememberMs, now, wake });
+  const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
+  const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
   const cards = createAlertCards({
     store,
     sealer,
@@ -131,7 +133,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
 
 type StormTools = Pick<
   Parameters<typeof createStorms>[0],
-  'store' | 'sealer' | 'rememberMs' | 'now' | 'wake'
+  'store' | 'sealer' | 'rememberMs' | 'mutedIn' | 'now' | 'wake'
 >;
 
 function openStorms(config: Outside['config'], tools: StormTools): Storms {

@@ -1,4 +1,5 @@
 import type { AlertCard } from './alert-card.ts';
+import type { AlertRule } from './alert-route.ts';
 import type { Environment } from './alert.ts';
 import type { PaymentEvent } from './payment-event.ts';
 import type { Money } from './money.ts';
@@ -129,6 +130,8 @@ export type StormSeen = {
   /** How many of them a later payment made good. */
   recovered: number;
   taken?: StormTaken;
+  /** The rules that are muted now and would tell this channel more. */
+  muted: readonly AlertRule[];
   environment: Environment;
   account: string;
 };

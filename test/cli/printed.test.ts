@@ -124,6 +124,9 @@ async function printList(
       yield* pages;
       return ends();
     },
+    matchingPages: () => {
+      throw new Error('not asked for here');
+    },
   };
   const desk = { list, subject: terminalSubject, columns: terminalColumns, matches: () => true };
   const question = { command: 'terminals', output, filter: '', all: true } as const;

@@ -4,15 +4,25 @@ function nobody(): never {
   throw new Error('no list is read and no account is asked for here');
 }
 
-const noList = { begin: nobody, latest: nobody, show: nobody, everyPage: nobody };
+const noList = { begin: nobody, latest: nobody, show: nobody, everyPage: nobody, matchingPages: nobody };
 
 /** For verbs that have nothing to do with the service's lists. */
 export const noDeskLists: Pick<
   VerbDeps,
-  'terminals' | 'accounts' | 'accountDesk' | 'accountFields' | 'findAccount' | 'savedCards' | 'mayRun'
+  | 'terminals'
+  | 'accounts'
+  | 'exports'
+  | 'shareFile'
+  | 'accountDesk'
+  | 'accountFields'
+  | 'findAccount'
+  | 'savedCards'
+  | 'mayRun'
 > = {
   terminals: noList,
   accounts: noList,
+  exports: { terminals: nobody, accounts: nobody },
+  shareFile: nobody,
   accountDesk: { begin: nobody },
   accountFields: [],
   findAccount: nobody,

@@ -5,6 +5,7 @@ import { alertSurfaces } from './alert-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
+import { listSurfaces } from './list-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
 import type { Shown, Surface } from './surface.ts';
@@ -24,6 +25,7 @@ export const surfaces: readonly Surface[] = [
   ...chargeSurfaces,
   ...cardsSurfaces,
   ...botSurfaces,
+  ...listSurfaces,
 ];
 
 export const own = {
