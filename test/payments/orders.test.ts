@@ -26,6 +26,7 @@ const wanted: CheckoutOrder = {
   money: { minor: 10_000, currency: 'NGN' },
   customerEmail: 'eniola@example.com',
   reference,
+  savesCard: true,
 };
 
 const created = {
@@ -59,6 +60,18 @@ describe('createCheckoutOrder', () => {
       .post(orderPath, { order: { ...order, ...more }, tokenizeCard: true })
       .reply(200, envelope('00', created));
     expect(await createCheckoutOrder(clientOf(), accountId, { ...wanted, ...more })).toEqual(answer);
+  });
+
+  it('asks for neither a card nor a token when the card is not to be saved', async () => {
+    const order = {
+      amount: '100.00',
+      currency: 'NGN',
+      customerEmail: 'eniola@example.com',
+      orderReference: reference,
+    };
+    nock(baseUrl).post(orderPath, { order }).reply(200, envelope('00', created));
+    const answer = await createCheckoutOrder(clientOf(), accountId, { ...wanted, savesCard: false });
+    expect(answer).toMatchObject({ kind: 'created' });
   });
 
   it.each([
