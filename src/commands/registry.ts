@@ -8,6 +8,7 @@ import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
+import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
@@ -19,7 +20,8 @@ export type VerbDeps = AlertsDeps &
   UndeliveredDeps &
   TerminalsDeps &
   AccountsDeps &
-  AccountDeps;
+  AccountDeps &
+  LinkDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
@@ -27,6 +29,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
+    linkCommand(deps),
     cardEmailCommand(deps),
     doubtCommand(deps),
     terminalsCommand(deps),
@@ -48,6 +51,7 @@ export const permissions: readonly Permission[] = [
   'lookup',
   'charge',
   'otp',
+  'link',
   'card-email',
   'doubt',
   'terminals',
