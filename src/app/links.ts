@@ -25,8 +25,7 @@ export function createLinks({ config, log, now }: Outside, parts: LinkParts): Pa
     createCheckoutOrder,
     lookUp: createExpectedLookUp({ findTransaction, now }),
     lookUpNow: (expected) => lookUpExpected(findTransaction, expected),
-    // Where Slack does not say so, the link goes to whoever asked for it.
-    mayPost: async (channel) => (await lookAt(channel)).kind === 'reachable',
+    mayPost: async (channel) => (await lookAt(channel)).kind !== 'unreachable',
     callbackUrl: config.linkCallbackUrl,
     rules: {
       // A lease is longer than a call and its repeat.

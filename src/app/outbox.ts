@@ -19,7 +19,7 @@ import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
-import { createDelivery, messageDigest } from '../slack/delivery.ts';
+import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
@@ -87,7 +87,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       const message = messageOf(post, place);
       return {
         digest: messageDigest(message),
-        post: (channel, threadTs) => delivery.post(channel, message, threadTs),
+        post: (channel, threadTs) => postOr(delivery, post, { channel, message, threadTs }),
         edit: (channel, ts) => delivery.edit({ channel, ts }, message),
       };
     },
@@ -162,4 +162,14 @@ function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePla
   return post.note === undefined
     ? linkMessage(post.link, place, post)
     : linkNoteMessage(post.note, post.link, place, post);
+}
+
+type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };
+
+/** A link's card goes to whoever asked for it where the bot may not post: whoever types a command need not know. */
+async function postOr(delivery: Delivery, post: Post, { channel, message, threadTs }: Posting) {
+  const outcome = await delivery.post(channel, message, threadTs);
+  const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
+  if (!isElsewhere || post.kind !== 'link' || post.note !== undefined) return outcome;
+  return await delivery.post(post.link.by, message);
 }

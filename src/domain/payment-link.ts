@@ -47,7 +47,7 @@ export type PaymentLink = {
   cardSaved?: CardSaved;
   /** What the last look-up that found a record proved, and what not. */
   evidence?: Evidence;
-  /** Where its cards stand, by channel or person; the first is the one that was asked for. */
+  /** Where its cards go, by channel or person; the first is the one that was asked for. */
   places: readonly string[];
 };
 

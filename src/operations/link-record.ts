@@ -7,8 +7,6 @@ export type LinkRecord = {
   link: PaymentLink;
   /** The dialogue that asked for it: submitted twice, it asks once. */
   viewId: string;
-  /** Where it was asked for; undefined: its card is for the person alone. */
-  channel?: string;
   /** Rises with everything that is to be told; `told`: up to which it was. */
   turn: number;
   told: number;

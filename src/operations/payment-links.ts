@@ -31,7 +31,7 @@ export type LinkRequest = {
   /** The person's own; the dialogue's when absent. */
   reference?: OrderReference;
   by: string;
-  /** Where its card goes, if the bot may post there; to the person alone when absent. */
+  /** Where its card goes; to the person alone when absent. */
   channel?: string;
 };
 
@@ -52,7 +52,7 @@ export type PaymentLinks = {
   openOf(userId: string): Promise<PaymentLink[]>;
   /** Looks whether it is paid, now. Undefined: there is no such link. */
   lookNow(reference: string): Promise<{ link: PaymentLink; lookup: Lookup } | undefined>;
-  /** One more card, in that channel. False: the bot may not post there. */
+  /** One more card, in that channel. False: the bot cannot post there, as far as Slack tells. */
   share(reference: string, channel: string): Promise<boolean>;
   /**
    * Called with every event before it is called received, however often it comes. On record when it resolves; the
@@ -66,6 +66,8 @@ export type PaymentLinks = {
 export type PaymentLinksDeps = LinkStoreDeps &
   TellLinkDeps &
   AskForOrderDeps & {
+    /** False where Slack says that the bot cannot post; a post is what finds out the rest. */
+    mayPost: (channel: string) => Promise<boolean>;
     /** Asks the service, but not again at once when it is away. */
     lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
     /** For a person, who is not told of an outage that was a moment ago. */
@@ -141,9 +143,9 @@ function recordOf(
     askedAtMs: nowMs,
     state: { kind: 'asking' },
     misses: 0,
-    places: [],
+    places: [channel ?? by],
   };
-  return { link, viewId, ...(channel === undefined ? {} : { channel }), turn: 0, told: 0 };
+  return { link, viewId, turn: 0, told: 0 };
 }
 
 /** What became of it is told by whoever waits for this; of a link that is made, by its card too. */
@@ -178,8 +180,9 @@ function keepAnswer(
 
 /** Tells what is new of it and lets it rest until it is due. */
 async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecord> {
-  const told = record.told < record.turn ? await tellLink(linking, linking.links, record) : record;
-  return await linking.links.rest(told);
+  const { link, told, turn } = record;
+  if (told < turn) await tellLink(linking, link);
+  return await linking.links.rest(record);
 }
 
 async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {
@@ -226,17 +229,15 @@ async function work(linking: Linking, entry: Entry): Promise<void> {
     await keepUnopened(linking, entry, { what: 'a payment link', error });
     return;
   }
-  const told = record.told < record.turn ? await tellLink(linking, links, record) : record;
-  const { link } = told;
+  // First what may change it: a card that is edited twice in a row is read twice.
+  const { link } = record;
   const due = dueForLink(link, now(), rules);
   if (due === 'ask') {
     log('info', 'a payment link is asked for again', { orderReference: link.reference });
     record = await keepAnswer(linking, link, { end: await ask(linking, link), isRepeat: true });
   } else if (due === 'look_up') {
     const lookup = await linking.lookUp(expectedOf(link));
-    record = (await links.apply(link.reference, { kind: 'looked_up', lookup })) ?? told;
-  } else {
-    record = told;
+    record = (await links.apply(link.reference, { kind: 'looked_up', lookup })) ?? record;
   }
   await conclude(linking, record);
 }

@@ -1,5 +1,5 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
-import { openLink, openLinkNote, outboxKey } from './outbox.ts';
+import { openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, placeBelow, postOrEdit, waitForParent } from './post-or-edit.ts';
 import type { PrepareDeps, Prepared } from './prepare-post.ts';
@@ -14,7 +14,7 @@ export async function prepareLink(deps: PrepareDeps, work: Work, mayBeRepeat: bo
   return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
 }
 
-/** Below the card in a channel; to the person alone where the card is theirs alone. */
+/** Below the card in a channel; to the person alone where the card is theirs alone. Never before the card says the same. */
 export async function prepareLinkNote(
   deps: PrepareDeps,
   work: Work,
@@ -26,7 +26,7 @@ export async function prepareLinkNote(
   const link = await requireLink(deps, reference);
   const parent = linkCardKey(reference, channel);
   const place = channel === link.by ? { channel } : await placeBelow(deps, work, { parent, channel });
-  if (!place) return await waitForParent(deps, work);
+  if (!place || (await isUnderWay(deps, parent))) return await waitForParent(deps, work);
   const message = deps.compose({
     kind: 'link',
     note: what,
@@ -36,6 +36,11 @@ export async function prepareLinkNote(
     isFirst: true,
   });
   return { kind: 'post', ...place, message };
+}
+
+async function isUnderWay({ store }: PrepareDeps, card: string): Promise<boolean> {
+  const entry = await store.read(card);
+  return entry !== undefined && readOutboxRecord(entry.value).progress?.kind !== 'done';
 }
 
 /** One card for each place, a channel or a person. */

@@ -1,7 +1,5 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
 import type { Store } from '../store/store.ts';
-import type { LinkRecord } from './link-record.ts';
-import type { LinkStore } from './link-store.ts';
 import { outboxKey, type LinkBody, type LinkNoteBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { linkCardKey } from './prepare-link.ts';
@@ -10,8 +8,6 @@ import { storeMessage } from './store-message.ts';
 export type TellLinkDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
-  /** Whether the bot can post in that channel, as far as Slack tells. */
-  mayPost: (channel: string) => Promise<boolean>;
   /** As long as a link may still go on: after that its card would be posted a second time. */
   rememberMs: number;
   now: () => number;
@@ -21,33 +17,15 @@ export type TellLinkDeps = {
 
 /**
  * Stores the card in each of its places, or has it catch up, and tells whoever asked what they must hear of. All of
- * it may be done again: a card is stored once for each place, and a note once for each outcome. Gives the record
- * with its place. Throws StoreUnavailable.
+ * it may be done again: a card is stored once for each place, and a note once for each outcome. Throws
+ * StoreUnavailable.
  */
-export async function tellLink(
-  deps: TellLinkDeps,
-  links: Pick<LinkStore, 'apply'>,
-  record: LinkRecord,
-): Promise<LinkRecord> {
-  if (record.link.state.kind === 'asking') return record;
-  const placed = record.link.places.length > 0 ? record : await place(deps, links, record);
-  const { link } = placed;
+export async function tellLink(deps: TellLinkDeps, link: PaymentLink): Promise<void> {
+  // The form says so; a card comes with the answer.
+  if (link.state.kind === 'asking') return;
   const news = await Promise.all(link.places.map((channel) => storeCard(deps, link, channel)));
   const isTold = await storeNote(deps, link);
   if (isTold || news.includes(true)) deps.wake();
-  return placed;
-}
-
-/** Decided once: after a crash the card must not go to another place as well. */
-async function place(
-  { mayPost }: TellLinkDeps,
-  links: Pick<LinkStore, 'apply'>,
-  record: LinkRecord,
-): Promise<LinkRecord> {
-  const { channel, link } = record;
-  const isOpen = channel !== undefined && (await mayPost(channel));
-  const placed = await links.apply(link.reference, { kind: 'placed', place: isOpen ? channel : link.by });
-  return placed ?? record;
 }
 
 async function storeCard(deps: TellLinkDeps, { reference }: PaymentLink, channel: string): Promise<boolean> {

@@ -25,7 +25,7 @@ export async function createCheckoutOrder(
     ...(customerId === undefined ? {} : { customerId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
-  return await askForEffect({
+  const answer = await askForEffect({
     call: () =>
       client.POST('/v1/checkout/order', {
         params: { header: { accountId } },
@@ -34,6 +34,14 @@ export async function createCheckoutOrder(
     judge: judgeOrder,
     secrets: [],
   });
+  return isTaken(answer) ?? answer;
+}
+
+/** How a reference that is used already is refused here is not shown: by the code 400 or by HTTP 400, the words are the same. */
+function isTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
+  if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
+  const rejected = rejectedFor(answer.message);
+  return rejected.reason === 'reference_exists' ? rejected : undefined;
 }
 
 /** An order's `data` has `success` where a charge's has `status`. */

@@ -100,14 +100,15 @@ describe('createCheckoutOrder', () => {
     expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('tells a rejection with its reason and a failed validation with its words', async () => {
+  it('tells a used reference, however it is refused, and a failed validation with its words', async () => {
     const message = 'An order already exists with this order reference';
     const rejected = { kind: 'rejected', reason: 'reference_exists', message };
     expect(await orderAnswered(envelope('400', { success: false, message }))).toEqual(rejected);
-    expect(await orderAnswered({ code: '400', description: message }, 400)).toEqual({
+    expect(await orderAnswered({ code: '400', description: message }, 400)).toEqual(rejected);
+    expect(await orderAnswered({ code: '400', description: 'amount: is missing' }, 400)).toEqual({
       kind: 'not_made',
       failure: 'invalid_request',
-      message,
+      message: 'amount: is missing',
     });
   });
 });
@@ -139,8 +140,8 @@ describe('createCheckoutOrder at the service', () => {
     const { accountId } = merchant.service.credentials;
     const used = { ...wanted, reference: 'ORDER-1002' as OrderReference };
     expect(await createCheckoutOrder(clientAt(merchant), accountId, used)).toMatchObject({
-      kind: 'not_made',
-      message: 'An order already exists with this order reference',
+      kind: 'rejected',
+      reason: 'reference_exists',
     });
   });
 

@@ -40,9 +40,14 @@ export async function askForLink(deps: LinkDeps, submission: Submission): Promis
   }
 }
 
-function whereOf({ places: [place], by }: PaymentLink): Run[] {
-  if (place === undefined) return [];
+function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
+  if (place === undefined || state.kind === 'refused') return [];
   return place === by
     ? labelled('Its card', 'is a direct message to you.')
-    : labelled('Its card', 'stands in ', channelName(place), '.');
+    : labelled(
+        'Its card',
+        'stands in ',
+        channelName(place),
+        ', or with you alone if the bot may not post there.',
+      );
 }

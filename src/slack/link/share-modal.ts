@@ -19,7 +19,7 @@ export function shareModal(link: PaymentLink, place: ChargePlace): Modal {
       linkHeadline(link).block,
       richText(
         plain(
-          'Everybody in the channel sees the link, the amount and the masked e-mail. That card is kept up to date like the first.',
+          'Everybody in the channel sees the link, the amount and the masked e-mail. That card is kept up to date like the first. Where the bot may not post, it goes to whoever asked for the link.',
         ),
       ),
       channelInput(),
