@@ -154,6 +154,34 @@ describe('a payment link', { timeout: 60_000 }, () => {
     expect(await house.storeDump()).not.toContain('4111');
   });
 
+  it('comes to the person alone where the bot may not post, and is found paid though no event came', async (test) => {
+    const desk = await openDesk(test);
+    const { house, dialogue } = desk;
+    const { users, channels } = house.workspace.ids;
+    await house.workspace.act(users.agent, {
+      kind: 'send_message',
+      channel: channels.privateRoom,
+      text: '/pay link',
+    });
+    await house.until('the form opens', () => dialogue.modalOf('agent') !== undefined);
+    await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
+    await house.until('the card is theirs', () => dialogue.directOf('agent').length === 1);
+    await dialogue.close('agent');
+
+    await house.workspace.act(users.agent, { kind: 'open_home' });
+    const home = (): string => JSON.stringify(house.workspace.state(users.agent).home ?? {});
+    await house.until('it stands in the App Home', () => home().includes('Your open payment links'));
+    expect(home()).toContain(reference);
+
+    house.sendEventsTo([]);
+    await pay(house, reference);
+    await dialogue.pressInMessage('agent', linkActions.check);
+    const card = (): string | undefined => dialogue.directOf('agent')[0]?.text;
+    await house.until('the card says Paid', () => card()?.startsWith('✅ Paid (confirmed)') ?? false);
+    await house.until('nothing is left to do', async () => (await house.workLeft()) === 0);
+    expect(dialogue.directOf('agent').filter(({ text }) => text.includes('not paid yet'))).toEqual([]);
+  });
+
   it('is told by nobody who may not', async (test) => {
     const desk = await openDesk(test);
     await desk.house.type('onCall', '/pay link');

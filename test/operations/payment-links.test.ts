@@ -156,6 +156,23 @@ describe('a payment link', () => {
   });
 });
 
+describe('a payment link among replicas', () => {
+  it('has one card and one note, whoever works at it', async () => {
+    const house = openLinks();
+    const [one, two] = [house.start(), house.start()];
+    const [first, second] = await Promise.all([one.links.begin(request), two.links.begin(request)]);
+    expect([first.kind, second.kind].toSorted()).toEqual(['begun', 'known']);
+    await Promise.all([first, second].map((beginning) => beginning.kind === 'begun' && beginning.carryOn()));
+    house.service.lookups = Array.from({ length: 9 }, () => proven);
+    await Promise.all([one.links.trigger(paidEvent), two.links.trigger(paidEvent)]);
+    await Promise.all([one.drain(10_000), two.drain(10_000)]);
+    expect(house.service.asked).toEqual([reference]);
+    expect(house.cards()).toHaveLength(1);
+    expect(house.edits.at(-1)?.link.state.kind).toBe('paid');
+    expect(house.notes()).toEqual(['paid']);
+  });
+});
+
 describe('a payment link whose answer does not come', () => {
   it('is asked for again under its reference, and is lost when the order was made', async () => {
     const house = openLinks();
