@@ -17,7 +17,7 @@ export type LinkTerms = {
 /**
  * `refused`: surely no order was made. `lost`: an order of this reference is there, and its link is nobody's.
  * `unanswered`: the service never said whether it made one. `confirming`: a signed event says paid, and the look-up
- * does not yet. `aged`: no payment came for as long as it is followed; one that comes later still counts.
+ * does not yet. `review`: it has not for a day, or found a payment that is not as agreed. `aged`: no payment came for as long as it is followed; one that comes later still counts.
  */
 export type LinkState =
   | { kind: 'asking' }
@@ -161,21 +161,30 @@ function lookedUp(
   nowMs: number,
   rules: LinkRules,
 ): PaymentLink | undefined {
-  const { state } = link;
-  if (state.kind === 'paid' || state.kind === 'refused') return undefined;
+  if (link.state.kind === 'paid' || link.state.kind === 'refused') return undefined;
+  const state = stateAfterLook(link, lookup, nowMs, rules);
   const found = 'evidence' in lookup ? { evidence: lookup.evidence } : {};
-  if (lookup.kind === 'confirmed') {
-    return { ...link, ...found, state: { kind: 'paid', money: lookup.money, atMs: nowMs } };
+  return state && { ...link, ...found, state };
+}
+
+function stateAfterLook(
+  { state, askedAtMs }: PaymentLink,
+  lookup: Lookup,
+  nowMs: number,
+  { followMs }: LinkRules,
+): LinkState | undefined {
+  if (lookup.kind === 'confirmed') return { kind: 'paid', money: lookup.money, atMs: nowMs };
+  // Money moved, and not as agreed: no wait makes that right.
+  if (lookup.kind === 'not_confirmed' && lookup.evidence.status.holds) {
+    return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };
   }
   if (state.kind === 'confirming') {
     const isOver = nowMs - state.sinceMs >= proofPatienceMs;
-    const next: LinkState = isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
-    return { ...link, ...found, state: next };
+    return isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
   }
   // That nobody paid is said only when the service says so.
-  const isAged =
-    state.kind === 'open' && lookup.kind !== 'unchecked' && nowMs - link.askedAtMs >= rules.followMs;
-  return isAged ? { ...link, state: { kind: 'aged', atMs: nowMs } } : undefined;
+  const isAged = state.kind === 'open' && lookup.kind !== 'unchecked' && nowMs - askedAtMs >= followMs;
+  return isAged ? { kind: 'aged', atMs: nowMs } : undefined;
 }
 
 /** What is to be done about a link that is looked at now. */

@@ -111,7 +111,10 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
     async openOf(userId) {
       const references = (await mine.of(userId)).slice(0, mostLookedAt);
       const records = await Promise.all(references.map((reference) => links.read(reference)));
-      return records.flatMap((record) => (record && isFollowed(record.link) ? [record.link] : []));
+      // A reference that somebody typed may be of another person's link.
+      return records.flatMap((record) =>
+        record?.link.by === userId && isFollowed(record.link) ? [record.link] : [],
+      );
     },
     async lookNow(reference) {
       const record = await links.read(reference);

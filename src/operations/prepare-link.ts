@@ -1,7 +1,7 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
 import { openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
 import type { Work } from './outbox-work.ts';
-import { followedByEdit, isRepeat, placeBelow, postOrEdit, waitForParent } from './post-or-edit.ts';
+import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
 import type { PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A link's card in one place. The post leaves out who asked for it, whom it would ping; an edit follows that names them. */
@@ -24,6 +24,8 @@ export async function prepareLinkNote(
   const { reference, what } = openLinkNote(deps.sealer, entry.key, record);
   const { channel } = record;
   const link = await requireLink(deps, reference);
+  // Another note tells what it has become since.
+  if (link.state.kind !== what) return await settle(deps, work);
   const parent = linkCardKey(reference, channel);
   const place = channel === link.by ? { channel } : await placeBelow(deps, work, { parent, channel });
   if (!place || (await isUnderWay(deps, parent))) return await waitForParent(deps, work);

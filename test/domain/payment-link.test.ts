@@ -25,6 +25,8 @@ const created: LinkEvent = {
   end: { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.example/1' },
 };
 
+const check = (holds: boolean) => ({ holds, statement: 'said' });
+
 function become(state: LinkState, event: LinkEvent, atMs = nowMs): PaymentLink | undefined {
   return stepLink({ ...asked, state }, event, atMs, rules);
 }
@@ -66,6 +68,23 @@ describe('stepLink', () => {
     const link: PaymentLink = { ...asked, terms, state: { kind: 'open' } };
     const event: LinkEvent = { kind: 'payment_success', cardSaved: { kind: 'no_token' } };
     expect(stepLink(link, event, nowMs, rules)).not.toHaveProperty('cardSaved');
+  });
+
+  it('is reviewed at once when a payment is found that is not as agreed', () => {
+    const evidence = (paid: boolean) => ({
+      status: { part: 'status' as const, ...check(paid) },
+      reference: { part: 'reference' as const, ...check(true) },
+      amount: { part: 'amount' as const, ...check(false) },
+    });
+    const found = (paid: boolean): LinkEvent => ({
+      kind: 'looked_up',
+      lookup: { kind: 'not_confirmed', transaction: {}, money: undefined, evidence: evidence(paid) },
+    });
+    const confirming: LinkState = { kind: 'confirming', sinceMs: nowMs, looks: 0 };
+    expect(become(confirming, found(true))?.state.kind).toBe('review');
+    expect(become({ kind: 'open' }, found(true))?.state.kind).toBe('review');
+    expect(become(confirming, found(false))?.state).toMatchObject({ kind: 'confirming', looks: 1 });
+    expect(become({ kind: 'open' }, found(false))).toBeUndefined();
   });
 
   it('stays paid, whatever comes later', () => {

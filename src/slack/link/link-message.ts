@@ -117,7 +117,7 @@ export function linkNoteMessage(
 }
 
 const reviewWords =
-  'an event says that the link is paid, and a day of look-ups did not prove it. Give no value; tell whoever runs payments.';
+  'money may have moved, and not as agreed: the look-up does not prove this payment. Give no value; tell whoever runs payments.';
 
 function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
   const { state, order, evidence } = link;
@@ -136,7 +136,7 @@ function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
     case 'paid':
       return [...proof, ...saved(link, place)];
     case 'review':
-      return [richText(plain(`By an event it is paid: ${reviewWords}`)), ...proof];
+      return [richText(labelled('Review', reviewWords)), ...proof];
     case 'aged':
       return [richText(...agedLines), ...failure(link)];
     case 'lost':
