@@ -27,6 +27,12 @@ const created: LinkEvent = {
 
 const check = (holds: boolean) => ({ holds, statement: 'said' });
 
+const evidence = (paid: boolean) => ({
+  status: { part: 'status' as const, ...check(paid) },
+  reference: { part: 'reference' as const, ...check(true) },
+  amount: { part: 'amount' as const, ...check(false) },
+});
+
 function become(state: LinkState, event: LinkEvent, atMs = nowMs): PaymentLink | undefined {
   return stepLink({ ...asked, state }, event, atMs, rules);
 }
@@ -71,11 +77,6 @@ describe('stepLink', () => {
   });
 
   it('is reviewed at once when a payment is found that is not as agreed', () => {
-    const evidence = (paid: boolean) => ({
-      status: { part: 'status' as const, ...check(paid) },
-      reference: { part: 'reference' as const, ...check(true) },
-      amount: { part: 'amount' as const, ...check(false) },
-    });
     const found = (paid: boolean): LinkEvent => ({
       kind: 'looked_up',
       lookup: { kind: 'not_confirmed', transaction: {}, money: undefined, evidence: evidence(paid) },
