@@ -33,6 +33,11 @@ const evidence = (paid: boolean) => ({
   amount: { part: 'amount' as const, ...check(false) },
 });
 
+const found = (paid: boolean): LinkEvent => ({
+  kind: 'looked_up',
+  lookup: { kind: 'not_confirmed', transaction: {}, money: undefined, evidence: evidence(paid) },
+});
+
 function become(state: LinkState, event: LinkEvent, atMs = nowMs): PaymentLink | undefined {
   return stepLink({ ...asked, state }, event, atMs, rules);
 }
@@ -77,10 +82,6 @@ describe('stepLink', () => {
   });
 
   it('is reviewed at once when a payment is found that is not as agreed', () => {
-    const found = (paid: boolean): LinkEvent => ({
-      kind: 'looked_up',
-      lookup: { kind: 'not_confirmed', transaction: {}, money: undefined, evidence: evidence(paid) },
-    });
     const confirming: LinkState = { kind: 'confirming', sinceMs: nowMs, looks: 0 };
     expect(become(confirming, found(true))?.state.kind).toBe('review');
     expect(become({ kind: 'open' }, found(true))?.state.kind).toBe('review');
