@@ -5,6 +5,7 @@ import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createDeskLists } from './app/desk-lists.ts';
+import { createLinks } from './app/links.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
@@ -21,6 +22,7 @@ import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
 import { rehearse } from './operations/rehearse.ts';
 import { createTestAlerts } from './operations/send-test-alert.ts';
+import type { PaymentLinks } from './operations/payment-links.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
@@ -51,6 +53,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
+  const links = createLinks(outside, { kept, payments, clients, wake });
   const routes = readRoutes(config);
   const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
   const undelivered = createUndelivered(outside, { kept, wake });
@@ -59,6 +62,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     payments,
     clients,
     charges,
+    links,
     alerts,
     routes,
     undelivered,
@@ -66,13 +70,14 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   });
 
   const channels = createChannels(outside, clients);
-  const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
+  const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const outbox = createOutbox(outside, {
     kept,
     payments,
     clients,
     receiving,
     charges,
+    links,
     alerts,
     alarms: alarms.watch,
   });
@@ -123,10 +128,17 @@ function openClients({ config, log }: Outside): SlackClients {
   );
 }
 
-type ReceivingParts = { kept: Kept; charges: Charges; alerts: Alerts; routes: RoutePlan; wake: () => void };
+type ReceivingParts = {
+  kept: Kept;
+  charges: Charges;
+  links: PaymentLinks;
+  alerts: Alerts;
+  routes: RoutePlan;
+  wake: () => void;
+};
 
 function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
-  const { kept, charges, alerts, routes, wake } = parts;
+  const { kept, charges, links, alerts, routes, wake } = parts;
   return {
     store: kept.store,
     sealer: kept.sealer,
@@ -138,7 +150,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     wake,
     rememberCard: charges.rememberCard,
     async beforeReceived(event) {
-      await Promise.all([charges.trigger(event), alerts.expect(event)]);
+      await Promise.all([charges.trigger(event), links.trigger(event), alerts.expect(event)]);
     },
   };
 }
@@ -148,6 +160,7 @@ type SlackParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  links: PaymentLinks;
   alerts: Alerts;
   routes: RoutePlan;
   undelivered: Undelivered;
@@ -189,6 +202,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     ...createDeskLists({ config, log, now }, { kept, payments }),
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: parts.undelivered,
+    links: parts.links,
     currencies: config.chargeCurrencies,
     routes,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),

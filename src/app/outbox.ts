@@ -3,7 +3,9 @@ import type { PartHealth } from '../http/health.ts';
 import { createCounter, type Metric } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
+import { linkPrefix } from '../operations/link-record.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
+import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
@@ -17,7 +19,8 @@ import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
-import { createDelivery, messageDigest } from '../slack/delivery.ts';
+import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
+import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
 import { testAlertMessage } from '../slack/test-alert-message.ts';
@@ -36,6 +39,7 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  links: Pick<PaymentLinks, 'find' | 'work'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
@@ -50,7 +54,7 @@ const outcomes = ['posted', 'rate_limited', 'refused', 'gone', 'not_sent', 'unsu
 
 /** What tells the channels: the worker over the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving, charges, alerts } = parts;
+  const { kept, payments, clients, receiving, charges, links, alerts } = parts;
   const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const posts = createCounter(
@@ -75,20 +79,20 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
+    findLink: links.find,
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
       const message = messageOf(post, place);
       return {
         digest: messageDigest(message),
-        post: (channel, threadTs) => delivery.post(channel, message, threadTs),
+        post: (channel, threadTs) => postOr(delivery, post, { channel, message, threadTs }),
         edit: (channel, ts) => delivery.edit({ channel, ts }, message),
       };
     },
     findByKey: (channel, key, sinceMs, threadTs) => delivery.findByKey(channel, key, sinceMs, threadTs),
     report,
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
+    ...place,
     canListCards: payments.savedCards.kind === 'ready',
     leaseMs,
     postTimeoutMs: config.slackTimeoutSeconds * 1_000,
@@ -99,6 +103,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: chargePrefix, work: charges.recover },
+    { prefix: linkPrefix, work: links.work },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
   ];
@@ -152,10 +157,32 @@ function messageOf(post: Post, place: ChargePlace): SlackMessage {
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
     case 'digest':
-      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+      return digestMessage(post);
     case 'test_alert':
       return testAlertMessage(post, place);
     case 'daily_summary':
       return dailySummaryMessage(post, place);
+    case 'link':
+      return linkPostMessage(post, place);
   }
+}
+
+function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
+  return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+}
+
+function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePlace): SlackMessage {
+  return post.note === undefined
+    ? linkMessage(post.link, place, post)
+    : linkNoteMessage(post.note, post.link, place, post);
+}
+
+type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };
+
+/** A link's card goes to whoever asked for it where the bot may not post: whoever types a command need not know. */
+async function postOr(delivery: Delivery, post: Post, { channel, message, threadTs }: Posting) {
+  const outcome = await delivery.post(channel, message, threadTs);
+  const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
+  if (!isElsewhere || post.kind !== 'link' || post.note !== undefined) return outcome;
+  return await delivery.post(post.link.by, message);
 }

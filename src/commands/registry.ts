@@ -9,6 +9,7 @@ import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
+import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
@@ -21,7 +22,8 @@ export type VerbDeps = AlertsDeps &
   UndeliveredDeps &
   TerminalsDeps &
   AccountsDeps &
-  AccountDeps;
+  AccountDeps &
+  LinkDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
@@ -29,6 +31,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
+    linkCommand(deps),
     cardEmailCommand(deps),
     cardsCommand(deps, (name) => verbs.some(({ verb }) => verb === name)),
     doubtCommand(deps),
@@ -52,6 +55,7 @@ export const permissions: readonly Permission[] = [
   'lookup',
   'charge',
   'otp',
+  'link',
   'card-email',
   'cards',
   deleteCardPermission,

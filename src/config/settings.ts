@@ -135,6 +135,17 @@ export const settings = {
     wholeNumber(30, 3_650),
     '365',
   ),
+  linkFollowHours: setting(
+    charges,
+    'How long an unpaid payment link is watched; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',
+    wholeNumber(1, 720),
+    '72',
+  ),
+  linkCallbackUrl: setting(
+    charges,
+    'Where the customer is sent after paying on the checkout page of a link; without it, nowhere.',
+    httpUrl(),
+  ),
   cardLedger: setting(
     charges,
     '`on`: saved cards that arrive with events are remembered, sealed, so that agents choose them. `off`: they are dropped, and a token is pasted for each charge.',

@@ -80,10 +80,10 @@ channels:
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [lookup, charge, otp, card-email, cards, doubt, terminals, accounts]
+    may: [lookup, charge, otp, link, card-email, cards, doubt, terminals, accounts]
   lead:
     users: [${users.lead}]
-    may: [lookup, charge, otp, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
+    may: [lookup, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]

@@ -9,7 +9,7 @@ import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts'
 import type { Transaction } from '../domain/transaction.ts';
 import { cardButtons } from './alert/card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './alert/card-lines.ts';
-import { cardSavedLines, cardSavedState } from './alert/card-saved-lines.ts';
+import { cardSavedLines, cardSavedState } from './charge/card-saved-lines.ts';
 import { routeBlocks } from './alert-route-blocks.ts';
 import { bold, fields, headline, richText, words } from './blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from './evidence.ts';

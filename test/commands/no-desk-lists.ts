@@ -1,12 +1,12 @@
 import type { VerbDeps } from '../../src/commands/registry.ts';
 
 function nobody(): never {
-  throw new Error('no list is read and no account is asked for here');
+  throw new Error('no list is read and no account or link is asked for here');
 }
 
 const noList = { begin: nobody, latest: nobody, show: nobody, everyPage: nobody, matchingPages: nobody };
 
-/** For verbs that have nothing to do with the service's lists. */
+/** For verbs that have nothing to do with the service's lists and links. */
 export const noDeskLists: Pick<
   VerbDeps,
   | 'terminals'
@@ -18,6 +18,7 @@ export const noDeskLists: Pick<
   | 'findAccount'
   | 'savedCards'
   | 'mayRun'
+  | 'links'
 > = {
   terminals: noList,
   accounts: noList,
@@ -31,4 +32,5 @@ export const noDeskLists: Pick<
     desk: { list: nobody, listed: nobody, card: nobody, remember: nobody, remove: nobody },
   },
   mayRun: async () => ({ kind: 'allowed' }),
+  links: { begin: nobody, find: nobody, openOf: async () => [], lookNow: nobody, share: nobody },
 };

@@ -49,6 +49,7 @@ it('lists the verbs in the order of the help', () => {
     'lookup',
     'charge',
     'otp',
+    'link',
     'card-email',
     'cards',
     'doubt',

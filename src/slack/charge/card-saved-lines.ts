@@ -3,7 +3,7 @@
 import type { Alert } from '../../domain/alert.ts';
 import type { CardSaved } from '../../domain/card-saved.ts';
 import { bold, code, fields, richText, words, type Run } from '../blocks.ts';
-import { cardWords } from '../charge/card-words.ts';
+import { cardWords } from './card-words.ts';
 import type { MessageBlock } from '../message.ts';
 
 /** Before the state of the payment, which is proven or not by itself. */
