@@ -5,6 +5,7 @@ import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createDeskLists } from './app/desk-lists.ts';
+import { createHomes, type Homes } from './app/homes.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
@@ -23,6 +24,7 @@ import { createTestAlerts } from './operations/send-test-alert.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
+import { createSharing } from './app/sharing.ts';
 import { createMayRun } from './slack/directory.ts';
 import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
@@ -45,9 +47,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const wake = (): void => worker?.wake();
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
+  const homes = createHomes(outside, { kept, wake });
+  const { changed: homeChanged } = homes;
+  const { approved } = alarms.watch;
+  const charges = createCharges(outside, { kept, payments, clients, wake, homeChanged, approved });
   const routes = readRoutes(config);
-  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
+  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake, homeChanged });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -57,8 +62,10 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     alerts,
     routes,
     undelivered,
+    homes,
     wake,
   });
+  homes.showThrough(slack);
 
   const channels = createChannels(outside, clients);
   const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
@@ -70,6 +77,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     charges,
     alerts,
     alarms: alarms.watch,
+    homes,
   });
   const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
   const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
@@ -94,7 +102,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-      await charges.drained();
+      await Promise.all([charges.drained(), homes.drained()]);
       await alarms.watch.stop();
       await kept.close();
     },
@@ -146,6 +154,7 @@ type SlackParts = {
   alerts: Alerts;
   routes: RoutePlan;
   undelivered: Undelivered;
+  homes: Homes;
   wake: () => void;
 };
 
@@ -175,11 +184,13 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     desk: charges.desk,
     cardEmails: charges.cardEmails,
     showEnd: createShowEnd({ client: clients.interactive, log }),
+    sharing: createSharing(kept, clients),
     ledger: charges.ledger,
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
     ...createDeskLists({ config, log, now }, { kept, payments }),
     undelivered: parts.undelivered,
+    alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
@@ -203,6 +214,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       commands: createCommandSet(verbs, mayRun, log),
       mayRun,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
+      homeOpened: parts.homes.opened,
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,
       now,

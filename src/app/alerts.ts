@@ -14,6 +14,7 @@ import {
   dailySummaryPrefix,
   type DailySummaries,
 } from '../operations/daily-summaries.ts';
+import { listInHand, type AlertsInHand } from '../operations/alerts-in-hand.ts';
 import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
@@ -34,6 +35,7 @@ import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
+  inHand: AlertsInHand;
   storms: Storms;
   takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
@@ -56,6 +58,8 @@ type AlertParts = {
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
+  /** Something of these people's alerts changed; see `OpenHomes`. */
+  homeChanged: (userIds: readonly string[]) => Promise<void>;
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
@@ -66,7 +70,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
   const storms = openStorms(config, { store, sealer, rememberMs, now, wake });
-  const cards = createAlertCards({
+  const bareCards = createAlertCards({
     store,
     sealer,
     storms,
@@ -77,6 +81,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     wake,
     log,
   });
+  const changed = (userIds: readonly string[]): void => void parts.homeChanged(userIds);
+  const { inHand, ...cards } = listInHand({ store, rememberMs, changed }, bareCards);
   const recovery = createAlertRecovery({
     store,
     sealer,
@@ -97,12 +103,13 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     rememberMs,
   });
   const eventLog = createEventLog({ store, sealer, log });
-  const times = summaryTimes(config);
-  const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
-  const takeStorm = createTakeStorm({ store, storms, cards, rememberMs, now, wake });
+  const summaries = createDailySummaries({ store, sealer, times: summaryTimes(config), now, wake, log });
+  // A storm's alerts are in nobody's list: its digest stands for them.
+  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
+    inHand,
     storms,
     takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),

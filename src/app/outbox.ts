@@ -4,6 +4,7 @@ import { createCounter, type Metric } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
+import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
@@ -38,6 +39,7 @@ type OutboxParts = {
   charges: Charges;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
+  homes: Pick<OpenHomes, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
 };
 
@@ -101,6 +103,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { prefix: chargePrefix, work: charges.recover },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
+    { prefix: homePrefix, work: parts.homes.work },
   ];
 
   return {
