@@ -30,10 +30,11 @@ export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMess
   const overview = helpMessage(allowed);
   const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;
   const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
-  return { text: overview.text, blocks: [...buttons, divider(), ...shown, divider(), ...overview.blocks] };
+  const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
+  return { text: overview.text, blocks: [...buttons, divider(), ...shown, ...end, ...overview.blocks] };
 }
 
-const nothingOpen: HomeBlock = richText([words('Nothing is open: no code, no doubt, no charge of yours.')]);
+const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
 async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<readonly HomeBlock[]> {
   const { home } = verb;

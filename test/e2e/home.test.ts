@@ -3,7 +3,6 @@ import type { PageBlock, PageMessage } from '../../src/playground/protocol.ts';
 import { seedCards } from '../../src/playground/payments/seed.ts';
 import { alertActions } from '../../src/slack/alert/card-actions.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
-import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import { lookupActions } from '../../src/slack/lookup/lookup-actions.ts';
 import { menuActionId } from '../../src/slack/menu-message.ts';
 import type { Bot } from '../support/bot.ts';
@@ -15,11 +14,13 @@ const ada = seedCards.approves;
 const here = { kind: 'message_shortcut', callbackId: 'lookup_here' } as const;
 const pan = '4111 1111 1111 1111';
 
+const withCards: HouseOptions = { payments: { knownCards: true } };
+
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
 describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
   it('say what waits for the person and offer what they may do', async (test) => {
-    const { house, dialogue } = await openDesk(test);
+    const { house, dialogue } = await openDesk(test, withCards);
     const before = await says(house, 'agent', () => house.type('agent', '/pay'), 'Nothing waits for you');
     expect(buttonsOf(before.blocks)).toEqual(['charge', 'otp', 'card-email', 'doubt'].map(menuActionId));
     const olu = await says(house, 'outsider', () => house.type('outsider', '/pay'), 'Not allowed');
@@ -30,7 +31,7 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
     await dialogue.modalSays('agent', 'of 3 tries left');
     await dialogue.close('agent');
     const after = await says(house, 'agent', () => house.type('agent', '/pay'), '1 thing waits for you');
-    expect(visibleText(after.blocks)).toContain('1 charge waits for a code from you · until');
+    expect(readable(after.blocks)).toContain('1 charge waits for a code from you · until');
     expect(after.text).toBe(firstLine(after));
     await dialogue.pressInMessage('agent', menuActionId('otp'));
     await dialogue.modalSays('agent', 'of 3 tries left');
@@ -40,9 +41,9 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
   });
 
   it('the Home that was opened follows a charge to its end, bounded, and holds no secret', async (test) => {
-    const { house, bot, dialogue } = await openDesk(test);
+    const { house, bot, dialogue } = await openDesk(test, withCards);
     await openHome(house, 'agent');
-    await homeSays(house, 'agent', 'Nothing is open');
+    await homeSays(house, 'agent', 'Nothing waits for you');
     await house.payments.act({ kind: 'order_next_charge', next: 'otp' });
     await dialogue.charge('agent', { card: '4081', amount: '1,000.00' });
     await homeSays(house, 'agent', 'Waiting for a code');
@@ -59,17 +60,17 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
       .map(({ request }) => decodeURIComponent(request.replaceAll('+', ' ')))
       .join('\n');
     expect(findCanaries({ token: ada.tokenKey, email: ada.customerEmail }, { homes: bodies })).toEqual([]);
-    assertBlocks('home', JSON.parse(JSON.stringify(shownHome(house, 'agent'))));
+    assertBlocks('home', JSON.parse(JSON.stringify(shownHome(house, 'agent').blocks)));
 
     // A look-up of it, without leaving the Home.
     await pressInHome(house, 'agent', lookupActions.open);
-    await dialogue.modalSays('agent', '✓ the status is SUCCESS', 20_000).catch(() => undefined);
-    expect(dialogue.modalOf('agent')?.text).toContain('Paid (confirmed)');
+    await dialogue.modalSays('agent', 'Look-up');
+    await dialogue.modalSays('agent', 'Refresh');
     expect(bot.lines.join('\n')).not.toContain('"level":"error"');
   });
 
   it('nobody’s Home is made who has not opened it', async (test) => {
-    const { house, dialogue } = await openDesk(test);
+    const { house, dialogue } = await openDesk(test, withCards);
     await dialogue.charge('agent', { card: '4081', amount: '1,000.00' });
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     expect(house.slackGate.passed.filter(({ path }) => path === '/api/views.publish')).toEqual([]);
@@ -80,11 +81,13 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
     await openHome(house, 'lead');
     await homeSays(house, 'lead', 'What you can do with /pay');
     const reference = await house.decline();
-    await house.until('it is told', () => house.posts('payAlerts').length > 0);
+    await house.until('it is told', () => seenIn(house, 'lead', 'payAlerts').length > 0);
     await pressOn(house, 'lead', { channel: 'payAlerts', actionId: alertActions.acknowledge });
     await homeSays(house, 'lead', 'Alerts in your hand');
     expect(homeOf(house, 'lead')).toContain(reference);
-    await house.approve();
+    // Of the same customer and amount: it makes the failure good.
+    const customerEmail = 'chidi.eze@example.com';
+    await house.payments.act({ kind: 'approve_saved_card_charge', amount: '5000.00', customerEmail });
     await homeLacks(house, 'lead', 'Alerts in your hand');
   });
 });
@@ -129,7 +132,8 @@ describe.concurrent('shortcuts', { timeout: 60_000 }, () => {
     await dialogue.press('agent', lookupActions.again);
     await dialogue.modalSays('agent', 'Not confirmed');
     await dialogue.press('agent', lookupActions.share);
-    await dialogue.modalSays('agent', 'Shared to the channel.');
+    const done = await dialogue.modalSays('agent', 'Shared to the channel.');
+    expect(buttonsOf(done.view.blocks)).toEqual([lookupActions.again]);
     expect(house.posts('payDesk').filter(({ text }) => text.includes('ORDER-1002'))).toHaveLength(1);
   });
 
@@ -168,6 +172,7 @@ describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
     await says(house, 'agent', () => house.type('agent', '/pay ORDER-1001'), 'Paid (confirmed)');
     await dialogue.pressInMessage('agent', lookupActions.share);
     await house.until('it is shared', () => shared(house).length === 1);
+    await noDoubleClick(house);
     await says(house, 'agent', () => dialogue.pressInMessage('agent', lookupActions.share), 'Shared already');
     expect(shared(house)).toHaveLength(1);
     await house.until('who shared it is named', () => JSON.stringify(shared(house)).includes('Shared by'));
@@ -206,6 +211,7 @@ describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
       JSON.stringify(seenIn(house, 'onCall', 'privateRoom')).includes('/invite @pay'),
     );
     await house.workspace.act(users.onCall, { ...at, text: '/invite @pay' });
+    await noDoubleClick(house);
     await press();
     await house.until('it is shared', () =>
       seenIn(house, 'onCall', 'privateRoom').some(
@@ -215,15 +221,15 @@ describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
   });
 });
 
+/** With `knownCards` there are saved cards to charge, and alerts of each in the channel. */
 async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
   const house = await openHouse(test, {
-    payments: { knownCards: true },
     ...options,
     env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '8' },
   });
   const bot = house.bot();
   await house.start(bot);
-  await house.cardsKnown();
+  if (options.payments) await house.cardsKnown();
   return { house, bot, dialogue: openChargeDialogue(house) };
 }
 
@@ -259,6 +265,10 @@ function firstLine({ blocks }: PageMessage): string {
   return visibleText(blocks.slice(0, 1)).replaceAll(/\s+/g, ' ').trim();
 }
 
+function readable(blocks: readonly PageBlock[]): string {
+  return visibleText(blocks).replaceAll(/ +/g, ' ');
+}
+
 function buttonsOf(blocks: readonly PageBlock[]): string[] {
   return elementsOf(blocks).map(({ element }) => element.action_id);
 }
@@ -271,6 +281,12 @@ function elementsOf(blocks: readonly PageBlock[]): Found[] {
     .flatMap(({ block_id: blockId = '', ...block }) =>
       ((block as { elements?: Found['element'][] }).elements ?? []).map((element) => ({ blockId, element })),
     );
+}
+
+/** Two presses within a second or two are one, and the bot says nothing to the second. */
+async function noDoubleClick(house: House): Promise<void> {
+  const at = performance.now() + 2_100;
+  await house.until('a press is a press of its own again', () => performance.now() > at);
 }
 
 /** Presses the newest such button that the person sees there. */
@@ -319,7 +335,7 @@ function shownHome(house: House, person: Person) {
 }
 
 function homeOf(house: House, person: Person): string {
-  return visibleText(house.workspace.state(house.workspace.ids.users[person]).home?.blocks ?? []);
+  return readable(house.workspace.state(house.workspace.ids.users[person]).home?.blocks ?? []);
 }
 
 async function homeSays(house: House, person: Person, words: string): Promise<void> {

@@ -41,7 +41,8 @@ async function say(
   { view, channel, what }: Said,
 ): Promise<void> {
   if (!modal) return what.kind === 'shared' ? undefined : await reply(notSharedMessage(what));
-  const shown = transactionModal(view, channel);
+  const isNotThere = what.kind === 'refused' || what.kind === 'busy';
+  const shown = transactionModal(view, channel, isNotThere);
   const box =
     what.kind === 'shared' || what.kind === 'shared_before'
       ? alertBox('success', 'Shared to the channel.')

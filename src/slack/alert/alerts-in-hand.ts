@@ -65,9 +65,7 @@ function alertItem(
   return [
     block,
     richText(since(card, receivedAtMs)),
-    ...(reference === undefined
-      ? []
-      : openLookUpButton(reference, event.amountMinor).map((one) => actions(one))),
+    ...(reference === undefined ? [] : openLookUpButton(reference).map((one) => actions(one))),
   ];
 }
 

@@ -36,8 +36,13 @@ export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
   return answerModal(place, onlyHome(lookingUpMessage(reference)), []);
 }
 
-export function transactionModal(view: TransactionView, channelId: string | undefined): Modal {
-  const share = channelId === undefined ? [] : [shareButton(view)];
+/** `mayShare`: false once it was shared; Refresh makes it another answer. */
+export function transactionModal(
+  view: TransactionView,
+  channelId: string | undefined,
+  mayShare = channelId !== undefined,
+): Modal {
+  const share = mayShare ? [shareButton(view)] : [];
   return answerModal({ ...view, channelId }, transactionParts(view).blocks, [
     againButton(wordsOfView(view)),
     ...share,

@@ -17,9 +17,11 @@ export function sharedMessage(
     text: 'Refresh',
     value: shareValue({ words: wordsOfView(view), about: by }),
   });
+  // Above the line that says where and when.
+  const sharer = isFirst ? [] : fields({ 'Shared by': [person(by)] });
   return {
     text,
-    blocks: [...blocks, ...(isFirst ? [] : fields({ 'Shared by': [person(by)] })), actions(refresh)],
+    blocks: [...blocks.slice(0, -1), ...sharer, ...blocks.slice(-1), actions(refresh)],
   };
 }
 
