@@ -100,7 +100,8 @@ describe.concurrent('shortcuts', { timeout: 60_000 }, () => {
     await house.workspace.act(users.agent, shortcut);
     await dialogue.modalSays('agent', 'You read the terms back before anything is charged.');
     await house.workspace.act(users.outsider, shortcut);
-    await dialogue.modalSays('outsider', 'Not allowed: /pay charge');
+    const refused = await dialogue.modalSays('outsider', 'Not allowed: /pay charge');
+    expect(refused.submit).toBeUndefined();
   });
 
   it('look the one reference of a message up, in its place, for whoever asked alone', async (test) => {
@@ -163,6 +164,7 @@ describe.concurrent('shortcuts', { timeout: 60_000 }, () => {
     await house.until('it is looked up', () =>
       seenIn(house, 'lead', 'payAlerts').some(({ ephemeral, text }) => ephemeral && text.includes(reference)),
     );
+    expect(seenIn(house, 'onCall', 'payAlerts').filter(({ ephemeral }) => ephemeral)).toEqual([]);
   });
 });
 
@@ -218,6 +220,8 @@ describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
         ({ ephemeral, text }) => !ephemeral && text.includes('Paid (confirmed)'),
       ),
     );
+    const inRoom = seenIn(house, 'onCall', 'privateRoom').filter(({ ephemeral }) => !ephemeral);
+    expect(inRoom).toHaveLength(1);
   });
 });
 

@@ -25,7 +25,8 @@ function stage() {
     cards,
   );
   const ofWhom = async (userId: string) => (await listed.inHand.of(userId)).map(({ event }) => event.key);
-  return { ...listed, kept, changed, ofWhom };
+  const move = (id: string, made: CardMove) => listed.move(id, made);
+  return { move, kept, changed, ofWhom };
 }
 
 describe('alerts in hand', () => {

@@ -35,7 +35,7 @@ describe('the menu', () => {
       ...(at % 2 === 0 ? { menu: { text: '𝒳'.repeat(80), opens: 'modal' as const } } : {}),
     }));
     const open = Array.from({ length: 40 }, () => waiting('שלום '.repeat(40)));
-    assertBlocks('message', menuMessage(verbs, open).blocks);
-    assertBlocks('message', menuMessage([], []).blocks);
+    expect(() => assertBlocks('message', menuMessage(verbs, open).blocks)).not.toThrow();
+    expect(() => assertBlocks('message', menuMessage([], []).blocks)).not.toThrow();
   });
 });

@@ -7,16 +7,12 @@ import { counted } from './charge-facts.ts';
 export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
-  const untilMs = Math.min(...charges.map(({ otp }) => otp?.until ?? Number.MAX_SAFE_INTEGER));
-  return {
-    count,
-    untilMs,
-    line: [
-      bold(`🔑 ${counted(count, 'charge waits', 'charges wait')} for a code from you`),
-      words(count === 1 ? ' · until ' : ' · the first until '),
-      moment(untilMs, '{time}'),
-    ],
-  };
+  const waits = bold(`🔑 ${counted(count, 'charge waits', 'charges wait')} for a code from you`);
+  const ends = charges.flatMap(({ otp }) => otp?.until ?? []);
+  if (ends.length === 0) return { count, line: [waits] };
+  const untilMs = Math.min(...ends);
+  const until = words(count === 1 ? ' · until ' : ' · the first until ');
+  return { count, untilMs, line: [waits, until, moment(untilMs, '{time}')] };
 }
 
 /** Those of a person whose outcome is not known. */

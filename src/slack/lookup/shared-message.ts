@@ -1,4 +1,5 @@
 import { actions, button, context, fields, headline, person, plainText, richText, words } from '../blocks.ts';
+import { word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 import { transactionParts, type TransactionView } from '../transaction-message.ts';
 import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
@@ -37,7 +38,7 @@ export type NotShared =
 export function notSharedMessage(why: NotShared): SlackMessage {
   const { state, next } = notSharedWords(why);
   const { text, block } = headline(state, []);
-  const said = why.kind === 'refused' ? [context(plainText(`Slack says: ${why.slackError}`))] : [];
+  const said = why.kind === 'refused' ? [context(plainText(`Slack says: ${word(why.slackError)}`))] : [];
   return { text, blocks: [block, richText([words(next)]), ...said] };
 }
 

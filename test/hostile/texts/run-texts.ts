@@ -6,6 +6,7 @@ import { botSurfaces } from './bot-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
+import { lookUpSurfaces } from './look-up-surfaces.ts';
 import type { Shown, Surface } from './surface.ts';
 
 export type TextsResult = {
@@ -18,7 +19,12 @@ export type TextsResult = {
   unfit: string[];
 };
 
-export const surfaces: readonly Surface[] = [...alertSurfaces, ...chargeSurfaces, ...botSurfaces];
+export const surfaces: readonly Surface[] = [
+  ...alertSurfaces,
+  ...chargeSurfaces,
+  ...botSurfaces,
+  ...lookUpSurfaces,
+];
 
 export const own = {
   users: ['U0OWN00001', 'U0OWN00002', agent, colleague],
