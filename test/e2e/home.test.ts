@@ -22,7 +22,9 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
   it('say what waits for the person and offer what they may do', async (test) => {
     const { house, dialogue } = await openDesk(test, withCards);
     const before = await says(house, 'agent', () => house.type('agent', '/pay'), 'Nothing waits for you');
-    expect(buttonsOf(before.blocks)).toEqual(['charge', 'otp', 'card-email', 'doubt'].map(menuActionId));
+    expect(buttonsOf(before.blocks)).toEqual(
+      ['charge', 'otp', 'card-email', 'doubt', 'terminals', 'accounts'].map(menuActionId),
+    );
     const olu = await says(house, 'outsider', () => house.type('outsider', '/pay'), 'Not allowed');
     expect(buttonsOf(olu.blocks)).toEqual([]);
 
