@@ -10,9 +10,12 @@ const longestSearched = 40_000;
 const minted = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
 /** Whoever quotes it or sets it in code means it to the letter, spaces included. */
 const quoted = /[“"„«`]([^“”"„«»`\n]{1,100})[”"“»`]/gu;
-/** “Reference: INV”, “order no. = 17”: what stands behind such a word. */
+/** “Reference: INV”, “order no. = 17”, “order #17”: what stands behind such a word. */
 const labelled =
   /(?<![\p{L}\p{N}])(?:order\s*|payment\s*)?(?:reference|ref|order|invoice|payment)(?:\s*(?:no\.?|number))?\s*[:#=]\s*([^\s,;“"`]{1,100})/giu;
+/** “invoice 2041”: without a sign only a number of some length, or it is a quantity. */
+const numbered =
+  /(?<![\p{L}\p{N}])(?:reference|ref|order|invoice)(?:\s(?:no\.?|number))?\s{1,3}(\d[^\s,;“"`]{2,99})/giu;
 /** The service's own id of an order only looks like a reference. */
 const orderIds = /order\s*id:?\s+\S+/giu;
 const tokens = /[^\s,;=|()[\]{}<>“”"„«»`…]+/gu;
@@ -51,9 +54,9 @@ function quotedIn(text: string): string[] {
 }
 
 function labelledIn(text: string): string[] {
-  return Array.from(text.matchAll(labelled), ([, word = '']) => word.replace(edges, '')).filter(
-    (word) => word.length > 1 && !isOther(word),
-  );
+  return [labelled, numbered]
+    .flatMap((pattern) => Array.from(text.matchAll(pattern), ([, word = '']) => word.replace(edges, '')))
+    .filter((word) => word.length > 1 && (/^\d+$/u.test(word) || !isOther(word)));
 }
 
 function lookalikesIn(text: string): string[] {
