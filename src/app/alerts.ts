@@ -18,6 +18,7 @@ import { listInHand, type AlertsInHand } from '../operations/alerts-in-hand.ts';
 import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PrepareDeps } from '../operations/prepare-post.ts';
 import { summariseDay } from '../operations/summarise-day.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
@@ -58,8 +59,7 @@ type AlertParts = {
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
-  /** Something of these people's alerts changed; see `OpenHomes`. */
-  homeChanged: (userIds: readonly string[]) => Promise<void>;
+  homeChanged: OpenHomes['changed'];
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
@@ -81,8 +81,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     wake,
     log,
   });
-  const changed = (userIds: readonly string[]): void => void parts.homeChanged(userIds);
-  const { inHand, ...cards } = listInHand({ store, rememberMs, changed }, bareCards);
+  const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
   const recovery = createAlertRecovery({
     store,
     sealer,
@@ -103,7 +102,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     rememberMs,
   });
   const eventLog = createEventLog({ store, sealer, log });
-  const summaries = createDailySummaries({ store, sealer, times: summaryTimes(config), now, wake, log });
+  const times = summaryTimes(config);
+  const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
   const takeStorm = createTakeStorm({ store, storms, cards: bareCards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;

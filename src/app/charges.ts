@@ -16,13 +16,14 @@ import { createChargeDrafts } from '../operations/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/create-charge-desk.ts';
 import { createOpenCharges } from '../operations/open-charges.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
-import type { TellCharge } from '../operations/run-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry } from '../store/store.ts';
+import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -51,8 +52,7 @@ type ChargeParts = {
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
-  /** Something of these people's charges changed; see `OpenHomes`. */
-  homeChanged: (userIds: readonly string[]) => Promise<void>;
+  homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
 };
 
@@ -68,10 +68,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const fingerprint = openFingerprint({ store, sealer, log });
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
-  const posts = followed(
-    createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep }),
-    (agents) => background.add(parts.homeChanged(agents)),
-  );
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
   const cards = createCardHistory({
     store,
     rule: {
@@ -102,18 +99,20 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     }),
     fingerprint,
     threeDSecureWords: config.chargeThreeDSecureWords,
-    tell: { ...posts, hasDesk: deskChannel !== undefined },
+    tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log }),
     inBackground: background.add,
     approved,
     async tellStuck(key, errorId) {
-      const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
+      const { ops: opsChannel } = config.policy.channels;
+      const told = { store, sealer, opsChannel, now };
       if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
     },
   };
-  const hasLedger = config.cardLedger === 'on';
-  const ledger = hasLedger ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
+  const ledger =
+    config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
+
   const desk = createChargeDesk(deps);
   return {
     desk,
@@ -124,7 +123,12 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
     find: (reference) => desk.find(reference),
-    chargedCard: (reference) => chargedCard(kept, reference),
+    async chargedCard(reference) {
+      // Outside text of any length must not shape a key.
+      if (!parseOrderReference(reference).ok) return undefined;
+      const entry = await store.read(chargeKey(reference));
+      return entry && openCharge(sealer, entry).card;
+    },
     drained: background.drained,
   };
 }
@@ -133,27 +137,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Work that nobody waits for: a throw ends it, never the process, and its charge is due again by its timer. */
-async function chargedCard({ store, sealer }: Kept, reference: string): Promise<string | undefined> {
-  // Outside text of any length must not shape a key.
-  if (!parseOrderReference(reference).ok) return undefined;
-  const entry = await store.read(chargeKey(reference));
-  return entry && openCharge(sealer, entry).card;
-}
-
-/** Called at every step of a charge; that an App Home is behind is no reason to wait. */
-function followed<Posts extends Pick<TellCharge, 'refresh'>>(
-  posts: Posts,
-  changed: (agents: readonly string[]) => void,
-): Posts {
-  return {
-    ...posts,
-    async refresh(reference: string, agents: readonly string[]) {
-      changed(agents);
-      await posts.refresh(reference, agents);
-    },
-  };
-}
-
 function createBackground({ log }: Outside): {
   add: (work: Promise<unknown>) => void;
   drained: () => Promise<void>;

@@ -15,11 +15,11 @@ export type HomeOwner = { userId: string; teamId?: string };
 export type OpenHomes = {
   /** Called before the Home is made, so that what changes meanwhile is seen. Throws StoreUnavailable. */
   opened: (owner: HomeOwner) => Promise<void>;
-  /** Something of theirs changed. Never throws, and nobody need wait for it. */
-  changed: (userIds: readonly string[]) => Promise<void>;
+  /** Something of theirs changed. Never throws, and nobody waits for it. */
+  changed: (userIds: readonly string[]) => void;
   /** For work of the prefix `homePrefix`. */
   work: (entry: Entry) => Promise<void>;
-  /** Resolves when nothing is being shown. */
+  /** Resolves when nothing is being stored or shown. */
   drained: () => Promise<void>;
 };
 
@@ -56,6 +56,7 @@ export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
   const { store, now, log } = deps;
   const changeRecord = createChangeRecord(store);
   const showing = new Set<Promise<void>>();
+  const marking = new Set<Promise<void>>();
 
   async function markBehind(userId: string): Promise<void> {
     const isMarked = await changeRecord(homePrefix + userId, (text) => {
@@ -75,12 +76,13 @@ export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
       });
     },
 
-    async changed(userIds) {
-      try {
-        await Promise.all([...new Set(userIds)].map(markBehind));
-      } catch (error) {
-        log('warn', 'An App Home may be behind', {}, error);
-      }
+    changed(userIds) {
+      const marks = [...new Set(userIds)].map(markBehind);
+      const done = Promise.all(marks)
+        .then(() => undefined)
+        .catch((error: unknown) => log('warn', 'An App Home may be behind', {}, error))
+        .finally(() => marking.delete(done));
+      marking.add(done);
     },
 
     async work(entry) {
@@ -99,7 +101,7 @@ export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
     },
 
     async drained() {
-      await Promise.allSettled(showing);
+      await Promise.allSettled([...marking, ...showing]);
     },
   };
 }
