@@ -25,7 +25,7 @@ export type OpenHomes = {
 
 export type OpenHomesDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
-  /** Never throws: what Slack refuses is logged. */
+  /** What Slack refuses is its own to log. */
   publish: (owner: HomeOwner) => Promise<void>;
   /** Called after work was stored. */
   wake: () => void;
@@ -96,6 +96,7 @@ export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
       const userId = entry.key.slice(homePrefix.length);
       const done = deps
         .publish({ userId, ...withoutUndefined({ teamId: record.teamId }) })
+        .catch((error: unknown) => log('error', 'An App Home could not be shown anew', { userId }, error))
         .finally(() => showing.delete(done));
       showing.add(done);
     },
