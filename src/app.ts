@@ -5,6 +5,7 @@ import { createChannels, type Channels } from './app/channels.ts';
 import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createDeskLists } from './app/desk-lists.ts';
+import { createHomes, type Homes } from './app/homes.ts';
 import { createLinks } from './app/links.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
@@ -26,6 +27,7 @@ import type { PaymentLinks } from './operations/payment-links.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import { createShowEnd } from './slack/show-end.ts';
+import { createSharing } from './app/sharing.ts';
 import { createMayRun } from './slack/directory.ts';
 import { createShareFile } from './slack/share-file.ts';
 import { createUploadFile } from './slack/upload-file.ts';
@@ -52,10 +54,13 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const wake = (): void => worker?.wake();
   const webhooks = readWebhooks(config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const charges = createCharges(outside, { kept, payments, clients, wake, approved: alarms.watch.approved });
+  const homes = createHomes(outside, { kept, wake });
+  const { changed: homeChanged } = homes;
+  const { approved } = alarms.watch;
+  const charges = createCharges(outside, { kept, payments, clients, wake, homeChanged, approved });
   const links = createLinks(outside, { kept, payments, clients, wake });
   const routes = readRoutes(config);
-  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
+  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake, homeChanged });
   const undelivered = createUndelivered(outside, { kept, wake });
   const slack = createSlackSide(outside, {
     kept,
@@ -66,8 +71,10 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     alerts,
     routes,
     undelivered,
+    homes,
     wake,
   });
+  homes.showThrough(slack);
 
   const channels = createChannels(outside, clients);
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
@@ -80,6 +87,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     links,
     alerts,
     alarms: alarms.watch,
+    homes,
   });
   const doors = { kept, payments, slack, channels, webhooks, receiving, outbox, undelivered, alarms };
   const server = createHttpServer({ log, routes: createRoutes(outside, doors) });
@@ -104,7 +112,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-      await charges.drained();
+      await Promise.all([charges.drained(), homes.drained()]);
       await alarms.watch.stop();
       await kept.close();
     },
@@ -164,6 +172,7 @@ type SlackParts = {
   alerts: Alerts;
   routes: RoutePlan;
   undelivered: Undelivered;
+  homes: Homes;
   wake: () => void;
 };
 
@@ -194,6 +203,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     desk: charges.desk,
     cardEmails: charges.cardEmails,
     showEnd: createShowEnd({ client: clients.interactive, log }),
+    sharing: createSharing(kept, clients),
     ledger: charges.ledger,
     savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges }),
     mayRun,
@@ -203,6 +213,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: parts.undelivered,
     links: parts.links,
+    alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
@@ -226,6 +237,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       commands: createCommandSet(verbs, mayRun, log),
       mayRun,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
+      homeOpened: parts.homes.opened,
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,
       now,

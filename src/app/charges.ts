@@ -19,11 +19,13 @@ import { createChargeDesk, isSettledCharge } from '../operations/create-charge-d
 import { createOpenCharges } from '../operations/open-charges.ts';
 import { createDraftsOfCard, type DraftsOfCard } from '../operations/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/fingerprint.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry } from '../store/store.ts';
+import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -54,6 +56,7 @@ type ChargeParts = {
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
+  homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
 };
 
@@ -91,7 +94,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     }),
     fingerprint,
     threeDSecureWords: config.chargeThreeDSecureWords,
-    tell: { ...posts, hasDesk: deskChannel !== undefined },
+    tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log }),
     inBackground: background.add,
     approved,

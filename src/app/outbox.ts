@@ -5,6 +5,7 @@ import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { linkPrefix } from '../operations/link-record.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
+import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
@@ -42,6 +43,7 @@ type OutboxParts = {
   links: Pick<PaymentLinks, 'find' | 'work'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
+  homes: Pick<OpenHomes, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
 };
 
@@ -106,6 +108,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { prefix: linkPrefix, work: links.work },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
+    { prefix: homePrefix, work: parts.homes.work },
   ];
 
   return {

@@ -2,11 +2,13 @@ import { parseAmount } from '../domain/money.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
 import type { Log } from '../log.ts';
 import { wordsOf } from '../slack/command-text.ts';
-import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
+import type { Button, Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
 import { unknownVerbMessage } from '../slack/error-message.ts';
 import { lookUpButton } from '../slack/evidence.ts';
-import { helpCommand, isListed, menuCommand } from './help.ts';
+import { menuActionId } from '../slack/menu-message.ts';
+import { helpCommand, isListed } from './help.ts';
 import { homeFor } from './home.ts';
+import { menuCommand } from './menu.ts';
 
 /**
  * Makes the verbs answer to what is typed, pressed and submitted, with help and menu made from the very same
@@ -14,12 +16,15 @@ import { homeFor } from './home.ts';
  */
 export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log: Log): CommandSet {
   const all: Command[] = [...verbs, helpCommand(() => all, mayRun)];
-  const menu = menuCommand(() => all, mayRun);
-  const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
+  const menu = menuCommand(() => all, mayRun, log);
+  const buttons = all.flatMap((command) => buttonsOf(command).map((button) => ({ command, button })));
   const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
   const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));
   const suggestions = all.flatMap((command) =>
     (command.suggestions ?? []).map((suggestion) => ({ command, suggestion })),
+  );
+  const shortcuts = all.flatMap((command) =>
+    (command.shortcuts ?? []).map((shortcut) => ({ command, shortcut })),
   );
   refuseTwins(all.map(({ verb }) => verb));
   refuseTwins([
@@ -28,6 +33,7 @@ export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log:
     ...suggestions.map(({ suggestion }) => suggestion.actionId),
   ]);
   refuseTwins(modals.map(({ modal }) => modal.callbackId));
+  refuseTwins(shortcuts.map(({ shortcut }) => shortcut.callbackId));
 
   return {
     understand: (text) => understand(text, all, menu),
@@ -38,8 +44,14 @@ export function createCommandSet(verbs: readonly Command[], mayRun: MayRun, log:
     press: (actionId) => presses.find(({ press }) => press.actionId === actionId),
     modal: (callbackId) => modals.find(({ modal }) => modal.callbackId === callbackId),
     suggestion: (actionId) => suggestions.find(({ suggestion }) => suggestion.actionId === actionId),
+    shortcut: (callbackId) => shortcuts.find(({ shortcut }) => shortcut.callbackId === callbackId),
     home: (caller) => homeFor(caller, { verbs: all, mayRun, log }),
   };
+}
+
+/** Those the verb declares, and the one of the menu, which runs it without words. */
+function buttonsOf({ verb, menu, buttons = [] }: Command): readonly Button[] {
+  return menu === undefined ? buttons : [...buttons, { actionId: menuActionId(verb), words: () => [] }];
 }
 
 /**

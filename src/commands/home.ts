@@ -1,10 +1,12 @@
 import { withDeadline } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
-import { context, divider, plainText } from '../slack/blocks.ts';
+import { context, divider, plainText, richText, words } from '../slack/blocks.ts';
 import type { Caller, Command, MayRun } from '../slack/command.ts';
+import { helpMessage } from '../slack/help-message.ts';
 import { limits } from '../slack/limits.ts';
+import { menuButtons } from '../slack/menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../slack/message.ts';
-import { menuFor, sortByPermit } from './help.ts';
+import { nothingAllowed, sortByPermit } from './help.ts';
 
 type HomeDeps = { verbs: readonly Command[]; mayRun: MayRun; log: Log };
 
@@ -12,22 +14,27 @@ type HomeDeps = { verbs: readonly Command[]; mayRun: MayRun; log: Log };
 const sectionMs = 3_000;
 
 /**
- * The App Home: what each verb the caller may run has for them, then the menu. A verb that throws or hangs
- * is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
+ * The App Home: buttons for what the caller may do, what each verb has for them, then all they can type. A verb that
+ * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
 export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
   const { verbs, mayRun } = deps;
-  const [menu, { allowed }] = await Promise.all([
-    menuFor(caller, verbs, mayRun),
-    sortByPermit(caller, verbs, mayRun),
-  ]);
+  const permitted = await sortByPermit(caller, verbs, mayRun);
+  const refusal = nothingAllowed(permitted);
+  if (refusal) return refusal;
+  const { allowed } = permitted;
   const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.
   const filled = sections.filter((section) => section.length > 0).toReversed();
-  if (filled.length === 0) return menu;
-  const room = limits.viewBlocks - menu.blocks.length - 1;
-  return { text: menu.text, blocks: [...fitInto(room, filled), divider(), ...menu.blocks] };
+  const buttons = menuButtons(allowed.filter(({ menu }) => menu?.opens === 'modal'));
+  const overview = helpMessage(allowed);
+  const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;
+  const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
+  const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
+  return { text: overview.text, blocks: [...buttons, divider(), ...shown, ...end, ...overview.blocks] };
 }
+
+const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
 async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<readonly HomeBlock[]> {
   const { home } = verb;

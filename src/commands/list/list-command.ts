@@ -53,11 +53,16 @@ export function listCommand<Item>(verb: Verb<Item>, deps: ListDeps<Item>): Comma
     summary,
     examples,
     permission,
+    menu: { text: capitalised(subject.many), opens: 'message' },
     effect: 'none',
     buttons: buttonKinds.map((which) => buttonOf(subject.verb, which)),
     parse: parseQuestion,
     run: (question, conversation) => answer({ ...deps, subject }, question, conversation),
   });
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function buttonOf(verb: string, which: ListButton): Button {

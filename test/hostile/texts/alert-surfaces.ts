@@ -131,7 +131,7 @@ function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
 }
 
 /** Parsed from the bytes that a sender signs, so that what JSON can carry gets in as it does in life. */
-function eventOf({ random, text }: Outside): PaymentEvent {
+export function eventOf({ random, text }: Outside): PaymentEvent {
   const kind = random.pick(['payment_failed', 'payment_success']);
   const order = {
     orderReference: random.chance(0.5) ? text() : 'REF-1',
@@ -151,7 +151,7 @@ function eventOf({ random, text }: Outside): PaymentEvent {
   return found.event;
 }
 
-function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
+export function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
   const asked = reference as OrderReference;
   return outside.random.pick([
     () => confirm({ reference: asked }, recordOf(outside, reference)),
@@ -166,7 +166,7 @@ function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
   ])();
 }
 
-function recordOf({ random, text }: Outside, reference: string): Transaction {
+export function recordOf({ random, text }: Outside, reference: string): Transaction {
   return {
     id: text(),
     status: random.pick(['SUCCESS', 'FAILED', text()]),
@@ -252,7 +252,7 @@ function cardShown(outside: Outside): AlertCardShown {
   };
 }
 
-function cardOf(outside: Outside): AlertCard {
+export function cardOf(outside: Outside): AlertCard {
   const { random, text } = outside;
   const acknowledged = { kind: 'acknowledged', by: ada, at, assignee: bola, snoozedUntil: at + 1 } as const;
   return random.pick<() => AlertCard>([

@@ -156,7 +156,7 @@ export const chargeSurfaces: readonly Surface[] = [
 ];
 
 /** What an agent's form and the bank may put into a charge. A reference is the bot's own, or one an agent chose. */
-function chargeOf(outside: Outside): ChargeSeen {
+export function chargeOf(outside: Outside): ChargeSeen {
   const { random, text } = outside;
   const [, plain] = random.pick(everyCharge);
   return {

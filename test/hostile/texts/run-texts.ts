@@ -8,6 +8,7 @@ import { chargeSurfaces } from './charge-surfaces.ts';
 import { listSurfaces } from './list-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
+import { lookUpSurfaces } from './look-up-surfaces.ts';
 import type { Shown, Surface } from './surface.ts';
 
 export type TextsResult = {
@@ -26,6 +27,7 @@ export const surfaces: readonly Surface[] = [
   ...cardsSurfaces,
   ...botSurfaces,
   ...listSurfaces,
+  ...lookUpSurfaces,
 ];
 
 export const own = {
