@@ -23,6 +23,7 @@ export function linkCommand(deps: LinkDeps): Command {
     examples: ['link', 'link 100.00'],
     permission: 'link',
     effect: 'none',
+    menu: { text: 'Payment link', opens: 'modal' },
     parse: parsePrefill,
     modals: [
       { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },

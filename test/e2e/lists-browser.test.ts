@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPlayground, type Playground } from '../../src/playground/playground.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { pressByKeys, typeByKeys } from '../support/by-keys.ts';
 import { openChargePage, type ChargePage } from '../support/charge-page.ts';
 import { findProgram } from '../support/programs.ts';
 
@@ -9,26 +10,6 @@ if (missing) console.warn('SKIPPED: lists in a browser, because chromium is not 
 
 const waitMs = 15_000;
 const soon = { timeout: waitMs };
-
-/** Moves on from the composer to a button of the newest message that holds the words, and presses it, by keys alone. */
-async function pressByKeys(person: ChargePage, words: string, name: string): Promise<void> {
-  const button = person.message(words).getByRole('button', { name, exact: true });
-  await button.waitFor();
-  await person.page.locator('#composer').focus();
-  const isThere = (): Promise<boolean> => button.evaluate((element) => element.matches(':focus'));
-  for (let steps = 0; steps < 60 && !(await isThere()); steps += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one key after the other
-    await person.page.keyboard.press('Shift+Tab');
-  }
-  expect(await isThere()).toBe(true);
-  await person.page.keyboard.press('Enter');
-}
-
-async function typeByKeys(person: ChargePage, command: string): Promise<void> {
-  await person.page.locator('#composer').focus();
-  await person.page.keyboard.type(command);
-  await person.page.keyboard.press('Enter');
-}
 
 describe.skipIf(missing)('lists in a browser', () => {
   let playground: Playground;
