@@ -68,9 +68,9 @@ async function tell(story: Story, store: StoreName): Promise<KillsResult> {
   return result;
 }
 
-/** A few moments near the end depend on what overtakes what; more would be kills that are only claimed. */
+/** A few moments near the end, or one of few, depend on what overtakes what; more would be kills that are only claimed. */
 function tooManyMissed({ missed, kills }: KillsResult): number {
-  return missed.length > kills / 20 ? missed.length : 0;
+  return missed.length > Math.max(1, kills / 20) ? missed.length : 0;
 }
 
 function sum(numbers: readonly number[]): number {

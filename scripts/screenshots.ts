@@ -82,6 +82,20 @@ async function shootCharges(ada: ChargePage): Promise<void> {
   await ada.close();
 }
 
+/** The App Home, with a code to enter. */
+async function shootHome(ada: ChargePage): Promise<void> {
+  await ada.channel('pay-desk');
+  await ada.charge({ card: '1127', amount: '8400' });
+  await ada.modalSays('3 of 3 tries left');
+  await ada.close();
+  await ada.channel('Pay');
+  await ada.click(ada.page.getByRole('tab', { name: 'Home' }));
+  await ada.page.getByText('Waiting for a code').waitFor();
+  await ada.page.mouse.move(0, 0);
+  await ada.page.getByRole('tabpanel', { name: 'Home' }).screenshot({ path: `${folder}home.png` });
+  console.log('docs/images/home.png');
+}
+
 /** One message of the open channel. */
 async function shootMessage({ page, message }: ChargePage, words: string, name: string): Promise<void> {
   await page.mouse.move(0, 0);
@@ -125,6 +139,7 @@ try {
   await lead.be('lindiwe');
   await shootCard(lead);
   await shootCharges(ada);
+  await shootHome(ada);
   await shootStorm(lead);
 } finally {
   await browser.close();

@@ -1,36 +1,25 @@
-import { createAlarms } from './app/alarms.ts';
-import { createAlerts, type Alerts } from './app/alerts.ts';
-import { readRoutes, tellMutes } from './app/alert-routes.ts';
+import { tellMutes } from './app/alert-routes.ts';
 import { createChannels, type Channels } from './app/channels.ts';
-import { createCharges, type Charges } from './app/charges.ts';
 import { createChecks } from './app/health-checks.ts';
-import { createDeskLists } from './app/desk-lists.ts';
+import { createHomes, type Homes } from './app/homes.ts';
+import { createHouse, type Houses } from './app/house.ts';
 import { openKept, type Kept } from './app/kept.ts';
-import { checkOwners, merchantPlaces, type MerchantPlace } from './app/merchants.ts';
-import { createOutbox, createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
+import { checkOwners, merchantPlaces } from './app/merchants.ts';
+import { createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
-import { createPayments, type Payments } from './app/payments.ts';
-import { createUndelivered, undeliveredMetric, type Undelivered } from './app/undelivered.ts';
-import { readWebhooks, type Webhooks } from './app/webhook-settings.ts';
+import { undeliveredMetric } from './app/undelivered.ts';
+import type { Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
 import { withHints } from './commands/merchant-hints.ts';
 import { createMerchantSets } from './commands/merchant-sets.ts';
-import { createVerbs } from './commands/registry.ts';
-import { destinationsOf, needsLookUp, type RoutePlan } from './domain/alert-route.ts';
-import type { OrderReference } from './domain/order-reference.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { keepUnknownEvent, receiveEvent, type ReceiveDeps } from './operations/receive-event.ts';
-import { rehearse } from './operations/rehearse.ts';
-import { createTestAlerts } from './operations/send-test-alert.ts';
+import { keepUnknownEvent, receiveEvent } from './operations/receive-event.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
-import type { Command, CommandSet, MayRun } from './slack/command.ts';
-import { createShowEnd } from './slack/show-end.ts';
+import type { CommandSet, MayRun } from './slack/command.ts';
 import { createMayRun } from './slack/directory.ts';
-import { merchantIds, type MerchantIds } from './slack/merchant-ids.ts';
-import { createUploadFile } from './slack/upload-file.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -42,6 +31,9 @@ export type App = {
   stop(): Promise<void>;
 };
 
+/** So many at once come of a flood of events; people’s commands and a sender’s usual pace are a few. */
+const pressingRequests = 16;
+
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
 export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
   const { config, log, now } = outside;
@@ -49,15 +41,19 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
   const posts = createPostCounter();
+  const homes = createHomes(outside, { kept, wake });
+  const mayRun = openMayRun(outside, { kept, clients });
+  const shared = { clients, wake, posts, mayRun, homeChanged: homes.changed };
   const [first, ...further] = merchantPlaces(outside, kept);
-  const main = createHouse(first, { clients, wake, posts });
-  const houses: Houses = [main, ...further.map((place) => createHouse(place, { clients, wake, posts }))];
-  const slack = createSlackSide(outside, { kept, clients, houses });
+  const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
+  const slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });
+  homes.showThrough(slack);
   const channels = createChannels(outside, clients);
   const server = createHttpServer({
     log,
     routes: createRoutes(outside, { kept, slack, channels, houses, posts }),
   });
+  const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   return {
     async start() {
@@ -72,7 +68,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, kept.store, houses);
+      worker = startWork(outside, { store: kept.store, houses, homes, isPressed });
       for (const { alarms, alerts } of houses) {
         alarms.watch.start();
         alerts.summaries.start();
@@ -84,67 +80,10 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       for (const { alerts } of houses) alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-      await Promise.all(houses.map(({ charges }) => charges.drained()));
+      await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
       await kept.close();
     },
-  };
-}
-
-type Houses = readonly [House, ...House[]];
-
-/** All that works for one merchant account, and for no other. */
-type House = ReturnType<typeof createHouse>;
-
-type HouseParts = { clients: SlackClients; wake: () => void; posts: PostCounter };
-
-function createHouse(place: MerchantPlace, { clients, wake, posts }: HouseParts) {
-  const { outside, kept, merchant } = place;
-  const ids = merchant && merchantIds(merchant);
-  const payments = createPayments(outside, kept);
-  const webhooks = readWebhooks(outside.config);
-  const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const { approved } = alarms.watch;
-  const among = merchant && { store: place.shared, merchant: merchant.name };
-  const charges = createCharges(outside, { kept, payments, clients, wake, approved, ids, among });
-  const routes = readRoutes(outside.config);
-  const alerts = createAlerts(outside, { kept, payments, clients, charges, routes, wake });
-  const undelivered = createUndelivered(outside, { kept, wake });
-  const receiving = createReceiving(outside, { kept, charges, alerts, routes, wake });
-  const outbox = createOutbox(outside, {
-    kept,
-    payments,
-    clients,
-    receiving,
-    charges,
-    alerts,
-    alarms: alarms.watch,
-    posts,
-    ids,
-  });
-  const verbs = createHouseVerbs(outside, {
-    kept,
-    payments,
-    clients,
-    charges,
-    alerts,
-    routes,
-    undelivered,
-    wake,
-    ids,
-  });
-  return {
-    place,
-    payments,
-    webhooks,
-    alarms,
-    charges,
-    routes,
-    alerts,
-    undelivered,
-    receiving,
-    outbox,
-    verbs,
   };
 }
 
@@ -165,92 +104,30 @@ function openClients({ config, log }: Outside): SlackClients {
   );
 }
 
-type ReceivingParts = { kept: Kept; charges: Charges; alerts: Alerts; routes: RoutePlan; wake: () => void };
-
-function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
-  const { kept, charges, alerts, routes, wake } = parts;
-  return {
-    store: kept.store,
-    sealer: kept.sealer,
-    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
-    needsLookUp: (event) => needsLookUp(routes, event),
-    opsChannel: config.policy.channels.ops,
-    rememberMs: config.webhookRememberDays * 86_400_000,
-    now,
-    wake,
-    rememberCard: charges.rememberCard,
-    async beforeReceived(event) {
-      await Promise.all([charges.trigger(event), alerts.expect(event)]);
-    },
-  };
-}
-
-type VerbParts = {
-  kept: Kept;
-  payments: Payments;
-  clients: SlackClients;
-  charges: Charges;
-  alerts: Alerts;
-  routes: RoutePlan;
-  undelivered: Undelivered;
-  wake: () => void;
-  /** The ids of its messages; undefined in a bot that knows one account alone. */
-  ids: MerchantIds | undefined;
-};
-
-function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
-  const { kept, payments, clients, charges, alerts, routes, wake } = parts;
-  const { storms, takeStorm } = alerts;
-  const cardActions = {
-    alertCards: alerts.cards,
-    chargeAgain: alerts.chargeAgain,
-    storms,
-    takeStorm,
-    uploadFile: createUploadFile(clients.delivery),
-  };
-  const verbDeps = {
-    findTransaction: payments.findTransaction,
-    isOwnCharge: async (reference: OrderReference) => (await charges.find(reference)) !== undefined,
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
-    isMixed: config.merchant?.isMixed === true,
-    desk: charges.desk,
-    cardEmails: charges.cardEmails,
-    showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
-    ledger: charges.ledger,
-    findAccount: payments.findAccount,
-    accountFields: config.accountNewFields,
-    ...createDeskLists({ config, log, now }, { kept, payments }),
-    undelivered: parts.undelivered,
-    currencies: config.chargeCurrencies,
-    routes,
-    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
-    storms: {
-      channel: (id: string) => storms.channel(id),
-      threshold: config.digestThreshold,
-      windowMs: config.digestWindowMinutes * 60_000,
-    },
-    sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
-    now,
-  };
-  return createVerbs(verbDeps, cardActions);
-}
-
-type SlackParts = { kept: Kept; clients: SlackClients; houses: Houses };
-
-function createSlackSide({ config, log, now }: Outside, { kept, clients, houses }: SlackParts): Slack {
-  const { policy, slackApiUrl } = config;
-  const botToken = config.slackBotToken ?? '';
+/** Who may do what, for every account; a refusal for one says for which others it would be none. */
+function openMayRun(
+  { config, log, now }: Outside,
+  { kept, clients }: { kept: Kept; clients: SlackClients },
+): MayRun {
+  const { policy } = config;
   const groupMembers = createCache<string>({
     ...(kept.redis ? { redis: kept.redis } : {}),
     prefix: config.redisPrefix,
     namespace: 'user-groups',
     ttlMs: 86_400_000,
   });
-  const mayRun = withHints(
+  return withHints(
     createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now }),
     policy.accounts?.map(({ name }) => name) ?? [],
   );
+}
+
+type SlackParts = { kept: Kept; clients: SlackClients; houses: Houses; homes: Homes; mayRun: MayRun };
+
+function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
+  const { kept, clients, houses, mayRun } = parts;
+  const { slackApiUrl } = config;
+  const botToken = config.slackBotToken ?? '';
   const way =
     config.slackMode === 'socket'
       ? { mode: 'socket' as const, appToken: config.slackAppToken ?? '' }
@@ -261,6 +138,7 @@ function createSlackSide({ config, log, now }: Outside, { kept, clients, houses 
       clients,
       commands: createCommands(houses, mayRun, log),
       mayRun,
+      homeOpened: parts.homes.opened,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,

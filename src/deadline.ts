@@ -17,15 +17,21 @@ export async function withDeadline<T>(
   late: () => Error = () => new DeadlinePassed(timeoutMs),
 ): Promise<T> {
   const over = new AbortController();
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  return await answeredWithin(timeoutMs, (async () => await work(over.signal))(), () => {
     const error = late();
-    deadline.reject(error);
     over.abort(error);
-  }, timeoutMs);
-  try {
-    return await Promise.race([work(over.signal), deadline.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+    return error;
+  });
+}
+
+/** The same of what is under way already and cannot be told to end: a signal for each event costs more than its deadline. */
+export function answeredWithin<T>(
+  timeoutMs: number,
+  answer: Promise<T>,
+  late: () => Error = () => new DeadlinePassed(timeoutMs),
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), timeoutMs);
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

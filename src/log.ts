@@ -53,7 +53,11 @@ type LogSettings = {
 /** One JSON object a line. */
 export function createLog(settings: LogSettings): Log {
   const threshold = logLevels.indexOf(settings.level);
-  const secrets = settings.secrets.filter((secret) => secret.length >= 6);
+  // JSON escapes are undone for nobody: a secret with a quote in it is struck out in its escaped form too.
+  const secrets = settings.secrets
+    .filter((secret) => secret.length >= 6)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  const struckOut = [...new Set(secrets)];
   return function log(level, message, fields, error) {
     if (logLevels.indexOf(level) < threshold) return;
     const line = JSON.stringify({
@@ -63,17 +67,35 @@ export function createLog(settings: LogSettings): Log {
       ...fields,
       ...(error === undefined ? {} : { error: describeError(error) }),
     });
-    settings.write(`${strikeOut(line, secrets)}\n`);
+    settings.write(`${strikeOut(line, struckOut)}\n`);
   };
 }
 
-/** JSON escapes are undone for nobody: a secret with a quote in it is struck out in its escaped form too. */
+/** Writes what is logged in one turn of the process together: a write of the system for each line costs more than the line. */
+export function inOneWrite(write: (lines: string) => void): {
+  write: (line: string) => void;
+  flush: () => void;
+} {
+  let lines = '';
+  function flush(): void {
+    if (lines === '') return;
+    const all = lines;
+    lines = '';
+    write(all);
+  }
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+    },
+    flush,
+  };
+}
+
 function strikeOut(line: string, secrets: readonly string[]): string {
   let clean = line;
-  for (const secret of secrets) {
-    clean = clean.replaceAll(secret, '[secret]').replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]');
-  }
-  return clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]');
+  for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, '[secret]');
+  return clean.includes('Bearer ') ? clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]') : clean;
 }
 
 function describeError(error: unknown, depth = 0): unknown {

@@ -3,53 +3,54 @@ import type { App } from './app.ts';
 
 enableCompileCache();
 
-// Loaded after the cache is on, so that it covers everything else.
-const [
-  { createApp },
-  { webhookChecks },
-  { permissions },
-  { permissionCheck },
-  { readConfig, secretsOf },
-  { createLog },
-] = await Promise.all([
+// What is needed for a command alone, or for the bot alone, is loaded after the cache is on, so that it covers it.
+const words = process.argv.slice(2);
+if (words.length > 0) await runInstead();
+
+/** A command ends the process; whatever stands in its way, the code is never one that could be taken for an answer. */
+async function runInstead(): Promise<never> {
+  const [{ runCommandLine }, { exitCodes }] = await Promise.all([
+    import('./app/command-line.ts'),
+    import('./cli/exit-codes.ts'),
+  ]);
+  process.on('SIGINT', () => {
+    // Below the progress, which stays where it was.
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    process.exit(exitCodes.interrupted);
+  });
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.readerGone);
+    process.stderr.write(`The output cannot be written: ${error.code ?? 'unknown error'}\n`);
+    process.exit(exitCodes.failed);
+  });
+  // Whoever reads the errors has left: the data may still be wanted.
+  process.stderr.on('error', () => undefined);
+  const { env: variables, stdout, stderr } = process;
+  process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
+}
+
+const [{ createApp }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
   import('./app.ts'),
-  import('./app/webhook-settings.ts'),
-  import('./commands/registry.ts'),
-  import('./config/permission-check.ts'),
-  import('./config/read-config.ts'),
+  import('./app/read-settings.ts'),
   import('./log.ts'),
 ]);
 
-const result = readConfig(process.env, [...webhookChecks, permissionCheck(permissions)]);
-if (result.kind === 'refused') {
-  const problems = [...result.problems, ...result.warnings].map((problem) => `  - ${problem}`).join('\n');
-  process.stderr.write(
-    `Payops cannot start. Its settings have problems:\n${problems}\ndocs/settings.md explains each setting.\n`,
-  );
+const settings = readSettings(process.env);
+if (settings.kind === 'refused') {
+  process.stderr.write(`${settings.words}\n`);
   process.exit(1);
 }
 
-const { config } = result;
-const log = createLog({
-  level: config.logLevel,
-  secrets: secretsOf(config),
-  write: (line) => process.stdout.write(line),
-  now: () => new Date(),
-});
-for (const warning of result.warnings) log('warn', warning);
+const { config } = settings;
+const output = inOneWrite((lines) => process.stdout.write(lines));
+process.on('exit', output.flush);
+const log = openLog(config, config.logLevel, output.write);
+for (const warning of settings.warnings) log('warn', warning);
 
 process.on('uncaughtException', (error) => {
   log('error', 'A bug ended the process; what was accepted is safe in the store', {}, error);
   process.exit(1);
 });
-
-const [command, ...words] = process.argv.slice(2);
-if (command !== undefined) {
-  const { runCommand } = await import('./app/run-command.ts');
-  const end = await runCommand(command, words, { config, log, now: () => Date.now() });
-  (end.exitCode === 0 ? process.stdout : process.stderr).write(`${end.words}\n`);
-  process.exit(end.exitCode);
-}
 
 /** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */
 async function start(): Promise<App> {

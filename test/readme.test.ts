@@ -21,6 +21,7 @@ const pages = [
   'docs/agents.md',
   'docs/alerts.md',
   'docs/accounts.md',
+  'docs/command-line.md',
   'docs/performance.md',
   'docs/settings.md',
   'docs/design-decisions.md',
@@ -44,6 +45,10 @@ const whatRuns: Record<string, { by: string; seen: string; script?: string }> = 
     by: 'test/e2e/browser.test.ts',
     seen: 'src/playground/start.ts',
     script: 'playground',
+  },
+  'npm run payops -- --playground lookup ORDER-1001': {
+    by: 'test/e2e/payops.test.ts',
+    seen: 'npm run payops -- --playground lookup ORDER-1001',
   },
   'npm start': { by: 'test/support/bot.ts', seen: 'src/main.ts', script: 'start' },
 };
@@ -74,6 +79,8 @@ const noSettings = new Set([
   'ACCOUNT_ID',
   'REFRESH_TOKEN',
   'ACCESS_TOKEN',
+  'TOKEN_KEY',
+  'CUSTOMER_EMAIL',
   'PAYOPS_SKIP_NOTHING',
   'NODE_EXTRA_CA_CERTS',
 ]);

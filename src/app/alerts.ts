@@ -1,4 +1,5 @@
-import type { RoutePlan } from '../domain/alert-route.ts';
+import type { AlertRule, RoutePlan } from '../domain/alert-route.ts';
+import { mutedIn } from '../domain/daily-summary.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import {
   createAlertCards,
@@ -14,9 +15,11 @@ import {
   dailySummaryPrefix,
   type DailySummaries,
 } from '../operations/daily-summaries.ts';
+import { listInHand, type AlertsInHand } from '../operations/alerts-in-hand.ts';
 import { createEventLog, type EventLog } from '../operations/event-log.ts';
 import { openFingerprint } from '../operations/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PrepareDeps } from '../operations/prepare-post.ts';
 import { summariseDay } from '../operations/summarise-day.ts';
 import type { CardsForPosts } from '../operations/prepare-alert.ts';
@@ -34,6 +37,7 @@ import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
+  inHand: AlertsInHand;
   storms: Storms;
   takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
@@ -56,6 +60,7 @@ type AlertParts = {
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
+  homeChanged: OpenHomes['changed'];
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
@@ -65,8 +70,9 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
-  const storms = openStorms(config, { store, sealer, rememberMs, now, wake });
-  const cards = createAlertCards({
+  const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
+  const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
+  const bareCards = createAlertCards({
     store,
     sealer,
     storms,
@@ -77,6 +83,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     wake,
     log,
   });
+  const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
   const recovery = createAlertRecovery({
     store,
     sealer,
@@ -99,10 +106,12 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
-  const takeStorm = createTakeStorm({ store, storms, cards, rememberMs, now, wake });
+  // A storm's alerts are in nobody's list: its digest stands for them.
+  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, rememberMs, now, wake });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
+    inHand,
     storms,
     takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
@@ -131,7 +140,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
 
 type StormTools = Pick<
   Parameters<typeof createStorms>[0],
-  'store' | 'sealer' | 'rememberMs' | 'now' | 'wake'
+  'store' | 'sealer' | 'rememberMs' | 'mutedIn' | 'now' | 'wake'
 >;
 
 function openStorms(config: Outside['config'], tools: StormTools): Storms {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
@@ -17,13 +18,16 @@ import { createChargeDrafts } from '../operations/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/create-charge-desk.ts';
 import { createOpenCharges } from '../operations/open-charges.ts';
-import { openFingerprint } from '../operations/fingerprint.ts';
+import { createDraftsOfCard, type DraftsOfCard } from '../operations/drafts-of-card.ts';
+import { openFingerprint, type Fingerprint } from '../operations/fingerprint.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
+import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
 import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
@@ -44,6 +48,8 @@ export type Charges = {
   chargedCard: (reference: string) => Promise<string | undefined>;
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
   mayTry: (card: string) => Promise<RetryVerdict>;
+  /** What else knows of a card that is deleted. */
+  forgetting: { drafts: DraftsOfCard; history: CardHistory; fingerprint: Fingerprint };
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -53,6 +59,7 @@ type ChargeParts = {
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
+  homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
@@ -74,6 +81,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const rememberMs = config.chargeRememberDays * dayMs;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
   const cards = openCardHistory(outside, store);
+  const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
   const deps: DeskDeps = {
     store,
@@ -85,7 +93,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     ...payments,
     cards,
     openCharges: createOpenCharges({ store }),
-    drafts: createChargeDrafts({ store, sealer }),
+    drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({
       store,
       isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
@@ -93,7 +101,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     }),
     fingerprint,
     threeDSecureWords: config.chargeThreeDSecureWords,
-    tell: { ...posts, hasDesk: deskChannel !== undefined },
+    tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     approved,
@@ -111,16 +119,16 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
   return {
     desk,
-    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, log, wait: sleep }),
+    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, draftsOfCard, log, wait: sleep }),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
+    forgetting: { drafts: draftsOfCard, history: cards, fingerprint },
     find: (reference) => desk.find(reference),
     async chargedCard(reference) {
-      // Outside text of any length must not shape a key.
-      if (!parseOrderReference(reference).ok) return undefined;
+      if (!mayBeOurs(reference)) return undefined;
       const entry = await store.read(chargeKey(reference));
       return entry && openCharge(sealer, entry).card;
     },
@@ -166,4 +174,9 @@ function createBackground({ log }: Outside): {
       while (working.size > 0) await Promise.allSettled(working);
     },
   };
+}
+
+/** Outside text of any length must not shape a key; and what is no reference of the bot's was not charged by it. */
+function mayBeOurs(reference: string): boolean {
+  return reference.startsWith(chargeReferencePrefix) && parseOrderReference(reference).ok;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { accountMatches, type Account } from '../domain/account.ts';
 import { terminalMatches, type Terminal } from '../domain/terminal.ts';
 import { createAccountDesk, type AccountDesk } from '../operations/create-account.ts';
+import { createListExporter, type ListExporter } from '../operations/export-list.ts';
 import { createServiceList, type ServiceList } from '../operations/service-list.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -11,6 +12,7 @@ import type { Payments } from './payments.ts';
 export type DeskLists = {
   terminals: ServiceList<Terminal>;
   accounts: ServiceList<Account>;
+  exports: { terminals: ListExporter<Terminal>; accounts: ListExporter<Account> };
   accountDesk: AccountDesk;
 };
 
@@ -51,25 +53,31 @@ export function createDeskLists(
   { kept, payments }: { kept: Kept; payments: Payments },
 ): DeskLists {
   const { store, sealer } = kept;
+  const terminals = createServiceList({
+    store,
+    sealer,
+    name: 'terminals',
+    item: terminal,
+    readPage: payments.listTerminals,
+    matches: terminalMatches,
+    now,
+  });
+  const accounts = createServiceList({
+    store,
+    sealer,
+    name: 'accounts',
+    item: account,
+    readPage: payments.listAccounts,
+    matches: accountMatches,
+    now,
+  });
   return {
-    terminals: createServiceList({
-      store,
-      sealer,
-      name: 'terminals',
-      item: terminal,
-      readPage: payments.listTerminals,
-      matches: terminalMatches,
-      now,
-    }),
-    accounts: createServiceList({
-      store,
-      sealer,
-      name: 'accounts',
-      item: account,
-      readPage: payments.listAccounts,
-      matches: accountMatches,
-      now,
-    }),
+    terminals,
+    accounts,
+    exports: {
+      terminals: createListExporter({ store, name: 'terminals', list: terminals, now }),
+      accounts: createListExporter({ store, name: 'accounts', list: accounts, now }),
+    },
     accountDesk: createAccountDesk({
       store,
       sealer,

@@ -4,7 +4,10 @@ import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
+import { linkPrefix } from '../operations/link-record.ts';
 import { createEventLookUp } from '../operations/look-up-event.ts';
+import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
+import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
@@ -18,8 +21,9 @@ import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
-import { createDelivery, messageDigest } from '../slack/delivery.ts';
+import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { placeWords } from '../slack/evidence.ts';
+import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
@@ -42,6 +46,7 @@ type OutboxParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  links: Pick<PaymentLinks, 'find' | 'work'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
@@ -65,13 +70,19 @@ export function createPostCounter() {
   );
 }
 
+type WorkParts = {
+  /** The whole one, which is shared by all accounts. */
+  store: Store;
+  houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[];
+  /** A person has one Home, whatever accounts they work for. */
+  homes: Pick<OpenHomes, 'work'>;
+  isPressed: () => boolean;
+};
+
 /** The worker over the whole store: each record is the work of the account whose it is. */
-export function startWork(
-  { config, log }: Outside,
-  store: Store,
-  houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[],
-): Worker {
-  const kinds = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
+export function startWork({ config, log }: Outside, parts: WorkParts): Worker {
+  const { store, houses, homes, isPressed } = parts;
+  const ofAccounts = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     return outbox.kinds.map(({ prefix, work }) => ({
       prefix: scope + prefix,
@@ -82,8 +93,10 @@ export function startWork(
       },
     }));
   });
+  const kinds = [...ofAccounts, { prefix: homePrefix, work: homes.work }];
   const leaseMs = config.workLeaseSeconds * 1_000;
   return startWorker({
+    isPressed,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,
@@ -94,17 +107,16 @@ export function startWork(
 
 /** What tells the channels: the kinds of work in the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving, charges, alerts } = parts;
+  const { kept, payments, clients, receiving, charges, links, alerts } = parts;
   const place = chargePlace(config);
   const whose = parts.ids && placeWords(place.environment, place.account);
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
-  const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
+  const refusals = createRefusals();
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
 
   function report(channel: string, outcome: PostOutcome): void {
     parts.posts.add(outcome.kind);
-    if (outcome.kind === 'refused') refused.set(channel, outcome);
-    else if (outcome.kind === 'posted') refused.delete(channel);
+    refusals.note(channel, outcome);
   }
 
   const leaseMs = config.workLeaseSeconds * 1_000;
@@ -117,6 +129,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
+    findLink: links.find,
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
@@ -124,15 +137,15 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       const message = parts.ids?.message(made) ?? made;
       return {
         digest: messageDigest(message),
-        post: (channel, threadTs) => delivery.post(channel, message, threadTs),
+        post: (channel, threadTs) => postOr(delivery, post, { channel, message, threadTs }),
         edit: (channel, ts) => delivery.edit({ channel, ts }, message),
       };
     },
     findByKey: (channel, key, sinceMs, threadTs) =>
       delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs),
     report,
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
+    ...place,
+    canListCards: payments.savedCards.kind === 'ready',
     leaseMs,
     postTimeoutMs: config.slackTimeoutSeconds * 1_000,
     giveUpMs: config.deliveryGiveUpHours * 3_600_000,
@@ -142,13 +155,26 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: chargePrefix, work: charges.recover },
+    { prefix: linkPrefix, work: links.work },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
   ];
 
   return {
     kinds,
-    health() {
+    health: refusals.health,
+  };
+}
+
+/** Which channels Slack refused last, for health. */
+function createRefusals() {
+  const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
+  return {
+    note(channel: string, outcome: PostOutcome): void {
+      if (outcome.kind === 'refused') refused.set(channel, outcome);
+      else if (outcome.kind === 'posted') refused.delete(channel);
+    },
+    health: (): PartHealth => {
       const [first] = refused;
       if (!first) return { state: 'ok' };
       const [channel, { slackError, fix }] = first;
@@ -175,10 +201,32 @@ function messageOf(post: Post, place: ChargePlace, whose: string | undefined): S
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
     case 'digest':
-      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+      return digestMessage(post);
     case 'test_alert':
       return testAlertMessage(post, place);
     case 'daily_summary':
       return dailySummaryMessage(post, place);
+    case 'link':
+      return linkPostMessage(post, place);
   }
+}
+
+function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
+  return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+}
+
+function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePlace): SlackMessage {
+  return post.note === undefined
+    ? linkMessage(post.link, place, post)
+    : linkNoteMessage(post.note, post.link, place, post);
+}
+
+type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };
+
+/** A link's card goes to whoever asked for it where the bot may not post: whoever types a command need not know. */
+async function postOr(delivery: Delivery, post: Post, { channel, message, threadTs }: Posting) {
+  const outcome = await delivery.post(channel, message, threadTs);
+  const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
+  if (!isElsewhere || post.kind !== 'link' || post.note !== undefined) return outcome;
+  return await delivery.post(post.link.by, message);
 }

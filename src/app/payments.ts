@@ -29,6 +29,7 @@ import { listTerminals } from '../payments/terminals.ts';
 import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
+import { createSavedCardCalls, type SavedCardCalls } from './saved-cards.ts';
 
 export type Payments = {
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
@@ -36,6 +37,7 @@ export type Payments = {
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
   changeCardEmail: (change: EmailChange) => Promise<EmailChangeAnswer>;
+  savedCards: SavedCardCalls;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
   listTerminals: ReadPage<Terminal>;
   listAccounts: ReadPage<Account>;
@@ -60,6 +62,7 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
     submitOtp: (submission, leave) => submitOtp(client, submission, leave),
     resendOtp: (transactionId, leave) => resendOtp(client, transactionId, leave),
     changeCardEmail: (change) => changeCardEmail(client, accountId, change),
+    savedCards: createSavedCardCalls(config, client, accountId),
     createCheckoutOrder: (order) => createCheckoutOrder(client, accountId, order),
     listTerminals: (cursor) => listTerminals(client, accountId, cursor),
     listAccounts: (cursor) => listAccounts(client, parentAccountId, cursor),

@@ -19,8 +19,8 @@ const commands: ReadonlyMap<string, { run: Command; each: boolean }> = new Map([
 ]);
 
 /**
- * What `node src/main.ts <command> <words>` does instead of starting the bot; `--account NAME` says for which of
- * several merchant accounts. Never throws.
+ * One of the `operatorCommands`: what it does instead of starting the bot; `--account NAME` says for which of several
+ * merchant accounts. Never throws for what is outside.
  */
 export async function runCommand(
   name: string,
@@ -28,13 +28,7 @@ export async function runCommand(
   outside: Outside,
 ): Promise<CommandEnd> {
   const command = commands.get(name);
-  if (!command) {
-    const known = [...commands.keys()].join(' and ');
-    return {
-      exitCode: 2,
-      words: `Payops has no command “${name}”. It has ${known}; without one the bot starts.`,
-    };
-  }
+  if (!command) throw new Error(`no operator's command of the name ${name}`);
   const { configs, rest, problem } = accountsMeant(words, outside.config);
   if (problem !== undefined) return { exitCode: 2, words: problem };
   const [config, ...more] = configs;
@@ -71,3 +65,5 @@ function accountsMeant(words: readonly string[], config: Config): Meant {
     names.length > 0 ? `The accounts are ${names.join(', ')}.` : 'The policy file has no accounts.';
   return { configs: [], rest, problem: `Nothing was done. There is no account of that name. ${known}` };
 }
+
+export const operatorCommands: readonly string[] = [...commands.keys()];

@@ -1,15 +1,21 @@
 import type { Account } from '../domain/account.ts';
 import type { Environment } from '../domain/alert.ts';
+import type { ListExporter } from '../operations/export-list.ts';
+import { accountColumns } from '../operations/list-csv.ts';
 import type { ServiceList } from '../operations/service-list.ts';
 import type { Command } from '../slack/command.ts';
 import { accountSubject } from '../slack/list/list-subjects.ts';
+import type { ShareFile } from '../slack/share-file.ts';
 import { listCommand } from './list/list-command.ts';
 
 export type AccountsDeps = {
   accounts: ServiceList<Account>;
+  exports: { accounts: ListExporter<Account> };
+  shareFile: ShareFile;
   environment: Environment;
   /** What people call the merchant account. */
   account: string;
+  now: () => number;
 };
 
 /** `/pay accounts [filter]`: the sub accounts, newest first as the service lists them. */
@@ -21,6 +27,13 @@ export function accountsCommand(deps: AccountsDeps): Command {
       examples: ['accounts', 'accounts ikeja'],
       permission: 'accounts',
     },
-    { list: deps.accounts, place: deps },
+    {
+      list: deps.accounts,
+      place: deps,
+      exportList: deps.exports.accounts,
+      columns: accountColumns,
+      shareFile: deps.shareFile,
+      now: deps.now,
+    },
   );
 }

@@ -2,8 +2,10 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Rehearsal } from '../domain/rehearsal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
+import type { AlertsInHand } from '../operations/alerts-in-hand.ts';
 import type { Storms } from '../operations/storms.ts';
 import { parsed, problem } from '../domain/parsed.ts';
+import { homeAlerts, openAlerts } from '../slack/alert/alerts-in-hand.ts';
 import type { StormState } from '../slack/alert/storm-state.ts';
 import {
   defineCommand,
@@ -28,6 +30,7 @@ export type AlertsDeps = {
   rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
+  alertsInHand: AlertsInHand;
   /** What a channel has seen of late, and what makes a storm where no rule says otherwise. */
   storms: Pick<Storms, 'channel'> & { threshold: number; windowMs: number };
   now: () => number;
@@ -44,6 +47,8 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     summary: 'Say which alerts this channel gets and why, and send a test alert',
     examples: ['alerts'],
     permission: 'alerts',
+    menu: { text: 'Alerts here', opens: 'message' },
+    open: async ({ userId }) => openAlerts(await deps.alertsInHand.of(userId)),
     effect: 'none',
     parse: (words) =>
       words.length === 0
@@ -54,7 +59,10 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
       ...(cards?.presses ?? []),
     ],
     modals: cards?.modals ?? [],
-    home: () => Promise.resolve(homeMutes(deps.routes, deps.now())),
+    home: async ({ userId }) => [
+      ...homeAlerts(await deps.alertsInHand.of(userId), deps.routes),
+      ...homeMutes(deps.routes, deps.now()),
+    ],
     run: (_, conversation) => tellRoutes(deps, conversation),
   });
 }

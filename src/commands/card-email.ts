@@ -22,6 +22,7 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     summary: 'Change the e-mail that a saved card is linked with',
     examples: ['card-email'],
     permission: 'card-email',
+    menu: { text: 'Change a card’s e-mail', opens: 'modal' },
     effect: 'none',
     keepsForOtherAccount: [],
     parse: parseNothing,

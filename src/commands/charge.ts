@@ -14,7 +14,7 @@ export type { ChargeDeps };
 
 type Beginning = { amountMinor?: number };
 
-const recentCharges = 5;
+const recentCharges = 10;
 
 /**
  * `/pay charge [amount]`: the form, the read-back of its exact terms, the charge, and what became of it, all in
@@ -28,6 +28,8 @@ export function chargeCommand(deps: ChargeDeps): Command {
     summary: 'Charge a saved card, once, and see what became of it',
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
+    menu: { text: 'Charge a card', opens: 'modal' },
+    shortcuts: [{ callbackId: 'charge', kind: 'global', name: 'Charge a saved card' }],
     effect: 'none',
     // The card and its token key are an account's own, and so may the customer's id be.
     keepsForOtherAccount: [

@@ -5,8 +5,19 @@ import { wordsOf } from '../slack/command-text.ts';
 import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
 import { unknownVerbMessage } from '../slack/error-message.ts';
 import { lookUpButton } from '../slack/evidence.ts';
-import { helpCommand, menuCommand } from './help.ts';
+import { menuActionId } from '../slack/menu-message.ts';
+import type { HomeBlock } from '../slack/message.ts';
+import { helpCommand, isListed } from './help.ts';
 import { homeFor } from './home.ts';
+import { menuCommand } from './menu.ts';
+
+/** What one of several merchant accounts makes of what stands in the set. */
+export type OwnWays = {
+  /** What becomes of each verb before anything asks for it, help and menu included. */
+  bind: (command: Command) => Command;
+  /** What becomes of the buttons of the Home. */
+  buttons: (blocks: readonly HomeBlock[]) => readonly HomeBlock[];
+};
 
 /**
  * Makes the verbs answer to what is typed, pressed and submitted, with help and menu made from the very same
@@ -16,16 +27,18 @@ export function createCommandSet(
   verbs: readonly Command[],
   mayRun: MayRun,
   log: Log,
-  /** What becomes of each verb before anything asks for it, help and menu included. */
-  bind: (command: Command) => Command = (command) => command,
+  own: OwnWays = { bind: (command) => command, buttons: (blocks) => blocks },
 ): CommandSet {
-  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)].map(bind);
-  const menu = bind(menuCommand(() => all, mayRun));
+  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)].map(withMenuButton).map(own.bind);
+  const menu = own.bind(menuCommand(() => all, mayRun, log));
   const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
   const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
   const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));
   const suggestions = all.flatMap((command) =>
     (command.suggestions ?? []).map((suggestion) => ({ command, suggestion })),
+  );
+  const shortcuts = all.flatMap((command) =>
+    (command.shortcuts ?? []).map((shortcut) => ({ command, shortcut })),
   );
   refuseTwins(all.map(({ verb }) => verb));
   refuseTwins([
@@ -34,6 +47,7 @@ export function createCommandSet(
     ...suggestions.map(({ suggestion }) => suggestion.actionId),
   ]);
   refuseTwins(modals.map(({ modal }) => modal.callbackId));
+  refuseTwins(shortcuts.map(({ shortcut }) => shortcut.callbackId));
 
   return {
     understand: (text) => understand(text, all, menu),
@@ -45,8 +59,18 @@ export function createCommandSet(
     modal: (callbackId) => modals.find(({ modal }) => modal.callbackId === callbackId),
     suggestion: (actionId) => suggestions.find(({ suggestion }) => suggestion.actionId === actionId),
     verb: (name) => all.find(({ verb }) => verb === name),
-    home: (caller, others = []) => homeFor(caller, { verbs: all, others, mayRun, log }),
+    shortcut: (callbackId) =>
+      Promise.resolve(shortcuts.find(({ shortcut }) => shortcut.callbackId === callbackId)),
+    home: (caller, others = []) =>
+      homeFor(caller, { verbs: all, others, ownButtons: own.buttons, mayRun, log }),
   };
+}
+
+/** With the button of the menu, which runs the verb without words. */
+function withMenuButton(command: Command): Command {
+  const { verb, menu, buttons = [] } = command;
+  if (menu === undefined) return command;
+  return { ...command, buttons: [...buttons, { actionId: menuActionId(verb), words: () => [] }] };
 }
 
 /**
@@ -64,7 +88,7 @@ function understand(text: string, verbs: readonly Command[], menu: Command): Und
   const bare = verbs.find((command) => command.takesBareWords);
   const nearest = nearestWord(
     first,
-    verbs.map((command) => command.verb),
+    verbs.filter(isListed).map((command) => command.verb),
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);

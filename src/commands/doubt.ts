@@ -1,5 +1,6 @@
 import { parsed, problem } from '../domain/parsed.ts';
 import { doubtMessage, homeCharges } from '../slack/charge/charge-list.ts';
+import { openDoubts } from '../slack/charge/open-items.ts';
 import { defineCommand, type Command } from '../slack/command.ts';
 import type { ShowDeps } from './charge/charge-views.ts';
 
@@ -11,6 +12,9 @@ export function doubtCommand(deps: ShowDeps): Command {
     summary: 'List the charges whose outcome is not known, and what happens next',
     examples: ['doubt'],
     permission: 'doubt',
+    menu: { text: 'Doubts', opens: 'message' },
+    open: async ({ userId }) =>
+      openDoubts((await deps.desk.inDoubt()).filter(({ agent }) => agent === userId)),
     effect: 'none',
     parse: (words) =>
       words.length === 0

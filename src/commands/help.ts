@@ -22,41 +22,36 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     permission: anyone,
     effect: 'none',
     parse: (words) => findVerb(words, verbs()),
-    run: async (verb, { caller }) => (verb ? helpMessage(verbs(), verb) : menuFor(caller, verbs(), mayRun)),
-  });
-}
-
-/** `/pay` alone: the same list, so that the first thing a person types says what to type next. */
-export function menuCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
-  return defineCommand<undefined>({
-    verb: '',
-    usage: '',
-    summary: 'Show what you can do',
-    examples: [],
-    permission: anyone,
-    effect: 'none',
-    parse: () => parsed(undefined),
-    run: (_, { caller }) => menuFor(caller, verbs(), mayRun),
+    run: async (verb, { caller }) =>
+      verb ? helpMessage(verbs(), verb) : overviewFor(caller, verbs(), mayRun),
   });
 }
 
 /** What the caller may do; who may do nothing is told so, and whom to ask. */
-export async function menuFor(
+export async function overviewFor(
   caller: Caller,
   verbs: readonly Command[],
   mayRun: MayRun,
 ): Promise<SlackMessage> {
-  const { allowed, refused } = await sortByPermit(caller, verbs, mayRun);
-  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return helpMessage(allowed);
+  const permitted = await sortByPermit(caller, verbs, mayRun);
+  return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
+}
+
+export type Permitted = { allowed: Command[]; refused: Extract<Permit, { kind: 'refused' }> | undefined };
+
+/** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
+export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
+  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return undefined;
   return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
 }
 
-/** What the caller may run, in the order given, and the first refusal among the rest. */
+/** What the caller may run of what is listed, in the order given, and the first refusal among the rest. */
 export async function sortByPermit(
   caller: Caller,
-  verbs: readonly Command[],
+  every: readonly Command[],
   mayRun: MayRun,
-): Promise<{ allowed: Command[]; refused: Extract<Permit, { kind: 'refused' }> | undefined }> {
+): Promise<Permitted> {
+  const verbs = every.filter(isListed);
   const permits = await Promise.all(
     verbs.map(async ({ permission }) =>
       permission === anyone ? ({ kind: 'allowed' } as const) : mayRun(permission, caller),
@@ -68,12 +63,16 @@ export async function sortByPermit(
   };
 }
 
+export function isListed({ hidden }: Command): boolean {
+  return hidden !== true;
+}
+
 function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {
   const [typed] = words;
   if (typed === undefined) return parsed(undefined);
   const verb = verbs.find((each) => each.verb === typed.toLowerCase());
   if (verb) return parsed(verb);
-  const names = verbs.map((each) => each.verb);
+  const names = verbs.filter(isListed).map((each) => each.verb);
   const nearest = nearestWord(typed, names);
   const hint = nearest === undefined ? `The verbs are ${names.join(', ')}.` : `Did you mean “${nearest}”?`;
   return problem(`There is no verb “${typed}”. ${hint}`);

@@ -1,15 +1,19 @@
 import { withDeadline } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
-import { context, divider, plainText } from '../slack/blocks.ts';
+import { context, divider, plainText, richText, words } from '../slack/blocks.ts';
 import type { Caller, Command, MayRun } from '../slack/command.ts';
+import { helpMessage } from '../slack/help-message.ts';
 import { limits } from '../slack/limits.ts';
+import { menuButtons } from '../slack/menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../slack/message.ts';
-import { menuFor, sortByPermit } from './help.ts';
+import { nothingAllowed, sortByPermit } from './help.ts';
 
 type HomeDeps = {
   verbs: readonly Command[];
   /** Verbs that have something for the person and do not stand in the menu. */
   others?: readonly Command[];
+  /** What an account makes of the buttons. */
+  ownButtons?: (blocks: readonly HomeBlock[]) => readonly HomeBlock[];
   mayRun: MayRun;
   log: Log;
 };
@@ -18,22 +22,28 @@ type HomeDeps = {
 const sectionMs = 3_000;
 
 /**
- * The App Home: what each verb the caller may run has for them, then the menu. A verb that throws or hangs
- * is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
+ * The App Home: buttons for what the caller may do, what each verb has for them, then all they can type. A verb that
+ * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
 export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
-  const { verbs, others = [], mayRun } = deps;
-  const [menu, { allowed }] = await Promise.all([
-    menuFor(caller, verbs, mayRun),
-    sortByPermit(caller, [...verbs, ...others], mayRun),
-  ]);
+  const { verbs, others = [], ownButtons = (blocks) => blocks, mayRun } = deps;
+  const all = await sortByPermit(caller, [...verbs, ...others], mayRun);
+  const refusal = nothingAllowed(all);
+  if (refusal) return refusal;
+  const { allowed } = all;
+  const listed = allowed.filter((verb) => !others.includes(verb));
   const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.
   const filled = sections.filter((section) => section.length > 0).toReversed();
-  if (filled.length === 0) return menu;
-  const room = limits.viewBlocks - menu.blocks.length - 1;
-  return { text: menu.text, blocks: [...fitInto(room, filled), divider(), ...menu.blocks] };
+  const buttons = ownButtons(menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')));
+  const overview = helpMessage(listed);
+  const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;
+  const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
+  const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
+  return { text: overview.text, blocks: [...buttons, divider(), ...shown, ...end, ...overview.blocks] };
 }
+
+const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
 async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<readonly HomeBlock[]> {
   const { home } = verb;

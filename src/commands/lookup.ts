@@ -1,30 +1,23 @@
-import type { Environment } from '../domain/alert.ts';
-import { confirm } from '../domain/confirmation.ts';
-import { parseAmount } from '../domain/money.ts';
-import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
 import { richText, words as say } from '../slack/blocks.ts';
-import { defineCommand, type Command } from '../slack/command.ts';
+import { defineCommand, type Command, type Conversation } from '../slack/command.ts';
 import { lookUpActionId, lookUpWords } from '../slack/evidence.ts';
+import { answerMessage } from '../slack/lookup/answer-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
-import { lookingUpMessage, transactionMessage } from '../slack/transaction-message.ts';
+import { lookingUpMessage } from '../slack/transaction-message.ts';
+import { answerPresses, chooseModalOf } from './lookup/answer-modal.ts';
+import { isChannel, lookUp, parseQuestion, type LookupDeps, type Question } from './lookup/look-up.ts';
+import { prepareHere } from './lookup/look-up-here.ts';
+import { sharePresses } from './lookup/share.ts';
 
-export type LookupDeps = {
-  /** Undefined when the service knows no such transaction; throws `ServiceFailure` when it gave no usable answer. */
-  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
-  environment: Environment;
-  /** What people call the merchant account. */
-  account: string;
-  now: () => number;
-  /** Whether the bot charged under this reference; without it nothing is known of its own charges. */
-  isOwnCharge?: (reference: OrderReference) => Promise<boolean>;
-};
-
-type Question = { reference: OrderReference; amountMinor?: number };
+export type { LookupDeps };
 
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb: the verdict on one reference, with its proof. */
 export function lookupCommand(deps: LookupDeps): Command {
+  async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
+    const view = await whileWaiting(lookUp(deps, question), stillLooking(question.reference));
+    return answerMessage(view, isChannel(caller.channelId));
+  }
   return defineCommand<Question>({
     verb: 'lookup',
     usage: '<reference> [amount]',
@@ -34,36 +27,21 @@ export function lookupCommand(deps: LookupDeps): Command {
     effect: 'none',
     takesBareWords: true,
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
+    presses: [...answerPresses(deps), ...sharePresses(deps)],
+    modals: [chooseModalOf(deps)],
+    shortcuts: [
+      {
+        callbackId: 'lookup_here',
+        kind: 'message',
+        name: 'Look up reference here',
+        prepare: (texts) => prepareHere(deps, texts, run),
+      },
+    ],
     parse: parseQuestion,
     reference: (question) => question.reference,
-    knows: async ({ reference }) => (await deps.isOwnCharge?.(reference)) ?? false,
-
-    async run({ reference, amountMinor }, { whileWaiting }) {
-      const transaction = await whileWaiting(deps.findTransaction(reference), stillLooking(reference));
-      const amount =
-        amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
-      return transactionMessage({
-        reference,
-        confirmation: confirm({ reference, ...amount }, transaction),
-        environment: deps.environment,
-        account: deps.account,
-        checkedAtMs: deps.now(),
-        ...(amountMinor === undefined ? {} : { amountMinor }),
-      });
-    },
+    knows: ({ reference }) => deps.isOnRecord(reference),
+    run,
   });
-}
-
-function parseQuestion(words: readonly string[]): Parsed<Question> {
-  const [first = '', second, ...rest] = words;
-  const reference = parseOrderReference(first);
-  if (!reference.ok) return reference;
-  if (second === undefined) return parsed({ reference: reference.value });
-  const amount = parseAmount(second);
-  if (rest.length === 0 && amount.ok)
-    return parsed({ reference: reference.value, amountMinor: amount.value });
-  const said = amount.ok ? 'Give one reference and at most one amount.' : amount.problem;
-  return problem(`${said} A reference with spaces goes in quotes: "ORDER 17 B".`);
 }
 
 function stillLooking(reference: OrderReference): SlackMessage {

@@ -1,6 +1,6 @@
 import type { Merchant } from '../domain/merchant.ts';
 import { refuse } from '../slack/answer.ts';
-import type { Command, MayRun, Pressed } from '../slack/command.ts';
+import type { Caller, Command, MayRun, Pressed } from '../slack/command.ts';
 import {
   readMerchantChoice,
   withMerchantChoice,
@@ -9,6 +9,7 @@ import {
 } from '../slack/merchant-choice.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
 import { wordsModal } from '../slack/modals.ts';
+import { isChannel } from './lookup/look-up.ts';
 import { merchantCommand } from './merchant-command.ts';
 
 export type ChoiceParts = {
@@ -51,11 +52,16 @@ async function choose(
     return;
   }
   await read.value.run({
-    caller,
+    caller: { ...caller, ...channelOf(view.privateMetadata) },
     async openModal(modal) {
       await pressed.updateModal(withValues(modal, view.values, kept));
       return view.id;
     },
     whileWaiting: (work) => work,
   });
+}
+
+/** A press in a modal comes from no channel; the form that was opened for one says so. */
+function channelOf(privateMetadata: string): Pick<Caller, 'channelId'> {
+  return isChannel(privateMetadata) ? { channelId: privateMetadata } : {};
 }

@@ -3,6 +3,7 @@ import {
   anyone,
   type Command,
   type Conversation,
+  type MayRun,
   type ModalDefinition,
   type Permission,
   type Prepared,
@@ -26,8 +27,7 @@ export function merchantCommand(
   offer: OfferChoice = (_words, modal) => modal,
 ): Command {
   const ids = merchantIds(merchant);
-  const permit = (permission: Permission): Permission =>
-    permission === anyone ? anyone : merchantPermission(permission, merchant);
+  const permit = (permission: Permission): Permission => permissionAt(merchant, permission);
   const permitted = <T extends Press | ModalDefinition>(one: T): T =>
     one.permissions === undefined ? one : { ...one, permissions: one.permissions.map(permit) };
   const { home } = command;
@@ -50,6 +50,15 @@ export function merchantCommand(
       ...suggestion,
       actionId: ids.id(suggestion.actionId),
     })),
+    shortcuts: (command.shortcuts ?? []).map((shortcut) =>
+      shortcut.kind === 'global'
+        ? shortcut
+        : {
+            ...shortcut,
+            prepare: (texts) =>
+              preparedAt(ids, shortcut.prepare(texts), { permit, offered: (modal) => modal }),
+          },
+    ),
     ...(home ? { home: async (caller) => ids.home(await home(caller)) } : {}),
     prepare(words) {
       const read = command.prepare(words);
@@ -58,6 +67,15 @@ export function merchantCommand(
       return { ...read, value: preparedAt(ids, read.value, { permit, offered }) };
     },
   };
+}
+
+/** Whether a caller holds a permission for this one account. */
+export function mayRunAt(merchant: Merchant, mayRun: MayRun): MayRun {
+  return (permission, caller) => mayRun(permissionAt(merchant, permission), caller);
+}
+
+function permissionAt(merchant: Merchant, permission: Permission): Permission {
+  return permission === anyone ? anyone : merchantPermission(permission, merchant);
 }
 
 function preparedAt(

@@ -7,39 +7,56 @@ import type { SlackMessage } from '../slack/message.ts';
 
 /** The verb of the account that has on record what is asked for; of the first of these when none has. */
 export function ofWhoKnows(command: Command, sets: readonly Named[], mayRun: MayRun): Command {
-  async function whoKnow(words: readonly string[], caller: Caller): Promise<Knowing[]> {
-    const found = await Promise.all(
-      sets.map(async ({ merchant, set }) => {
-        const own = set.verb(command.verb);
-        const read = own?.prepare(words);
-        if (!own || !read?.ok || (await refuse(caller, own, mayRun))) return [];
-        return (await read.value.knows?.(caller)) ? [{ name: merchant.name, prepared: read.value }] : [];
-      }),
-    );
-    return found.flat();
-  }
   return {
     ...command,
     prepare(words) {
       const read = command.prepare(words);
-      if (!read.ok || !read.value.knows) return read;
-      const own = read.value;
-      let answeredBy: string | undefined;
-      return parsed({
-        ...own,
-        answeredBy: () => answeredBy,
-        async run(conversation) {
-          const [one, ...more] = await whoKnow(words, conversation.caller);
-          if (one && more.length > 0) return severalMessage(command.verb, [one, ...more]);
-          answeredBy = one?.name;
-          return await (one?.prepared ?? own).run(conversation);
-        },
-      });
+      if (!read.ok) return read;
+      const others = (own: Command): Prepared | undefined => {
+        const of = own.prepare(words);
+        return of.ok ? of.value : undefined;
+      };
+      return parsed(preparedByWhoKnows(read.value, { verb: command.verb, sets, mayRun, prepare: others }));
     },
   };
 }
 
-type Named = { merchant: Merchant; set: CommandSet };
+export type Knowers = {
+  verb: string;
+  sets: readonly Named[];
+  mayRun: MayRun;
+  /** The same as an account’s verb has it. */
+  prepare: (own: Command) => Prepared | undefined;
+};
+
+/** What the account does with it that has it on record; what `own` does when none has. */
+export function preparedByWhoKnows(own: Prepared, { verb, sets, mayRun, prepare }: Knowers): Prepared {
+  async function whoKnow(caller: Caller): Promise<Knowing[]> {
+    const found = await Promise.all(
+      sets.map(async ({ merchant, set }) => {
+        const command = set.verb(verb);
+        const prepared = command && prepare(command);
+        if (!command || !prepared || (await refuse(caller, command, mayRun))) return [];
+        return (await prepared.knows?.(caller)) ? [{ name: merchant.name, prepared }] : [];
+      }),
+    );
+    return found.flat();
+  }
+  if (!own.knows) return own;
+  let answeredBy: string | undefined;
+  return {
+    ...own,
+    answeredBy: () => answeredBy,
+    async run(conversation) {
+      const [one, ...more] = await whoKnow(conversation.caller);
+      if (one && more.length > 0) return severalMessage(verb, [one, ...more]);
+      answeredBy = one?.name;
+      return await (one?.prepared ?? own).run(conversation);
+    },
+  };
+}
+
+export type Named = { merchant: Merchant; set: CommandSet };
 type Knowing = { name: string; prepared: Prepared };
 
 /** One form at a time, and one answer that a person can read. */

@@ -3,15 +3,24 @@ import type { Merchant } from '../domain/merchant.ts';
 import { parsed } from '../domain/parsed.ts';
 import type { Log } from '../log.ts';
 import { context, plainText } from '../slack/blocks.ts';
-import { anyone, type Command, type CommandSet, type MayRun, type Understood } from '../slack/command.ts';
+import {
+  anyone,
+  type Caller,
+  type Command,
+  type CommandSet,
+  type MayRun,
+  type Shortcut,
+  type Understood,
+} from '../slack/command.ts';
 import { usageMessage } from '../slack/error-message.ts';
 import { placeWords } from '../slack/evidence.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
-import type { SlackMessage } from '../slack/message.ts';
+import { menuActionId } from '../slack/menu-message.ts';
+import type { HomeBlock, SlackMessage } from '../slack/message.ts';
 import { createCommandSet } from './command-set.ts';
 import { withChoice } from './merchant-choice.ts';
 import { merchantCommand } from './merchant-command.ts';
-import { ofWhoKnows } from './merchant-knows.ts';
+import { ofWhoKnows, preparedByWhoKnows } from './merchant-knows.ts';
 import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */
@@ -39,7 +48,10 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
   }));
   const sets = all.map((one) => ({
     ...one,
-    set: createCommandSet(one.verbs, mayRun, log, (command) => bind(command, one)),
+    set: createCommandSet(one.verbs, mayRun, log, {
+      bind: (command) => bind(command, one),
+      buttons: (blocks) => ownButtons(blocks, one),
+    }),
   }));
   const [first, ...further] = sets;
   if (!first) throw new Error('no account has verbs');
@@ -54,24 +66,25 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
     return sets.find(({ merchant }) => merchant.name === name)?.set.verb(verb);
   }
 
+  const asked: AskedSets = { sets: [first, ...further], mayRun };
   return {
-    understand: (text, channelId) => understand(text, channelId, { sets: [first, ...further], mayRun }),
-    pressed: (actionId, value) => firstOf(sets, ({ set }) => set.pressed(actionId, value)),
+    understand: (text, channelId) => understand(text, channelId, asked),
+    pressed: (actionId, value) => pressed(actionId, value, asked),
     press: (actionId) => firstOf(sets, ({ set }) => set.press(actionId)),
     modal: (callbackId) => firstOf(sets, ({ set }) => set.modal(callbackId)),
     suggestion: (actionId) => firstOf(sets, ({ set }) => set.suggestion(actionId)),
     verb: (name) => first.set.verb(name),
-    home: (caller) => first.set.home(caller, sets.slice(1).flatMap(homesOf)),
+    shortcut: (callbackId, caller) => shortcut(callbackId, caller, asked),
+    async home(caller) {
+      const own = (await firstAllowed(caller, asked)) ?? first;
+      return await own.set.home(caller, sets.filter((one) => one !== own).flatMap(homesOf));
+    },
   };
 }
 
-type Sets = readonly [MerchantSet, ...MerchantSet[]];
+type AskedSets = { sets: readonly [MerchantSet, ...MerchantSet[]]; mayRun: MayRun };
 
-function understand(
-  text: string,
-  channelId: string | undefined,
-  { sets, mayRun }: { sets: Sets; mayRun: MayRun },
-): Understood {
+function understand(text: string, channelId: string | undefined, { sets, mayRun }: AskedSets): Understood {
   const names = sets.map(({ merchant }) => merchant.name);
   const words = readMerchantWords(text, names);
   if (!words.ok) {
@@ -80,16 +93,100 @@ function understand(
   }
   const { name } = words.value;
   const named = sets.find(({ merchant }) => merchant.name === name);
-  const here = sets.find(({ channels }) => channelId !== undefined && channels.includes(channelId));
-  const usual = here ?? sets[0];
+  const usual = usualIn(channelId, sets);
   const { set, merchant } = named ?? usual;
   const understood = set.understand(words.value.text);
   if (understood.kind === 'unclear') {
     return { kind: 'unclear', message: merchantIds(merchant).message(understood.message) };
   }
   if (named) return understood;
-  const inOrder = [usual, ...sets.filter((one) => one !== usual)];
-  return { ...understood, command: ofWhoKnows(understood.command, inOrder, mayRun) };
+  return { ...understood, command: ofWhoKnows(understood.command, beginningWith(usual, sets), mayRun) };
+}
+
+/** What is meant where nobody names one. */
+function usualIn(channelId: string | undefined, sets: AskedSets['sets']): MerchantSet {
+  return sets.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? sets[0];
+}
+
+function beginningWith(one: MerchantSet, sets: AskedSets['sets']): MerchantSet[] {
+  return [one, ...sets.filter((other) => other !== one)];
+}
+
+/** A button of the menu is the verb without words, which asks who has something, like what is typed. */
+function pressed(actionId: string, value: string, { sets, mayRun }: AskedSets): Understood | undefined {
+  for (const one of sets) {
+    const understood = one.set.pressed(actionId, value);
+    if (understood?.kind === 'command' && actionId.startsWith(menuActionId(''))) {
+      return { ...understood, command: ofWhoKnows(understood.command, beginningWith(one, sets), mayRun) };
+    }
+    if (understood) return understood;
+  }
+  return undefined;
+}
+
+/**
+ * On a message, the account that has on record what stands in it, else the channel’s. A global one is chosen nowhere:
+ * the first account for which the person may do it, and the form offers the others.
+ */
+async function shortcut(
+  callbackId: string,
+  caller: Caller,
+  asked: AskedSets,
+): Promise<{ command: Command; shortcut: Shortcut } | undefined> {
+  const { sets, mayRun } = asked;
+  const found = await usualIn(caller.channelId, sets).set.shortcut(callbackId, caller);
+  if (!found) return undefined;
+  const { command, shortcut: own } = found;
+  const { verb } = command;
+  if (own.kind === 'global') {
+    const verbs = sets.flatMap(({ set }) => set.verb(verb) ?? []);
+    return { command: (await firstPermitted(caller, verbs, mayRun)) ?? command, shortcut: own };
+  }
+  const inOrder = beginningWith(usualIn(caller.channelId, sets), sets);
+  return {
+    command,
+    shortcut: {
+      ...own,
+      prepare: (texts) =>
+        preparedByWhoKnows(own.prepare(texts), {
+          verb,
+          sets: inOrder,
+          mayRun,
+          prepare: ({ shortcuts = [] }) => {
+            const same = shortcuts.find((one) => one.callbackId === callbackId);
+            return same?.kind === 'message' ? same.prepare(texts) : undefined;
+          },
+        }),
+    },
+  };
+}
+
+/** The first account for which the person may do anything at all. */
+async function firstAllowed(caller: Caller, { sets, mayRun }: AskedSets): Promise<MerchantSet | undefined> {
+  for (const one of sets) {
+    const commands = one.verbs.flatMap(({ verb }) => one.set.verb(verb) ?? []);
+    // oxlint-disable-next-line no-await-in-loop -- nearly everybody is allowed something for the first
+    if (await firstPermitted(caller, commands, mayRun)) return one;
+  }
+  return undefined;
+}
+
+async function firstPermitted(
+  caller: Caller,
+  commands: readonly Command[],
+  mayRun: MayRun,
+): Promise<Command | undefined> {
+  const permits = await Promise.all(commands.map(({ permission }) => mayRun(permission, caller)));
+  return commands.find((_, index) => permits[index]?.kind === 'allowed');
+}
+
+/** Those of a further account stand below whose they are: they are there when the first account’s are not. */
+function ownButtons(
+  blocks: readonly HomeBlock[],
+  { merchant, label, environment }: MerchantVerbs,
+): readonly HomeBlock[] {
+  if (merchant.isFirst) return blocks;
+  return [context(plainText(placeWords(environment, label))), ...merchantIds(merchant).home(blocks)];
 }
 
 /** What each verb of the account has for a person, below whose it is. */

@@ -6,6 +6,7 @@ import { alertBox } from '../slack/blocks.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges, pendingCodesMessage } from '../slack/charge/charge-list.ts';
 import { otpModalId, readOtpModal, readOtpReference } from '../slack/charge/otp-modal.ts';
+import { openCodes } from '../slack/charge/open-items.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../slack/charge/unknown-charge.ts';
 import {
   defineCommand,
@@ -41,6 +42,8 @@ export function otpCommand(deps: ShowDeps): Command {
     summary: 'Enter the code (OTP) that the bank sent to a customer',
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
+    menu: { text: 'Enter a code', opens: 'message' },
+    open: async ({ userId }) => openCodes(await deps.desk.waitingFor(userId)),
     effect: 'none',
     parse: parseWanted,
     knows: async ({ reference }, { userId }) =>

@@ -5,9 +5,11 @@ import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-p
 import { stormPresses, type StormActions } from './alert-card/storm-parts.ts';
 import { alertsCommand, type AlertCardParts, type AlertsDeps } from './alerts.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
+import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
+import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
@@ -16,18 +18,22 @@ export type VerbDeps = AlertsDeps &
   LookupDeps &
   ChargeDeps &
   CardEmailDeps &
+  CardsDeps &
   UndeliveredDeps &
   TerminalsDeps &
   AccountsDeps &
-  AccountDeps;
+  AccountDeps &
+  LinkDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
-  return [
+  const verbs: Command[] = [
     lookupCommand(deps),
     chargeCommand(deps),
     otpCommand(deps),
+    linkCommand(deps),
     cardEmailCommand(deps),
+    cardsCommand(deps, (name) => verbs.some(({ verb }) => verb === name)),
     doubtCommand(deps),
     terminalsCommand(deps),
     accountsCommand(deps),
@@ -35,6 +41,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
   ];
+  return verbs;
 }
 
 /** What acts on the messages of alerts: on a card of its own, and on a storm’s digest. */
@@ -48,7 +55,10 @@ export const permissions: readonly Permission[] = [
   'lookup',
   'charge',
   'otp',
+  'link',
   'card-email',
+  'cards',
+  deleteCardPermission,
   'doubt',
   'terminals',
   'accounts',

@@ -27,7 +27,16 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * Prefixes that are ours alone, so that an unknown name under one of them is a mistake worth naming. CARD_ is
  * not among them: other programs of a payments team have cards too, and one setting is near enough to guess.
  */
-const ownPrefixes = ['SLACK_', 'PAYMENTS_', 'WEBHOOK_', 'PAYOPS_', 'REDIS_', 'SEALING_', 'CHARGE_'];
+const ownPrefixes = [
+  'SLACK_',
+  'PAYMENTS_',
+  'WEBHOOK_',
+  'PAYOPS_',
+  'REDIS_',
+  'SEALING_',
+  'CHARGE_',
+  'SAVED_CARDS_',
+];
 
 /** A shorter name is near too many that are somebody else's: HOST and PORT are near HOME and POST. */
 const shortestGuess = 6;

@@ -2,6 +2,7 @@ import { redisAddressForms } from '../domain/redis-address.ts';
 import { logLevels } from '../log.ts';
 import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
 import { paymentsSettings } from './payments-settings.ts';
+import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
 import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
@@ -75,17 +76,19 @@ export const settings = {
 
   ...paymentsSettings,
 
+  ...savedCardSettings,
+
   ...webhookSettings,
 
   digestThreshold: setting(
     alerts,
-    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until the channel has been quiet for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
+    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
     wholeNumber(0, 200),
     '20',
   ),
   digestWindowMinutes: setting(
     alerts,
-    'The time in which those alerts are counted, and for which no alert must come until a storm is over.',
+    'The time in which those alerts are counted, and in which fewer than three must come until a storm is over.',
     wholeNumber(1, 120),
     '5',
   ),
@@ -131,6 +134,17 @@ export const settings = {
     'How long a charge is remembered once nothing is left to do about it.',
     wholeNumber(30, 3_650),
     '365',
+  ),
+  linkFollowHours: setting(
+    charges,
+    'How long an unpaid payment link is watched; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',
+    wholeNumber(1, 720),
+    '72',
+  ),
+  linkCallbackUrl: setting(
+    charges,
+    'Where the customer is sent after paying on the checkout page of a link; without it, nowhere.',
+    httpUrl(),
   ),
   cardLedger: setting(
     charges,

@@ -88,6 +88,11 @@ export function lengthWords({ shortest, longest }: Pick<AccountField, 'shortest'
   return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
 }
 
+/** The settings ask for no length: what is left is what a form can hold. */
+export function isAnyLength({ shortest, longest }: Pick<AccountField, 'shortest' | 'longest'>): boolean {
+  return shortest === 0 && longest === longestText;
+}
+
 /** Fields whose content is neither kept nor shown again. */
 export function isSecretField(name: string): boolean {
   return name.toLowerCase() === 'bvn';

@@ -30,6 +30,8 @@ export type Alert = {
   environment: Environment;
   account: string;
   receivedAtMs: number;
+  /** The bot can list the customer's saved cards. */
+  canListCards?: boolean;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
   mayBeRepeat: boolean;
   /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the first post; an edit calls nobody. */

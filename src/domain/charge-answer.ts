@@ -26,11 +26,13 @@ export type OtpSubmission = { otp: string; transactionId: string } & (
 /** A new e-mail for a saved card. `currentEmail` must be the one linked to it; `tokenKey` is a secret. */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 
-/** An order whose checkout page saves the payer's card. */
+/** An order that its customer pays on the service's checkout page. */
 export type CheckoutOrder = {
   money: Money;
   customerEmail: string;
   reference: OrderReference;
+  /** The payer's card becomes a saved card; then only a card can pay. */
+  savesCard: boolean;
   customerId?: string | undefined;
   /** Where the customer is sent after paying. */
   callbackUrl?: string | undefined;

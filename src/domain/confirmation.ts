@@ -2,8 +2,8 @@ import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Who says what the amount should be: the person, the bot's own charge, the signed event, or the order itself. */
-export type AmountSource = 'person' | 'charge' | 'event' | 'order';
+/** Who says what the amount should be: the person, the bot's own charge or link, the signed event, or the order itself. */
+export type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
 
 /** What the charge should have been. With or without an amount, the order's own, as the service tells it, is held against the one taken. */
 export type ExpectedCharge = {
@@ -71,6 +71,7 @@ function checkReference(expected: ExpectedCharge, transaction: Transaction): Che
 const sourceWords: Record<AmountSource, string> = {
   person: 'the amount you gave',
   charge: 'the amount charged',
+  link: 'the link’s amount',
   event: 'the event’s amount',
   order: 'the order’s amount',
 };

@@ -76,6 +76,11 @@ export function mutedNow({ rules }: RoutePlan, nowMs: number): AlertRule[] {
   return rules.filter((rule) => isMuted(rule, nowMs));
 }
 
+/** Of these, the ones that would tell this channel. */
+export function mutedIn(plan: RoutePlan, channel: string, nowMs: number): AlertRule[] {
+  return mutedNow(plan, nowMs).filter(({ channels }) => channels.includes(channel));
+}
+
 /** Where its people stand with an alert, as the summary counts it. */
 export function standing(card: AlertCard): 'open' | 'acknowledged' | 'snoozed' | 'over' {
   if (card.kind === 'open') return 'open';

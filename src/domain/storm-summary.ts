@@ -1,4 +1,5 @@
 import type { AlertCard } from './alert-card.ts';
+import type { AlertRule } from './alert-route.ts';
 import type { Environment } from './alert.ts';
 import type { PaymentEvent } from './payment-event.ts';
 import type { Money } from './money.ts';
@@ -33,6 +34,8 @@ export type StormSummary = {
   firstMs: number;
   lastMs: number;
   lastAddedMs: number;
+  /** When the last few were added, oldest first; absent in what an earlier release wrote. */
+  lately?: readonly number[];
 };
 
 export const emptySummary: StormSummary = {
@@ -70,7 +73,16 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
     firstMs: Math.min(summary.firstMs, item.receivedAtMs),
     lastMs: Math.max(summary.lastMs, item.receivedAtMs),
     lastAddedMs: Math.max(summary.lastAddedMs, item.addedAtMs),
+    lately: [...(summary.lately ?? []), item.addedAtMs].slice(-stormPace),
   };
+}
+
+/** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
+const stormPace = 3;
+
+/** When it was last a storm: a window later it is over, if no more come than can be told one by one. */
+export function lastStormyMs({ lastAddedMs, lately = [] }: StormSummary): number {
+  return lately.length < stormPace ? lastAddedMs : Math.min(...lately);
 }
 
 function withReason(
@@ -118,6 +130,8 @@ export type StormSeen = {
   /** How many of them a later payment made good. */
   recovered: number;
   taken?: StormTaken;
+  /** The rules that are muted now and would tell this channel more. */
+  muted: readonly AlertRule[];
   environment: Environment;
   account: string;
 };

@@ -55,7 +55,7 @@ export function arrive(
   return { storm: next.id, begins: !storm, next: { ...state, singles, storm: next } };
 }
 
-/** When the storm is over if nothing more comes. `lastMs`: when an alert was last added to it. */
+/** When the storm is over if nothing more comes. `lastMs`: when it was last one; see `lastStormyMs`. */
 export function endsAtMs(
   { sinceMs }: NonNullable<ChannelStorm['storm']>,
   lastMs: number | undefined,

@@ -7,6 +7,8 @@ export type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
 
 /** Drops the members that are undefined, so that "absent" is written in one way only. */
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(entries) as WithoutUndefined<T>;
+  // A loop: every event passes here several times, and the list of its entries would cost more than reading it.
+  const present: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) if (member !== undefined) present[name] = member;
+  return present as WithoutUndefined<T>;
 }

@@ -27,6 +27,8 @@ export type HttpServer = {
    * what is left. Resolves when the port is free.
    */
   close: (deadlineMs?: number) => Promise<void>;
+  /** How many requests wait for their answer at this moment. */
+  underWay: () => number;
 };
 
 /**
@@ -82,7 +84,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     clearTimeout(timer);
   }
 
-  return { listen, close };
+  return { listen, close, underWay: () => underWay.size };
 }
 
 async function carry(

@@ -96,7 +96,7 @@ export async function writeCharge(deps: AdvanceDeps, entry: Entry, record: Charg
 }
 
 export async function readCharge(
-  deps: Pick<AdvanceDeps, 'store' | 'sealer'>,
+  deps: { store: Pick<Store, 'read'>; sealer: Sealer },
   reference: string,
 ): Promise<ChargeRecord | undefined> {
   const entry = await deps.store.read(chargeKey(reference));

@@ -18,6 +18,8 @@ export type AgentChargesDeps = {
   /** Whether nothing is left to do about it; true also when no such charge exists. */
   isSettled: (reference: string) => Promise<boolean>;
   now: () => number;
+  /** What the lists are of, as their keys begin; charges when absent. */
+  prefix?: string;
 };
 
 /** More than this many and the settled ones go, but for the newest. */
@@ -37,7 +39,8 @@ const chargesRecord = z.object({
 type Charges = z.infer<typeof chargesRecord>;
 
 export function createAgentCharges(deps: AgentChargesDeps): AgentCharges {
-  const { store, now } = deps;
+  const { store, now, prefix = 'charges-of' } = deps;
+  const keyOf = (userId: string): string => `${prefix}:${userId}`;
   const changeRecord = createChangeRecord(store);
   return {
     async add(userId, reference) {
@@ -64,10 +67,6 @@ export function createAgentCharges(deps: AgentChargesDeps): AgentCharges {
       return readCharges(entry?.value).charges.map(({ reference }) => reference);
     },
   };
-}
-
-function keyOf(userId: string): string {
-  return `charges-of:${userId}`;
 }
 
 async function findGone(deps: AgentChargesDeps, charges: Charges['charges']): Promise<Set<string>> {

@@ -33,6 +33,8 @@ export type CardHistory = {
   settle(card: string, reference: OrderReference, outcome: Twin['outcome']): Promise<void>;
   /** Whether the card may be charged now. Changes nothing. */
   mayTry(card: string): Promise<RetryVerdict>;
+  /** The charges with it that have no outcome yet. Changes nothing. */
+  underWay(card: string): Promise<readonly OrderReference[]>;
 };
 
 export type CardHistoryDeps = {
@@ -83,6 +85,11 @@ export function createCardHistory(deps: CardHistoryDeps): CardHistory {
       const entry = await deps.store.read(keyOf(card));
       const now = deps.now();
       return mayTry(await readAttempts(deps, entry?.value, now), deps.rule, now);
+    },
+    async underWay(card) {
+      const entry = await deps.store.read(keyOf(card));
+      const attempts = await readAttempts(deps, entry?.value, deps.now());
+      return attempts.filter(({ outcome }) => outcome === 'pending').map(({ reference }) => reference);
     },
   };
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { CardEmailEnd, CardEmailTerms, ShownCardEmail } from '../domain/card-email.ts';
 import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
-import { newErrorId, type Log } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { CardLedger } from './card-ledger.ts';
+import { catchUp } from './catch-up.ts';
 import type { RecordStore } from './change-record.ts';
+import type { DraftsOfCard } from './drafts-of-card.ts';
 import { createDrafts } from './drafts.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -35,6 +37,7 @@ export type CardEmailDeps = {
   ledger: Pick<CardLedger, 'idOf' | 'changeEmail' | 'forgetEmail'> | undefined;
   log: Log;
   wait: (ms: number) => Promise<unknown>;
+  draftsOfCard?: Pick<DraftsOfCard, 'kept'>;
 };
 
 const cardEmailTerms = z.object({
@@ -44,12 +47,12 @@ const cardEmailTerms = z.object({
   newEmail: z.string(),
 });
 
-/** How often the ledger is told what the service has done already. */
-const listTries = 3;
-const listAgainMs = 200;
-
 export function createCardEmails(deps: CardEmailDeps): CardEmails {
-  const drafts = createDrafts(deps, { prefix: 'card-email-draft', terms: cardEmailTerms });
+  const drafts = createDrafts(deps, {
+    prefix: 'card-email-draft',
+    terms: cardEmailTerms,
+    ...deps.draftsOfCard,
+  });
   return {
     keepDraft: (viewId, terms) => drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => drafts.read(viewId, draft),
@@ -117,31 +120,13 @@ function endOf(answer: EmailChangeAnswer): CardEmailEnd {
   return answer.reason === 'invalid_token' ? { kind: 'no_such_card' } : answer;
 }
 
-/** The service's answer stands whatever becomes of our list, so nothing is thrown from here. */
 async function tellList(
-  { ledger, log, wait }: CardEmailDeps,
+  { ledger, ...deps }: CardEmailDeps,
   tokenKey: string,
   tell: (list: NonNullable<CardEmailDeps['ledger']>, id: string) => Promise<void>,
 ): Promise<'current' | 'behind'> {
   if (!ledger) return 'current';
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
-      await tell(ledger, await ledger.idOf(tokenKey));
-      return 'current';
-    } catch (error) {
-      if (attempt < listTries) {
-        // oxlint-disable-next-line no-await-in-loop
-        await wait(listAgainMs);
-        continue;
-      }
-      log(
-        'error',
-        'A remembered card still has an address it is not linked to',
-        { errorId: newErrorId() },
-        error,
-      );
-      return 'behind';
-    }
-  }
+  return await catchUp(deps, 'A remembered card still has an address it is not linked to', async () =>
+    tell(ledger, await ledger.idOf(tokenKey)),
+  );
 }

@@ -1,5 +1,6 @@
 import { countsAlone, type AlertRule } from '../domain/alert-route.ts';
 import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
+import { lastStormyMs, type StormSummary } from '../domain/storm-summary.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
 import {
@@ -14,10 +15,10 @@ export type ChannelStormsDeps = {
   store: RecordStore;
   /** Alerts of one channel that pass singly in a window, where no rule says otherwise; 0: all of them. */
   threshold: number;
-  /** The window they are counted in, and how long a channel is quiet before its storm is over. */
+  /** The window they are counted in, and how long no more than a few come before a storm is over. */
   windowMs: number;
-  /** When an alert was last added to that storm. */
-  lastAddedMs: (storm: string) => Promise<number | undefined>;
+  /** What has come to that storm; undefined: nothing yet. */
+  summaryOf: (storm: string) => Promise<StormSummary | undefined>;
   /** Its digest is to say that it is over. */
   tell: (storm: string) => Promise<void>;
   now: () => number;
@@ -64,7 +65,8 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
   }
 
   async function end(channel: string, { storm }: StoredChannelStorm): Promise<void> {
-    const lastMs = storm && (await deps.lastAddedMs(storm.id));
+    const summary = storm && (await deps.summaryOf(storm.id));
+    const lastMs = summary && lastStormyMs(summary);
     await change(channel, (stored) => {
       if (!stored.storm || stored.storm.id !== storm?.id) return { next: stored, result: undefined };
       const checkAtMs = endsAtMs(stored.storm, lastMs, windowMs);

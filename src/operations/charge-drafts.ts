@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 import type { RecordStore } from './change-record.ts';
+import type { DraftsOfCard } from './drafts-of-card.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -17,6 +18,9 @@ const chargeTerms = z.object({
   alert: z.string().exactOptional(),
 });
 
-export function createChargeDrafts(deps: { store: RecordStore; sealer: Sealer }): ChargeDrafts {
-  return createDrafts(deps, { prefix: 'draft', terms: chargeTerms });
+export function createChargeDrafts(
+  deps: { store: RecordStore; sealer: Sealer },
+  ofCard?: Pick<DraftsOfCard, 'kept'>,
+): ChargeDrafts {
+  return createDrafts(deps, { prefix: 'draft', terms: chargeTerms, ...ofCard });
 }

@@ -1,11 +1,11 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
-import type { ChargeIntent } from '../domain/charge-state.ts';
 import { amendCharge, readCharge } from './advance-charge.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
 import { isSettled, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
+import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
 import { endedAlert, submitCharge } from './submit-charge.ts';
@@ -15,20 +15,6 @@ const mostViews = 5;
 
 /** Everything a person can do with a charge: see `ChargeDesk`. */
 export function createChargeDesk(deps: DeskDeps): ChargeDesk {
-  async function read(references: readonly string[]): Promise<ChargeRecord[]> {
-    const records = await Promise.all(references.map((reference) => readIfPossible(reference)));
-    return records.filter((record) => record !== undefined);
-  }
-  /** One that cannot be opened must not hide all others. */
-  async function readIfPossible(reference: string): Promise<ChargeRecord | undefined> {
-    try {
-      return await readCharge(deps, reference);
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
-      deps.log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
-      return undefined;
-    }
-  }
   function show(records: readonly ChargeRecord[]): Promise<ChargeSeen[]> {
     return Promise.all(records.map((record) => see(deps, record)));
   }
@@ -65,23 +51,17 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
     },
 
     async waitingFor(userId) {
-      const records = await read(await deps.agentCharges.of(userId));
+      const records = await readCharges(deps, await deps.agentCharges.of(userId));
       return show(
         oldestFirst(records.filter(({ agent, intent }) => agent === userId && intent.state.kind === 'otp')),
       );
     },
 
-    async inDoubt() {
-      const references = await deps.openCharges.all();
-      const records = oldestFirst(await read(references));
-      const unsettled = records.filter(({ intent }) => isInDoubt(intent));
-      const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
-      return show([...unsettled, ...underReview]);
-    },
+    inDoubt: () => chargesInDoubt(deps),
 
     async recent(userId, max) {
       const references = (await deps.agentCharges.of(userId)).slice(0, 2 * max);
-      const records = oldestFirst(await read(references)).toReversed();
+      const records = oldestFirst(await readCharges(deps, references)).toReversed();
       return show(records.slice(0, max));
     },
   };
@@ -101,14 +81,6 @@ export async function isSettledCharge(
     return false;
   }
   return !record || (isSettled(record) && record.intent.state.kind !== 'review');
-}
-
-function isInDoubt({ state }: ChargeIntent): boolean {
-  return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
-}
-
-function oldestFirst(records: readonly ChargeRecord[]): ChargeRecord[] {
-  return records.toSorted((a, b) => a.intent.submittedAt - b.intent.submittedAt);
 }
 
 /** However many colleagues look on, the last modal of whoever has it in hand is one of them. */

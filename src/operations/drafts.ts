@@ -25,7 +25,7 @@ export type Taking<Terms> =
   | { kind: 'taken_before'; terms: Terms }
   | { kind: 'gone' };
 
-const keepMs = 30 * 60_000;
+export const draftKeepMs = 30 * 60_000;
 const wordLength = 32;
 
 /** `salt`: an e-mail and an amount could be guessed from a plain hash of them. */
@@ -34,12 +34,16 @@ const draftBody = z.object({ salt: z.string(), terms: z.unknown(), taken: z.lite
 type Draft<Terms> = { salt: string; terms: Terms; taken?: true };
 
 /**
- * `prefix` keeps the kinds of terms apart. The order of the fields of `terms` is the order in which they are
- * hashed, whatever order they come in.
+ * `prefix` keeps the kinds of terms apart; `kept` is told of each before it is kept, by the key of its record. The
+ * order of the fields of `terms` is the order in which they are hashed, whatever order they come in.
  */
 export function createDrafts<Terms>(
   deps: { store: RecordStore; sealer: Sealer },
-  { prefix, terms: schema }: { prefix: string; terms: z.ZodType<Terms> },
+  {
+    prefix,
+    terms: schema,
+    kept,
+  }: { prefix: string; terms: z.ZodType<Terms>; kept?: (key: string, terms: Terms) => Promise<void> },
 ): Drafts<Terms> {
   const { store, sealer } = deps;
   const changeRecord = createChangeRecord(store);
@@ -50,16 +54,17 @@ export function createDrafts<Terms>(
   }
   const seal = (key: string, draft: Draft<Terms>): string => sealer.seal(key, JSON.stringify(draft));
   return {
-    keep(viewId, given) {
+    async keep(viewId, given) {
       const key = keyOf(viewId);
       const terms = schema.parse(given);
+      await kept?.(key, terms);
       const newSalt = randomBytes(16).toString('hex');
       return changeRecord(key, (text) => {
         const earlier = text === undefined ? undefined : open(key, text);
         // A word that was taken must not be given again: its repeat would agree to something new.
         const salt = earlier === undefined || earlier.taken ? newSalt : earlier.salt;
         const draft = { salt, terms };
-        return { kind: 'write', value: seal(key, draft), ttlMs: keepMs, result: wordOf(draft) };
+        return { kind: 'write', value: seal(key, draft), ttlMs: draftKeepMs, result: wordOf(draft) };
       });
     },
     async read(viewId, word) {
@@ -77,7 +82,7 @@ export function createDrafts<Terms>(
         const { terms } = draft;
         if (draft.taken) return { kind: 'keep', result: { kind: 'taken_before', terms } };
         const value = seal(key, { ...draft, taken: true });
-        return { kind: 'write', value, ttlMs: keepMs, result: { kind: 'taken', terms } };
+        return { kind: 'write', value, ttlMs: draftKeepMs, result: { kind: 'taken', terms } };
       });
     },
   };

@@ -1,9 +1,11 @@
+import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import type { Account } from '../domain/account.ts';
 import type { Terminal } from '../domain/terminal.ts';
-import { csvHead, csvRows, type CsvColumn } from './csv.ts';
+
+export type ListColumns<Row> = readonly CsvColumn<Row>[];
 
 /** Every field of the record, under the specification's own names. Spec: Terminal record. */
-export const terminalColumns: readonly CsvColumn<Terminal>[] = (
+export const terminalColumns: ListColumns<Terminal> = (
   [
     'terminalId',
     'terminalLabel',
@@ -17,7 +19,7 @@ export const terminalColumns: readonly CsvColumn<Terminal>[] = (
 ).map((head) => ({ head, cell: (terminal) => terminal[head] }));
 
 /** Neither the e-mail nor the telephone number: a file is passed on. Spec: Account. */
-export const accountColumns: readonly CsvColumn<Account>[] = (
+export const accountColumns: ListColumns<Account> = (
   [
     'accountId',
     'accountRef',
@@ -33,7 +35,7 @@ export const accountColumns: readonly CsvColumn<Account>[] = (
 
 /** The CSV text of a list that comes page by page, in as many pieces; never more than one page in memory. */
 export async function* listCsv<Row>(
-  columns: readonly CsvColumn<Row>[],
+  columns: ListColumns<Row>,
   pages: AsyncIterable<readonly Row[]>,
 ): AsyncGenerator<string> {
   yield csvHead(columns);

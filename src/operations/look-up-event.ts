@@ -1,5 +1,5 @@
 import type { Lookup } from '../domain/alert.ts';
-import { confirm } from '../domain/confirmation.ts';
+import { confirm, type ExpectedCharge } from '../domain/confirmation.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
@@ -16,10 +16,23 @@ export type FindTransaction = (reference: OrderReference) => Promise<Transaction
 export async function lookUpEvent(findTransaction: FindTransaction, event: PaymentEvent): Promise<Lookup> {
   const reference = parseOrderReference(event.orderReference ?? event.referenceHint ?? '');
   if (!reference.ok) return { kind: 'no_reference' };
+  const expected = { reference: reference.value, ...expectedAmount(event) };
+  return await lookUpExpected(findTransaction, expected, (transaction) =>
+    event.orderReference === undefined && !isOfEvent(transaction, event)
+      ? { kind: 'no_reference' }
+      : undefined,
+  );
+}
+
+/** The verdict on what should have been paid; `unless` may say otherwise of the record that was found. */
+export async function lookUpExpected(
+  findTransaction: FindTransaction,
+  expected: ExpectedCharge,
+  unless?: (transaction: Transaction | undefined) => Lookup | undefined,
+): Promise<Lookup> {
   try {
-    const transaction = await findTransaction(reference.value);
-    if (event.orderReference === undefined && !isOfEvent(transaction, event)) return { kind: 'no_reference' };
-    return confirm({ reference: reference.value, ...expectedAmount(event) }, transaction);
+    const transaction = await findTransaction(expected.reference);
+    return unless?.(transaction) ?? confirm(expected, transaction);
   } catch (error) {
     if (error instanceof ServiceFailure) return { kind: 'unchecked', failure: error.kind };
     throw error;
@@ -41,24 +54,35 @@ function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0]
 const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_limited', 'unauthorized']);
 const shortestQuietMs = 2_000;
 
+type LookUpDeps = { findTransaction: FindTransaction; now: () => number };
+
+/** `lookUpEvent` that spares a service that is away; see `sparing`. */
+export function createEventLookUp(deps: LookUpDeps): (event: PaymentEvent) => Promise<Lookup> {
+  return sparing(deps.now, (event) => lookUpEvent(deps.findTransaction, event));
+}
+
+/** The same for what should have been paid, without an event. */
+export function createExpectedLookUp(deps: LookUpDeps): (expected: ExpectedCharge) => Promise<Lookup> {
+  return sparing(deps.now, (expected) => lookUpExpected(deps.findTransaction, expected));
+}
+
 /**
- * `lookUpEvent` that does not ask a service again that has just failed: for three times as long as the
- * failure took, 2 s at least, everything is `unchecked` at once. So a burst of alerts behind a service that
- * hangs costs one wait, not one each.
+ * Does not ask a service again that has just failed: for three times as long as the failure took, 2 s at least,
+ * everything is `unchecked` at once. So a burst of alerts behind a service that hangs costs one wait, not one each.
  */
-export function createEventLookUp(deps: {
-  findTransaction: FindTransaction;
-  now: () => number;
-}): (event: PaymentEvent) => Promise<Lookup> {
+function sparing<About>(
+  now: () => number,
+  look: (about: About) => Promise<Lookup>,
+): (about: About) => Promise<Lookup> {
   let outage: { failure: FailureKind; untilMs: number } | undefined;
-  return async function lookUp(event) {
-    const startedAtMs = deps.now();
+  return async function lookUp(about) {
+    const startedAtMs = now();
     if (outage && startedAtMs < outage.untilMs) return { kind: 'unchecked', failure: outage.failure };
-    const lookup = await lookUpEvent(deps.findTransaction, event);
-    const tookMs = deps.now() - startedAtMs;
+    const lookup = await look(about);
+    const tookMs = now() - startedAtMs;
     outage =
       lookup.kind === 'unchecked' && outageKinds.has(lookup.failure)
-        ? { failure: lookup.failure, untilMs: deps.now() + Math.max(shortestQuietMs, 3 * tookMs) }
+        ? { failure: lookup.failure, untilMs: now() + Math.max(shortestQuietMs, 3 * tookMs) }
         : undefined;
     return lookup;
   };

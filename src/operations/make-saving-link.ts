@@ -1,5 +1,7 @@
-import type { CheckoutOrder, CheckoutOrderAnswer } from '../domain/charge-answer.ts';
+import type { CheckoutOrder } from '../domain/charge-answer.ts';
+import type { OrderEnd } from '../domain/payment-link.ts';
 import { amendCharge, readCharge } from './advance-charge.ts';
+import { askForOrder } from './ask-for-order.ts';
 import type { LinkResult } from './charge-desk.ts';
 import type { ChargeRecord } from './charge-record.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
@@ -21,15 +23,12 @@ export async function makeSavingLink(
   if (record.intent.state.kind !== 'declined') return { kind: 'not_created', why: overWords };
   if (record.savingLink !== undefined) return await created(deps, record, record.savingLink);
   const { money, customerEmail, customerId } = record.terms;
-  const order = { money, customerEmail, ...(customerId === undefined ? {} : { customerId }) };
-  const answer = await createUnheard(deps, order, `saving:${reference}`);
-  deps.log('info', 'card-saving order answered', {
-    orderReference: reference,
-    userId: by,
-    result: answer.kind,
-  });
-  if (answer.kind !== 'created') return { kind: 'not_created', why: whyNot(answer) };
-  const { checkoutLink } = answer;
+  const id = customerId === undefined ? {} : { customerId };
+  const order = { money, customerEmail, savesCard: true, ...id };
+  const end = await createUnheard(deps, order, { name: `saving:${reference}`, by });
+  if (end.kind === 'exists') return { kind: 'not_created', why: allLostWords };
+  if (end.kind !== 'created') return { kind: 'not_created', why: end.why };
+  const { checkoutLink } = end;
   const kept = await amendCharge(deps, reference, (current) => ({
     ...current,
     savingLink: current.savingLink ?? checkoutLink,
@@ -42,38 +41,25 @@ export async function makeSavingLink(
 async function createUnheard(
   deps: DeskDeps,
   order: Omit<CheckoutOrder, 'reference'>,
-  name: string,
-): Promise<CheckoutOrderAnswer> {
-  let answer: CheckoutOrderAnswer;
+  { name, by }: { name: string; by: string },
+): Promise<OrderEnd> {
+  let end: OrderEnd;
   let attempt = 1;
   do {
     // oxlint-disable-next-line no-await-in-loop -- one reference after the other
-    answer = await deps.createCheckoutOrder({ ...order, reference: referenceOf(`${name}:${attempt}`) });
+    end = await askForOrder(deps, { ...order, reference: referenceOf(`${name}:${attempt}`) }, by);
     attempt += 1;
-  } while (attempt <= mostLinks && answer.kind === 'rejected' && answer.reason === 'reference_exists');
-  return answer;
+  } while (attempt <= mostLinks && end.kind === 'exists');
+  return end;
 }
 
 async function created(deps: DeskDeps, record: ChargeRecord, link: string): Promise<LinkResult> {
   return { kind: 'created', charge: await see(deps, record), link };
 }
 
-function whyNot(answer: Exclude<CheckoutOrderAnswer, { kind: 'created' }>): string {
-  switch (answer.kind) {
-    case 'rejected':
-      return answer.reason === 'reference_exists'
-        ? `${mostLinks} links for this charge were made before, and every answer was lost. Tell whoever runs this bot.`
-        : (answer.message ?? 'The payments service rejected the order.');
-    case 'not_made':
-      return answer.failure === 'invalid_request'
-        ? (answer.message ?? 'The payments service found the order invalid.')
-        : 'The payments service did not take the order. Try again in a few minutes.';
-    case 'unknown':
-      return 'The payments service has not answered. Nothing was charged; try again in a minute.';
-  }
-}
-
 const mostLinks = 3;
+
+const allLostWords = `${mostLinks} links for this charge were made before, and every answer was lost. Tell whoever runs this bot.`;
 
 const overWords =
   'This charge is no longer declined. Look at what became of it before anything else is asked of the customer.';

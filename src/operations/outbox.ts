@@ -4,6 +4,7 @@ import type { CardStep } from '../domain/alert-card.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { Told } from '../domain/charge-state.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { LinkNote } from '../domain/payment-link.ts';
 import type { AlarmNotice } from './webhook-state.ts';
 
 /**
@@ -52,6 +53,8 @@ const outboxRecord = z.object({
     'alert_direct',
     'daily_summary',
     'digest',
+    'link',
+    'link_note',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -208,6 +211,18 @@ export function openChargeNote(sealer: Sealer, key: string, record: OutboxRecord
 
 export function openChargeDirect(sealer: Sealer, key: string, record: OutboxRecord): ChargeDirectBody {
   return JSON.parse(sealer.open(key, record.sealed)) as ChargeDirectBody;
+}
+
+/** A payment link's card (`link`), or what is said below it (`link_note`). */
+export type LinkBody = { reference: string };
+export type LinkNoteBody = LinkBody & { what: LinkNote };
+
+export function openLink(sealer: Sealer, key: string, record: OutboxRecord): LinkBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as LinkBody;
+}
+
+export function openLinkNote(sealer: Sealer, key: string, record: OutboxRecord): LinkNoteBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as LinkNoteBody;
 }
 
 export function openNotice(sealer: Sealer, key: string, record: OutboxRecord): Notice {

@@ -39,21 +39,20 @@ type Head<Item, Summary> = { summary: Summary; full: number; items: Item[]; befo
 
 export const itemsPerPage = 50;
 const pagesAtOnce = 16;
+/** The logs that grow at the same time: an hour's, and a storm's for each of some channels. */
+const headsKnown = 8;
 
 export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>): PagedLog<Item, Summary> {
   const { store, sealer, prefix, ttlMs, idOf } = deps;
   const changeRecord = createChangeRecord(store);
+  const heads = createHeads<Item, Summary>(sealer);
   const headKey = (name: string): string => `${prefix}${name}`;
   const pageKey = (name: string, number: number): string => `${prefix}${name}#${number}`;
-
-  function openHead(key: string, value: string): Head<Item, Summary> {
-    return JSON.parse(sealer.open(key, value)) as Head<Item, Summary>;
-  }
 
   async function readHead(name: string): Promise<Head<Item, Summary> | undefined> {
     const key = headKey(name);
     const entry = await store.read(key);
-    return entry && openHead(key, entry.value);
+    return entry && heads.openHead(key, entry.value);
   }
 
   /** Of a page that is full, and so never changes again. */
@@ -78,7 +77,7 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
         const head =
           value === undefined
             ? { summary: deps.empty, full: 0, items: [], before: [] }
-            : openHead(key, value);
+            : heads.openHead(key, value);
         const id = idOf(item);
         if (head.before.includes(id) || head.items.some((one) => idOf(one) === id)) {
           return { kind: 'keep', result: { ...asSeen(head), isNew: false } };
@@ -86,8 +85,12 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
         const room = await turned(name, head);
         const summary = deps.summarise(room.summary, item);
         const next = { ...room, summary, items: [...room.items, item] };
-        const sealed = sealer.seal(key, JSON.stringify(next));
-        return { kind: 'write', value: sealed, ttlMs, result: { ...asSeen(next), isNew: true } };
+        return {
+          kind: 'write',
+          value: heads.sealHead(key, next),
+          ttlMs,
+          result: { ...asSeen(next), isNew: true },
+        };
       });
     },
 
@@ -116,6 +119,28 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
       }
       for (const item of head.items) keepFirst(byId, idOf(item), item);
       return [...byId.values()];
+    },
+  };
+}
+
+/**
+ * Opens and seals heads, and remembers those that this process sealed last: sealed text is never the same twice, so
+ * the same text is the same head, and adding to a log need not read all of its page again.
+ */
+function createHeads<Item, Summary>(sealer: Sealer) {
+  const sealed = new Map<string, { value: string; head: Head<Item, Summary> }>();
+  return {
+    openHead(key: string, value: string): Head<Item, Summary> {
+      const last = sealed.get(key);
+      return last?.value === value ? last.head : (JSON.parse(sealer.open(key, value)) as Head<Item, Summary>);
+    },
+    sealHead(key: string, head: Head<Item, Summary>): string {
+      const value = sealer.seal(key, JSON.stringify(head));
+      sealed.delete(key);
+      sealed.set(key, { value, head });
+      const [oldest] = sealed.keys();
+      if (sealed.size > headsKnown && oldest !== undefined) sealed.delete(oldest);
+      return value;
     },
   };
 }

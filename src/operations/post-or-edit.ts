@@ -4,7 +4,7 @@ import { again, finish, type Work } from './outbox-work.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A note waits this long for the message it belongs under to be asked for at all. */
-export const parentPatienceMs = 600_000;
+const parentPatienceMs = 600_000;
 const parentAgainMs = 1_000;
 const longestParentWaitMs = 60_000;
 
@@ -29,6 +29,19 @@ export async function postOrEdit(
 export async function settle(deps: PrepareDeps, work: Work): Promise<Prepared> {
   await finish(deps, work, { doubt: undefined, misses: 0 }, 0);
   return { kind: 'settled' };
+}
+
+/** Where a note goes: below the message it belongs to, which is not there yet when this is undefined. */
+export async function placeBelow(
+  deps: PrepareDeps,
+  { record }: Work,
+  { parent, channel }: { parent: string; channel: string },
+): Promise<{ channel: string; threadTs?: string } | undefined> {
+  if (record.unthreaded) return { channel };
+  const entry = await deps.store.read(parent);
+  if (!entry) return deps.now() - record.receivedAtMs >= parentPatienceMs ? { channel } : undefined;
+  const { posted } = readOutboxRecord(entry.value);
+  return posted && { channel: posted.channel, threadTs: posted.ts };
 }
 
 /** What it belongs to is not told yet: tried again, ever more rarely, and nothing behind it waits. */

@@ -241,14 +241,15 @@ function namesPeople(card: AlertCard): boolean {
 
 /** What is told of the event, but for its card and its route. */
 export function alertOf(
-  { environment, account }: PrepareDeps,
+  { environment, account, canListCards }: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
   lookup: Lookup,
 ): Alert {
   const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
   const { receivedAtMs } = record;
-  return { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+  return canListCards ? { ...alert, canListCards } : alert;
 }
 
 /** The service's own record names the order, also where the event could not. */

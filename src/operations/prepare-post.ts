@@ -7,6 +7,7 @@ import type { ChargeState, Told } from '../domain/charge-state.ts';
 import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { LinkNote, PaymentLink } from '../domain/payment-link.ts';
 import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
@@ -17,23 +18,16 @@ import {
   openNotice,
   openTestAlert,
   outboxKey,
-  readOutboxRecord,
   type DailySummaryBody,
   type Notice,
   type OutboxRecord,
   type Sealer,
 } from './outbox.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
-import {
-  followedByEdit,
-  isRepeat,
-  parentPatienceMs,
-  postOrEdit,
-  settle,
-  waitForParent,
-} from './post-or-edit.ts';
+import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
+import { prepareLink, prepareLinkNote } from './prepare-link.ts';
 import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
 import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
 import type { Storms } from './storms.ts';
@@ -65,6 +59,15 @@ export type Post =
       key: string;
       mayBeRepeat: boolean;
       isFirst: boolean;
+    }
+  /** A link's card, or with `note` what is said beside it. */
+  | {
+      kind: 'link';
+      note?: LinkNote;
+      link: PaymentLink;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
     };
 
 /** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
@@ -86,6 +89,7 @@ export type PrepareDeps = WorkDeps & {
   /** What a channel is told of a day; see `summariseDay`. */
   summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+  findLink: (reference: string) => Promise<PaymentLink | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
@@ -102,6 +106,8 @@ export type PrepareDeps = WorkDeps & {
   compose: (post: Post) => Composed;
   environment: Environment;
   account: string;
+  /** `/pay cards` works here, and is named where a card's token is missing. */
+  canListCards?: boolean;
   now: () => number;
   log: Log;
 };
@@ -119,33 +125,33 @@ export type Prepared =
   /** Nothing is to be sent now, and the record says so. */
   | { kind: 'settled' };
 
+type Prepare = (deps: PrepareDeps, work: Work, mayBeRepeat: boolean) => Promise<Prepared>;
+
+const preparing: Readonly<Record<OutboxRecord['kind'], Prepare>> = {
+  alert: prepareAlert,
+  notice: prepareNotice,
+  charge: prepareCharge,
+  charge_note: prepareNote,
+  charge_direct: prepareDirect,
+  test_alert: prepareTestAlert,
+  alert_note: prepareAlertNote,
+  alert_direct: prepareAlertDirect,
+  daily_summary: prepareDailySummary,
+  digest: prepareDigest,
+  link: prepareLink,
+  link_note: prepareLinkNote,
+};
+
 /** `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
 export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  switch (work.record.kind) {
-    case 'alert':
-      return prepareAlert(deps, work, mayBeRepeat);
-    case 'notice':
-      return Promise.resolve(prepareNotice(deps, work, mayBeRepeat));
-    case 'charge':
-      return prepareCharge(deps, work, mayBeRepeat);
-    case 'charge_note':
-      return prepareNote(deps, work, mayBeRepeat);
-    case 'charge_direct':
-      return prepareDirect(deps, work, mayBeRepeat);
-    case 'test_alert':
-      return prepareTestAlert(deps, work, mayBeRepeat);
-    case 'alert_note':
-      return prepareAlertNote(deps, work, mayBeRepeat);
-    case 'alert_direct':
-      return prepareAlertDirect(deps, work, mayBeRepeat);
-    case 'daily_summary':
-      return prepareDailySummary(deps, work, mayBeRepeat);
-    case 'digest':
-      return prepareDigest(deps, work, mayBeRepeat);
-  }
+  return preparing[work.record.kind](deps, work, mayBeRepeat);
 }
 
-function prepareNotice(deps: PrepareDeps, { entry, record }: Work, mayBeRepeat: boolean): Prepared {
+async function prepareNotice(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
   const notice = openNotice(deps.sealer, entry.key, record);
   const message = deps.compose({ kind: 'notice', notice, key: entry.key, mayBeRepeat });
   return { kind: 'post', channel: deps.opsChannel ?? record.channel, message };
@@ -185,7 +191,8 @@ async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
 async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const { reference, note } = openChargeNote(deps.sealer, entry.key, record);
-  const place = await placeOf(deps, work, reference);
+  const channel = deps.deskChannel ?? record.channel;
+  const place = await placeBelow(deps, work, { parent: outboxKey('charge', reference), channel });
   if (!place) {
     // The note alone waits: what it waits for may stand behind it in the same channel.
     return await waitForParent(deps, work);
@@ -193,20 +200,6 @@ async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean):
   const charge = await requireCharge(deps, reference);
   const message = deps.compose({ kind: 'charge_note', note, charge, key: entry.key, mayBeRepeat });
   return { kind: 'post', ...place, message };
-}
-
-/** Where a note goes: below the charge's message, which is not there yet when this is undefined. */
-async function placeOf(
-  deps: PrepareDeps,
-  { record }: Work,
-  reference: string,
-): Promise<{ channel: string; threadTs?: string } | undefined> {
-  const channel = deps.deskChannel ?? record.channel;
-  if (record.unthreaded) return { channel };
-  const parent = await deps.store.read(outboxKey('charge', reference));
-  if (!parent) return deps.now() - record.receivedAtMs >= parentPatienceMs ? { channel } : undefined;
-  const { posted } = readOutboxRecord(parent.value);
-  return posted && { channel: posted.channel, threadTs: posted.ts };
 }
 
 async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {

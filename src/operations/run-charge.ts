@@ -19,6 +19,7 @@ import type { Log, LogFields } from '../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';
 import type { CardHistory } from './card-history.ts';
 import { chargeKey, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
+import { insist } from './insist.ts';
 
 /** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
 export type TellCharge = {
@@ -49,10 +50,6 @@ export type RunDeps = AdvanceDeps & {
   wait: (ms: number) => Promise<void>;
   log: Log;
 };
-
-/** How long an answer of the bank is held on to while the store is away; then the timers take over. */
-const insistMs = 30_000;
-const insistAgainMs = 500;
 
 /** One event, its stored step and whatever follows from it, until something has to be waited for. */
 export async function handleCharge(deps: RunDeps, reference: string, event: ChargeEvent): Promise<void> {
@@ -214,19 +211,4 @@ export async function see(deps: Pick<RunDeps, 'cards'>, record: ChargeRecord): P
 
 export function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
   return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
-}
-
-/** An answer that cannot be had a second time (where a code was sent, say) is not let go because the store blinks. */
-async function insist<T>(deps: Pick<RunDeps, 'now' | 'wait' | 'log'>, work: () => Promise<T>): Promise<T> {
-  const until = deps.now() + insistMs;
-  for (;;) {
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || deps.now() >= until) throw error;
-      // oxlint-disable-next-line no-await-in-loop
-      await deps.wait(insistAgainMs);
-    }
-  }
 }

@@ -13,6 +13,7 @@ import {
   type KeptPage,
   type ListOf,
   type ServicePagesDeps,
+  type WalkStop,
 } from './service-pages.ts';
 
 /** Which page to show, from 0: of the service's own pages, or with a filter of what matches, fifty at a time. */
@@ -41,11 +42,17 @@ export type ServiceList<Item> = {
    */
   show(request: ListRequest): Promise<ListAnswer<Item>>;
   /**
-   * The items of every page, the service's order, reading on to the end: one page in memory at a time. Throws what
-   * stops it, ListForgotten included.
+   * The items of every page, the service's order, reading on to the end: one page in memory at a time. Gives how the
+   * list ended. Throws what stops it, ListForgotten included.
    */
-  everyPage(of: ListOf): AsyncGenerator<readonly Item[]>;
+  everyPage(of: ListOf): AsyncGenerator<readonly Item[], Reading['end']>;
+  /** What matches, page by page, with how far the list is read. Gives why it ended; undefined at the list's own end. */
+  matchingPages(
+    request: Pick<ListRequest, 'owner' | 'list' | 'filter' | 'mostCalls'>,
+  ): AsyncGenerator<MatchingItems<Item>, WalkStop | undefined>;
 };
+
+export type MatchingItems<Item> = { items: readonly Item[]; reading: Reading };
 
 /** The list was forgotten while it was read. */
 export class ListForgotten extends Error {
@@ -98,17 +105,33 @@ export function createServiceList<Item>(deps: ServiceListDeps<Item>): ServiceLis
 
     async *everyPage(of) {
       const walking = pages.walk(of, Infinity);
+      let last: Reading['end'] = 'last_page';
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop
         const next = await walking.next();
         if (!next.done) {
+          last = next.value.page.end;
           yield next.value.page.items;
           continue;
         }
         const end = next.value;
         if (end?.kind === 'failure') throw end.failure;
         if (end) throw new ListForgotten();
-        return;
+        return last;
+      }
+    },
+
+    async *matchingPages({ filter, mostCalls, ...of }) {
+      const words = wordsOf(filter);
+      const walking = pages.walk(of, mostCalls);
+      let reading = nothingRead;
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop
+        const next = await walking.next();
+        if (next.done) return next.value;
+        const { page, calls } = next.value;
+        reading = readingOf(reading, page, calls);
+        yield { items: page.items.filter((item) => deps.matches(item, words)), reading };
       }
     },
   };

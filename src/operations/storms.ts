@@ -1,3 +1,4 @@
+import type { AlertRule } from '../domain/alert-route.ts';
 import type { Environment } from '../domain/alert.ts';
 import {
   emptySummary,
@@ -26,6 +27,8 @@ export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
   rememberMs: number;
   environment: Environment;
   account: string;
+  /** The rules that are muted now and name that channel. */
+  mutedIn: (channel: string) => readonly AlertRule[];
   now: () => number;
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
@@ -71,7 +74,7 @@ export function createStorms(deps: StormsDeps): Storms {
   const channels = createChannelStorms({
     ...deps,
     tell,
-    lastAddedMs: async (storm) => (await list.head(storm))?.summary.lastAddedMs,
+    summaryOf: async (storm) => (await list.head(storm))?.summary,
   });
 
   async function add(storm: string, item: StormItem): Promise<void> {
@@ -121,6 +124,7 @@ export function createStorms(deps: StormsDeps): Storms {
         summary: head.summary,
         isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
         recovered,
+        muted: deps.mutedIn(channel),
         ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
         environment,
         account,

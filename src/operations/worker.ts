@@ -9,6 +9,8 @@ export type WorkerDeps = {
   idleMs: number;
   /** How long it waits after a throw. */
   failureDelayMs: number;
+  /** Whether others wait for this process to answer them; what is due then waits for its turn. */
+  isPressed?: () => boolean;
   log: Log;
 };
 
@@ -21,6 +23,12 @@ export type Worker = {
 
 /** Between two times that it is woken, at least. */
 const wakeGapMs = 25;
+
+/**
+ * Between two pieces of one loop while the process is pressed. Whoever sends events repeats what is not answered in
+ * time, and what they are told about can wait: so answering goes first, and work goes on all the same.
+ */
+const pressedRestMs = 100;
 
 /**
  * Keeps doing due work until stopped. A throw ends one piece, never the loop: its record is due again
@@ -69,7 +77,9 @@ export function startWorker(deps: WorkerDeps): Worker {
       const worked = await deps.workOnce();
       if (failing) deps.log('info', 'work goes on');
       failing = false;
-      if (!worked && !stopped.signal.aborted) await rest(deps.idleMs);
+      if (stopped.signal.aborted) return;
+      if (!worked) await rest(deps.idleMs);
+      else if (deps.isPressed?.()) await new Promise((resolve) => setTimeout(resolve, pressedRestMs));
     } catch (error) {
       if (!failing) deps.log('error', 'work failed; trying again until it succeeds', {}, error);
       failing = true;

@@ -6,6 +6,7 @@ import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, timeoutFailure } from './failures.ts';
 import { refuseLate } from './leaving.ts';
 import type { paths } from './schema.d.ts';
+import { takesNoToken } from './tokenless.ts';
 
 export type PaymentsClient = Client<paths>;
 
@@ -56,7 +57,7 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
     const path = new URL(request.url).pathname.slice(basePathLength(settings.baseUrl));
     const url = settings.sandbox ? sandboxUrl(settings.baseUrl, path, request.url) : request.url;
     // A refresh brings the token it refreshes.
-    const isReady = withoutToken.has(path) || request.headers.has('Authorization');
+    const isReady = withoutToken.has(path) || takesNoToken(request) || request.headers.has('Authorization');
     if (isReady) return await readAnswer(await leave(url, request, undefined, signal), settings);
     const token = await deps.accessToken.current();
     const first = await leave(url, request, token, signal);

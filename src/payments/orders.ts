@@ -5,7 +5,7 @@ import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answ
 import { looseText } from './wire.ts';
 
 /**
- * Creates an order whose checkout page takes a card payment and saves the card for this account. Takes no
+ * Creates an order that is paid on its checkout page; one that saves the card takes a card payment alone. Takes no
  * money itself. `created` always has a link a customer can open. Never throws.
  *
  * Spec: create a checkout order (`tokenizeCard` beside `order`; only a card payment yields a token).
@@ -15,25 +15,33 @@ export async function createCheckoutOrder(
   accountId: string,
   wanted: CheckoutOrder,
 ): Promise<CheckoutOrderAnswer> {
-  const { money, customerEmail, reference, customerId, callbackUrl } = wanted;
+  const { money, customerEmail, reference, savesCard, customerId, callbackUrl } = wanted;
   const order = {
     amount: wireFromMinor(money.minor),
     currency: money.currency,
     customerEmail,
     orderReference: reference,
-    allowedPaymentMethods: ['Card'],
+    ...(savesCard ? { allowedPaymentMethods: ['Card'] } : {}),
     ...(customerId === undefined ? {} : { customerId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
-  return await askForEffect({
+  const answer = await askForEffect({
     call: () =>
       client.POST('/v1/checkout/order', {
         params: { header: { accountId } },
-        body: { order, tokenizeCard: true },
+        body: { order, ...(savesCard ? { tokenizeCard: true } : {}) },
       }),
     judge: judgeOrder,
     secrets: [],
   });
+  return isTaken(answer) ?? answer;
+}
+
+/** How a reference that is used already is refused here is not shown: by the code 400 or by HTTP 400, the words are the same. */
+function isTaken(answer: CheckoutOrderAnswer): CheckoutOrderAnswer | undefined {
+  if (answer.kind !== 'not_made' || answer.failure !== 'invalid_request') return undefined;
+  const rejected = rejectedFor(answer.message);
+  return rejected.reason === 'reference_exists' ? rejected : undefined;
 }
 
 /** An order's `data` has `success` where a charge's has `status`. */

@@ -5,6 +5,8 @@ import type { ActResult, BotState } from './protocol.ts';
 
 export type BotProcess = {
   state: () => BotState & { lastLines: string[] };
+  /** Its whole environment. */
+  settings: () => Record<string, string>;
   /** What it wrote, newest last. */
   log: () => string;
   /** Starts it unless it runs; resolves when the process exists, not when it is ready. */
@@ -87,6 +89,7 @@ export function createBotProcess(options: BotProcessOptions): BotProcess {
 
   return {
     state: () => ({ status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] }),
+    settings: () => env,
     log: () => lines.join('\n'),
     start,
     async kill() {

@@ -39,6 +39,11 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     PAYMENTS_CLIENT_ID: payments.clientId,
     PAYMENTS_CLIENT_SECRET: payments.clientSecret,
     PAYMENTS_TOKEN_ISSUE_BODY: '{"clientId":"{{CLIENT_ID}}","clientSecret":"{{CLIENT_SECRET}}"}',
+    // The shape of the simulated service's own list; no specification shows it.
+    SAVED_CARDS_QUERY: 'customerEmail',
+    SAVED_CARDS_LIST_POINTERS: '/data/tokenizedCardDataList',
+    SAVED_CARDS_HEADERS: 'Authorization,accountId',
+    SAVED_CARDS_DELETE_BODY: '{"tokenKey":"{{TOKEN_KEY}}"}',
     WEBHOOK_SIGNATURE_PRESET: 'raw-body',
     WEBHOOK_SIGNATURE_HEADER: 'x-payments-signature',
     WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
@@ -75,10 +80,10 @@ channels:
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [lookup, charge, otp, card-email, doubt, terminals, accounts]
+    may: [lookup, charge, otp, link, card-email, cards, doubt, terminals, accounts]
   lead:
     users: [${users.lead}]
-    may: [lookup, charge, otp, card-email, doubt, terminals, accounts, account-new]
+    may: [lookup, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]

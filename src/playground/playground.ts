@@ -91,6 +91,7 @@ async function startParts(
       act: (request) => carryOut(request, { workspace, payments, bot }),
       exchange: log.find,
       botLog: bot.log,
+      botSettings: bot.settings,
       onChange(listener) {
         listeners.add(listener);
         return () => void listeners.delete(listener);

@@ -13,6 +13,8 @@ export type PageServerDeps = {
   act: (request: ActRequest) => Promise<ActResult>;
   exchange: (id: number) => Exchange | undefined;
   botLog: () => string;
+  /** The bot's environment, for a command that is to run beside it. */
+  botSettings: () => Record<string, string>;
   /** Calls back after any change; the returned function ends that. */
   onChange: (listener: () => void) => () => void;
 };
@@ -121,6 +123,7 @@ function createRoutes(deps: PageServerDeps, files: PageFiles, streams: Streams):
       if (exchange) sendJson(response, 200, exchange);
       else send(response, 404, 'This exchange is no longer kept.');
     },
+    'GET /settings': (_request, response) => sendJson(response, 200, deps.botSettings()),
     'GET /bot.log': (_request, response) => send(response, 200, deps.botLog()),
     'POST /act': async (request, response) => {
       const body = await readBody(request);

@@ -1,12 +1,15 @@
 import { parseArgs } from 'node:util';
 import { startPlayground } from './playground.ts';
 
+/** The same as of `payops --playground`. */
+const usualPort = 4400;
+
 const usage = `npm run playground [-- --port 4400] [-- --redis-url redis://127.0.0.1:6379]`;
 
 function readOptions(): { port: number; redisUrl?: string } | undefined {
   try {
     const { values } = parseArgs({ options: { port: { type: 'string' }, 'redis-url': { type: 'string' } } });
-    const port = Number(values.port ?? 4400);
+    const port = Number(values.port ?? usualPort);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
     const redisUrl = values['redis-url'];
     return redisUrl === undefined ? { port } : { port, redisUrl };
@@ -33,10 +36,13 @@ const playground = await startPlayground(options).catch((error: unknown) => {
   );
   process.exit(1);
 });
+const { port } = new URL(playground.url);
+const portOption = Number(port) === usualPort ? '' : `-port ${port}`;
 console.log(`
   Payops playground: ${playground.url}
 
   Open it, type /pay ORDER-1001 and press Enter.
+  In another terminal: npm run payops -- --playground${portOption} lookup ORDER-1001
   Ctrl+C ends it; nothing is kept.
 `);
 

@@ -9,7 +9,7 @@ import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts'
 import type { Transaction } from '../domain/transaction.ts';
 import { cardButtons } from './alert/card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './alert/card-lines.ts';
-import { cardSavedLines, cardSavedState } from './alert/card-saved-lines.ts';
+import { cardSavedLines, cardSavedState } from './charge/card-saved-lines.ts';
 import { routeBlocks } from './alert-route-blocks.ts';
 import { bold, fields, headline, richText, words } from './blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from './evidence.ts';
@@ -54,7 +54,7 @@ function body(alert: Alert): MessageBlock[] {
   const { says, next } = verdict(alert);
   return [
     ...routeBlocks(alert.route),
-    ...cardSavedLines(event.cardSaved, alert.environment),
+    ...cardSavedLines(event.cardSaved, alert),
     ...reasons(event, recordOf(lookup)),
     ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
     ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),

@@ -150,7 +150,7 @@ function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {
 }
 
 /** A response_url is good for five answers, the last of which is the answer itself. */
-const progressMs = [4_000, 12_000];
+const progressMs = [4_000, 12_000, 40_000];
 
 async function isDoneWithin(settled: Promise<boolean>, waitMs: number): Promise<boolean> {
   const stop = new AbortController();

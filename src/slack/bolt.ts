@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { App, HTTPReceiver, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { newErrorId, type Log } from '../log.ts';
 import { createBoltLog } from './bolt-log.ts';
-import { addRoutes, type RouterDeps } from './router.ts';
+import type { Caller } from './command.ts';
+import { addRoutes, publishHome, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
@@ -41,6 +42,8 @@ export type Slack = {
   stop(): Promise<void>;
   /** Resolves when everything acknowledged so far is answered. */
   drained(): Promise<void>;
+  /** Shows the person their App Home as it is now; see `publishHome`. */
+  publishHome(owner: Caller): Promise<void>;
   health(): SlackHealth;
   /** Worked out from the scopes that Slack names at start. */
   repeats(): Repeats;
@@ -87,6 +90,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
       await drained();
     },
     drained,
+    publishHome: (owner) => publishHome(owner, { ...deps, client: deps.clients.interactive, identity }),
     repeats: () => repeatsWith(identityCheck?.scopes()),
     health() {
       const problems = [identityCheck?.health() ?? notStarted, connection?.health()];

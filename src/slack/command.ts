@@ -1,6 +1,6 @@
 import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import type { Choice } from './blocks.ts';
+import type { Choice, Run } from './blocks.ts';
 import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 
 /** A permission as roles in `payops.yml` list it under `may`. */
@@ -82,6 +82,8 @@ export type Pressed = {
   value: string;
   /** The modal it stands in, as it was. */
   view?: { id: string; privateMetadata: string; values: ViewValues };
+  /** The message it stands in, if everybody sees it. */
+  message?: { channel: string; ts: string };
   openModal: OpenModal;
   /** Puts another modal in the place of the one it stands in; does nothing when that is closed by now. */
   updateModal: (modal: Modal) => Promise<void>;
@@ -108,6 +110,27 @@ export type Suggestion = {
   suggest: (typed: string, caller: Caller) => Promise<readonly Choice[]>;
 };
 
+/**
+ * An entry of Slack's own menus, which `manifest.yml` declares under the same id and name. A `global` one runs the
+ * verb without words; there is no channel then, so the answer is a modal. One on a `message` does what `prepare`
+ * makes of everything that can be read in it.
+ */
+export type Shortcut = { callbackId: string; name: string } & (
+  | { kind: 'global' }
+  | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
+);
+
+export type MenuEntry = { text: string; opens: 'modal' | 'message' };
+
+/** What waits for a person, in one line of their menu. */
+export type OpenItems = {
+  /** Words with their symbol, like *2 charges wait for a code from you*. */
+  line: readonly Run[];
+  count: number;
+  /** When it is too late (UTC milliseconds); absent: it can wait. */
+  untilMs?: number;
+};
+
 /** What running a verb twice would do harm to. */
 export type Effect = 'none' | 'access' | 'money';
 
@@ -127,6 +150,11 @@ type Facts = {
   presses?: readonly Press[];
   modals?: readonly ModalDefinition[];
   suggestions?: readonly Suggestion[];
+  shortcuts?: readonly Shortcut[];
+  /** The verb can be run without words by a button; in the App Home only if it opens a modal, for want of a channel. */
+  menu?: MenuEntry;
+  /** What waits for the person; nothing when undefined. Only for whom may run it. */
+  open?: (caller: Caller) => Promise<OpenItems | undefined>;
   /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one. */
@@ -138,6 +166,8 @@ type Facts = {
    * that keep what was typed when another is chosen. Never one that holds what belongs to an account.
    */
   keepsForOtherAccount?: readonly string[];
+  /** Answers when it is typed, and stands in no list: something it needs is not set up. */
+  hidden?: true;
 };
 
 export type Definition<Input> = Facts & {
@@ -216,6 +246,8 @@ export type CommandSet = {
   suggestion(actionId: string): { command: Command; suggestion: Suggestion } | undefined;
   /** The verb of that name. */
   verb(name: string): Command | undefined;
+  /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
+  shortcut(callbackId: string, caller: Caller): Promise<{ command: Command; shortcut: Shortcut } | undefined>;
   /** What the App Home tab shows; what `others` have for the person comes after the verbs' own. */
   home(caller: Caller, others?: readonly Command[]): Promise<SlackMessage>;
 };

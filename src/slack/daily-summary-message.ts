@@ -6,7 +6,7 @@ import { duration } from './alert/card-lines.ts';
 import { bold, context, headline, moment, plainText, richText, words, type Run } from './blocks.ts';
 import { environmentWords, referenceWord, word } from './evidence.ts';
 import type { SlackMessage } from './message.ts';
-import { ruleLine } from './routes-message.ts';
+import { muteBlocks } from './mute-blocks.ts';
 
 const mostOpen = 5;
 const mostMuted = 15;
@@ -38,7 +38,7 @@ export function dailySummaryMessage(
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
-      ...muteBlocks(summary, place),
+      ...muteBlocks(summary.muted, place, mostMuted),
       context(
         plainText(foot.join(' · ')),
         ...(told.mayBeRepeat ? [plainText('May be a repeat of an earlier summary.')] : []),
@@ -88,21 +88,6 @@ function openWords({ orderReference, money, receivedAtMs }: OpenAlert, nowMs: nu
   const name = orderReference === undefined ? 'no reference' : (word(referenceWord(orderReference)) ?? '');
   const parts = [name, ...(money ? [word(formatMoney(money)) ?? ''] : [])];
   return `${parts.join(' · ')} · open for ${duration(nowMs - receivedAtMs)}`;
-}
-
-/** Without whom the rules mention: here that would call them. */
-function muteBlocks({ muted, nowMs }: DailySummary, place: RoutePlace): RichTextBlock[] {
-  if (muted.length === 0) return [];
-  const shown = muted.slice(0, mostMuted);
-  const left = muted.length - shown.length;
-  const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, nowMs));
-  return [
-    richText(
-      [bold('Muted now')],
-      ...lines,
-      ...(left > 0 ? [[words(`… and ${counted(left, 'more rule')}.`)]] : []),
-    ),
-  ];
 }
 
 function counted(count: number, what: string): string {

@@ -122,7 +122,8 @@ export function cardNumberMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(rest.join(' '))])] };
 }
 
-const failureWords: Record<FailureKind, { what: string; next: string }> = {
+/** What broke outside, without a full stop, and what to do then, with one. */
+export const failureWords: Record<FailureKind, { what: string; next: string }> = {
   timeout: {
     what: 'No answer from the payments service in time',
     next: 'try again in a minute.',

@@ -1,6 +1,6 @@
 // The parts that the message of a look-up and the alert of an event share.
 
-import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
+import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/types';
 import type { Environment } from '../domain/alert.ts';
 import type { Evidence } from '../domain/confirmation.ts';
 import { maskEmail } from '../domain/mask.ts';
@@ -25,8 +25,22 @@ export const environmentWords: Record<Environment, string> = { live: 'LIVE', san
  */
 export function lookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
   if (!parseOrderReference(reference).ok) return [];
-  const asked = amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
-  return [actions(button({ actionId: lookUpActionId, text, value: JSON.stringify(asked) }))];
+  const value = JSON.stringify(askedWords(reference, amountMinor));
+  return [actions(button({ actionId: lookUpActionId, text, value }))];
+}
+
+/** The same in a modal of its own, for where an answer would come elsewhere: in the App Home. */
+export const openLookUpActionId = 'look_up_open';
+
+export function openLookUpButton(reference: string, amountMinor?: number): Button[] {
+  if (!parseOrderReference(reference).ok) return [];
+  const value = JSON.stringify(askedWords(reference, amountMinor));
+  return [button({ actionId: openLookUpActionId, text: 'Look up', value })];
+}
+
+/** The words that ask about a reference, and about the amount that it should be. */
+export function askedWords(reference: string, amountMinor?: number): string[] {
+  return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
 }
 
 /** The words of `/pay lookup` that a pressed look-up button stands for; none for a value that is not ours. */

@@ -32,7 +32,7 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
     const replaces = address.replaces === 'pressed' || (address.replaces === 'earlier' && !isFirst);
     isFirst = false;
     try {
-      await respond({ response_type: 'ephemeral', replace_original: replaces, text, blocks });
+      await respond({ response_type: 'ephemeral', replace_original: replaces, text, blocks, ...noPreviews });
       return true;
     } catch (error) {
       log('warn', 'An answer could not be given through its response_url', { userId }, error);
@@ -43,7 +43,7 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
   async function throughApi(content: Pick<SlackMessage, 'text'> & Partial<SlackMessage>): Promise<void> {
     // Without a channel (App Home) the bot's own conversation with the person is the private place.
     await (caller.channelId === undefined
-      ? client.chat.postMessage({ channel: userId, ...content })
+      ? client.chat.postMessage({ channel: userId, ...content, ...noPreviews })
       : client.chat.postEphemeral({ channel: caller.channelId, user: userId, ...content }));
   }
 
@@ -72,6 +72,9 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
     }
   };
 }
+
+/** A link in an answer is text; Slack must not fetch it. */
+const noPreviews = { unfurl_links: false, unfurl_media: false };
 
 /** Newer block kinds are not everywhere yet; the words alone always are. */
 function refusesBlocks(error: unknown): boolean {

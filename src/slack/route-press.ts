@@ -119,12 +119,19 @@ function pressedIn({ body, action, caller, openModal, reply }: Pressing, deps: P
     ...(view === undefined
       ? {}
       : { view: { id: view.id, privateMetadata: view.private_metadata, values: viewValues(view.state) } }),
+    ...messageOf(body),
     openModal,
     async updateModal(modal) {
       if (view) await updateModal(deps.client, { viewId: view.id, modal }, deps.log);
     },
     reply,
   };
+}
+
+function messageOf({ container }: BlockAction): Pick<Pressed, 'message'> {
+  const { channel_id: channel, message_ts: ts, is_ephemeral: isEphemeral } = container;
+  if (typeof channel !== 'string' || typeof ts !== 'string' || isEphemeral === true) return {};
+  return { message: { channel, ts } };
 }
 
 /** On top of the modal that was pressed in, where the person looks; else, or when Slack opens none, as a message. */

@@ -1,6 +1,8 @@
 import type {
   App,
   BlockAction,
+  GlobalShortcut,
+  MessageShortcut,
   RespondFn,
   SlashCommand,
   ViewClosedAction,
@@ -16,10 +18,16 @@ import { createReply, type ReplyAddress } from './reply.ts';
 import { routeClosing } from './route-closing.ts';
 import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
 import { routeSubmission, type SubmissionDeps } from './route-submission.ts';
+import { routeShortcut } from './route-shortcut.ts';
 import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
 import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
 
-export type RouterDeps = PressDeps & SubmissionDeps & SuggestionDeps;
+export type RouterDeps = PressDeps &
+  SubmissionDeps &
+  SuggestionDeps & {
+    /** Called before the App Home is made for who has just opened it; absent where nothing follows it. */
+    homeOpened?: (caller: Caller) => Promise<void>;
+  };
 
 /**
  * One listener for each way in, and none throws. Commands and presses are acknowledged before anything else,
@@ -45,10 +53,17 @@ export function addRoutes(app: App, deps: RouterDeps): void {
     ack({ options: await optionsFor(body, deps) }),
   );
   app.event('app_home_opened', async ({ event, body }) => {
-    if (event.tab === 'home') await publishHome({ userId: event.user, teamId: body.team_id }, deps);
+    if (event.tab !== 'home') return;
+    const owner = { userId: event.user, teamId: body.team_id };
+    await deps
+      .homeOpened?.(owner)
+      .catch((error: unknown) => deps.log('warn', 'An App Home is not followed', {}, error));
+    await publishHome(owner, deps, hashOf(event.view));
   });
-  // No verb has a shortcut: what an older manifest still sends ends here.
-  app.shortcut(/.*/, async ({ ack }) => ack());
+  app.shortcut<GlobalShortcut | MessageShortcut>(/.*/, async ({ ack, body, respond }) => {
+    await ack();
+    await routeShortcut(body, 'response_url' in body ? respond : undefined, deps);
+  });
 }
 
 async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: RouterDeps): Promise<void> {
@@ -86,13 +101,28 @@ function placeOf(body: BlockAction): ReplyAddress['replaces'] {
   return body.container['is_ephemeral'] === true ? 'pressed' : 'nothing';
 }
 
-async function publishHome(caller: Caller, deps: RouterDeps): Promise<void> {
+/** Bolt's type of the event's view is that of a modal, and lacks it. */
+function hashOf(view: object | undefined): string | undefined {
+  return view && 'hash' in view && typeof view.hash === 'string' ? view.hash : undefined;
+}
+
+/**
+ * Shows the person their App Home as it is now. `over`: only in the place of the view of that hash; one that was shown
+ * meanwhile is as new. Never throws: what Slack refuses is logged, and the Home stays as it was.
+ */
+export async function publishHome(
+  caller: Caller,
+  deps: Pick<RouterDeps, 'client' | 'commands' | 'identity' | 'log'>,
+  over?: string,
+): Promise<void> {
   try {
     if (isStranger(caller, deps.identity())) return;
     const { blocks } = await deps.commands.home(caller);
-    await deps.client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks } });
+    const hash = over === undefined ? {} : { hash: over };
+    await deps.client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks }, ...hash });
   } catch (error) {
     const slackError = slackErrorWord(readSlackError(error));
+    if (slackError === 'hash_conflict') return;
     deps.log('warn', 'The App Home could not be shown', { slackError, fix: fixFor(slackError) }, error);
   }
 }

@@ -7,11 +7,11 @@ import { createReply } from './reply.ts';
 
 /**
  * Puts what became of it into the modal, or tells the person by direct message when they have closed it or
- * Slack does not show it. Never throws.
+ * Slack does not show it; without a message something else tells them. Never throws.
  */
 export type ShowEnd = (
   to: { viewId: string; userId: string },
-  shown: { modal: Modal; message: SlackMessage },
+  shown: { modal: Modal; message?: SlackMessage },
 ) => Promise<void>;
 
 export function createShowEnd({
@@ -26,8 +26,9 @@ export function createShowEnd({
 }): ShowEnd {
   return async function showEnd({ viewId, userId }, made) {
     const modal = ids?.modal(made.modal) ?? made.modal;
+    const result = await updateModal(client, { viewId, modal }, log);
+    if (result === 'shown' || !made.message) return;
     const message = ids?.message(made.message) ?? made.message;
-    if ((await updateModal(client, { viewId, modal }, log)) === 'shown') return;
     const reply = createReply({ caller: { userId }, respond: undefined, replaces: 'nothing' }, client, log);
     await reply(message);
   };

@@ -15,7 +15,7 @@ import {
   ticks,
   word,
 } from './evidence.ts';
-import type { MessageBlock, SlackMessage } from './message.ts';
+import type { HomeBlock, SlackMessage } from './message.ts';
 
 export type TransactionView = {
   reference: OrderReference;
@@ -33,10 +33,16 @@ export type TransactionView = {
  * confirmed says which part does not hold and is never called failed; not found is an answer, not an error.
  */
 export function transactionMessage(view: TransactionView): SlackMessage {
+  const { text, blocks } = transactionParts(view);
+  return { text, blocks: [...blocks, ...lookUpButton('Refresh', view.reference, view.amountMinor)] };
+}
+
+/** The same without its buttons, as every surface shows it. */
+export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
   const { confirmation } = view;
-  const { text, block } = headline(stateWords[confirmation.kind], details(view));
+  const { text, block } = headline(stateWords[confirmation.kind], transactionDetails(view));
   const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
-  const blocks: MessageBlock[] = [
+  const blocks: HomeBlock[] = [
     block,
     ...proof(view),
     ...(transaction ? facts(transaction) : []),
@@ -47,7 +53,6 @@ export function transactionMessage(view: TransactionView): SlackMessage {
       atMs: view.checkedAtMs,
       orderId: transaction?.orderId,
     }),
-    ...lookUpButton('Refresh', view.reference, view.amountMinor),
   ];
   return { text, blocks };
 }
@@ -64,7 +69,8 @@ export const stateWords = {
   not_found: `🔎 ${outcomeWords.notFound}`,
 } as const;
 
-function details({ reference, confirmation }: TransactionView): string[] {
+/** What follows the state in the first line, wherever it is read. */
+export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [referenceWord(reference)];
   const { money, transaction } = confirmation;
   return [
@@ -74,7 +80,7 @@ function details({ reference, confirmation }: TransactionView): string[] {
   ];
 }
 
-function proof(view: TransactionView): MessageBlock[] {
+function proof(view: TransactionView): HomeBlock[] {
   const { confirmation } = view;
   switch (confirmation.kind) {
     case 'confirmed':
@@ -135,7 +141,7 @@ function notFound({ environment, account }: TransactionView): Piece[][] {
 }
 
 /** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
-function facts(transaction: Transaction): MessageBlock[] {
+function facts(transaction: Transaction): HomeBlock[] {
   return [
     ...fields({
       'Order amount': otherOrderAmount(transaction),

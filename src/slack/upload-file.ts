@@ -9,13 +9,14 @@ export type UploadOutcome =
 
 export type UploadedFile = { name: string; title: string; text: string; comment: string };
 
-/** Puts a file into a thread. Never throws for anything Slack or the network does. */
+/** Puts a file into a channel or a thread. Never throws for anything Slack or the network does. */
 export type UploadFile = (
-  place: { channel: string; threadTs: string },
+  place: { channel: string; threadTs?: string },
   file: UploadedFile,
 ) => Promise<UploadOutcome>;
 
-const longestUploadMs = 10_000;
+/** Long enough for some megabytes over a slow line. */
+const longestUploadMs = 20_000;
 
 /**
  * Slack’s own three steps: an address for the bytes, the bytes, and the file’s place. A file that nobody placed is
@@ -37,7 +38,7 @@ export function createUploadFile(client: WebClient): UploadFile {
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
-        thread_ts: threadTs,
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
         initial_comment: comment,
       });
       return { kind: 'uploaded' };
@@ -52,7 +53,7 @@ const fixes: Record<string, string> = {
   missing_scope: 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.',
   not_in_channel: 'invite the bot with /invite @pay, and press again.',
   channel_not_found: 'invite the bot with /invite @pay, and press again.',
-  no_usable_answer: 'look into the thread, and press again if the file is not there.',
+  no_usable_answer: 'look whether the file is there all the same, and press again if it is not.',
   unreachable: 'press again in a minute.',
   ratelimited: 'press again in a minute.',
 };

@@ -1,4 +1,4 @@
-import { withDeadline } from '../deadline.ts';
+import { answeredWithin } from '../deadline.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /**
@@ -7,5 +7,5 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
  */
 export function withinDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   const late = () => new StoreUnavailable(`The store did not answer within ${timeoutMs} ms.`);
-  return withDeadline(timeoutMs, () => answer, late);
+  return answeredWithin(timeoutMs, answer, late);
 }

@@ -54,21 +54,32 @@ local function settle(lane)
 end
 `;
 
-/** ARGV: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever). 1 when stored, 0 when there already. */
+/**
+ * ARGV: for each record, in their order: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever).
+ * For each of them 1 when stored, 0 when there already.
+ */
 export const createScript = script(`
-local key, value, lane, delay, ttl = unpack(ARGV)
-local record = record_of(key)
-if redis.call('EXISTS', record) == 1 then return 0 end
-local version = new_version()
-if delay ~= '' then
-  redis.call('HSET', record, 'value', value, 'version', version, 'lane', lane)
-  redis.call('ZADD', work_of(lane), after(delay), key)
-  if not redis.call('ZSCORE', blocked, lane) then redis.call('ZADD', ready, 'LT', after(delay), lane) end
-else
-  redis.call('HSET', record, 'value', value, 'version', version)
-  if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
+local function create(key, value, lane, delay, ttl)
+  local record = record_of(key)
+  if redis.call('EXISTS', record) == 1 then return 0 end
+  local version = new_version()
+  if delay ~= '' then
+    redis.call('HSET', record, 'value', value, 'version', version, 'lane', lane)
+    redis.call('ZADD', work_of(lane), after(delay), key)
+    if not redis.call('ZSCORE', blocked, lane) then redis.call('ZADD', ready, 'LT', after(delay), lane) end
+  else
+    redis.call('HSET', record, 'value', value, 'version', version)
+    if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
+  end
+  return 1
 end
-return 1
+local created = {}
+for at = 1, #ARGV, 5 do
+  created[#created + 1] = create(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+  -- What is made together keeps its order too.
+  now = now + 1
+end
+return created
 `);
 
 /** ARGV: key. [value, version, lane, attempts], the last two absent for what was never work or never taken; nil when gone. */

@@ -48,11 +48,16 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     }
   }
 
+  const create = createTogether(async (calls) => {
+    const created = await run(createScript, ...calls.flat());
+    return (created as unknown[]).map((one) => one === 1);
+  });
+
   return {
     async create(key, value, createOptions = {}) {
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const [delay, ttl] = timesOf(readFate(createOptions));
-      return (await run(createScript, key, value, lane, delay, ttl)) === 1;
+      return await create([key, value, lane, delay, ttl]);
     },
     async read(key) {
       const found = await run(readScript, key);
@@ -81,10 +86,47 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       await run(readScript, '');
     },
     async close() {
+      create.flush();
       closed = true;
       await Promise.allSettled(underWay);
     },
   };
+}
+
+type CreateCall = { record: string[]; resolve: (isNew: boolean) => void; reject: (error: unknown) => void };
+
+/** More would keep Redis from everybody else for too long. */
+const mostTogether = 64;
+
+/**
+ * One script for all records that are made in the same turn of the event loop: a burst of webhooks is a few calls
+ * instead of one each, for this process and for Redis alike. They are made in their order, and fail together.
+ */
+function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) {
+  let waiting: CreateCall[] = [];
+
+  async function send(calls: readonly CreateCall[]): Promise<void> {
+    try {
+      const created = await createAll(calls.map(({ record }) => record));
+      for (const [at, { resolve }] of calls.entries()) resolve(created[at] === true);
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+  }
+
+  function flush(): void {
+    const calls = waiting;
+    waiting = [];
+    for (let at = 0; at < calls.length; at += mostTogether) void send(calls.slice(at, at + mostTogether));
+  }
+
+  function create(record: string[]): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ record, resolve, reject });
+    });
+  }
+  return Object.assign(create, { flush });
 }
 
 /** Redis forgets its scripts when it restarts or fails over; sending the text once teaches them again. */

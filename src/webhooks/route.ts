@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { withDeadline } from '../deadline.ts';
+import { answeredWithin } from '../deadline.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
@@ -143,7 +143,7 @@ async function answerDelivery(
   const found = parseEvent(delivery.body, deps.pointers, verdict);
   const fields = logFieldsOf(found);
   try {
-    const result = await withDeadline(limits.keepTimeoutMs, () => keep(deps, found, delivery.body));
+    const result = await answeredWithin(limits.keepTimeoutMs, keep(deps, found, delivery.body));
     const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };
     const level = result === 'new' || result === 'duplicate' ? 'info' : 'warn';
     const why = found.kind === 'unreadable' ? `: ${found.why}` : '';

@@ -112,7 +112,7 @@ const kinds: readonly Call[] = [
     return changeCardEmail({ tokenKey: `card-${name}`, currentEmail: customerEmail, newEmail });
   },
   ({ createCheckoutOrder }, name, number) =>
-    createCheckoutOrder({ money, customerEmail, reference: referenceOf(name, number) }),
+    createCheckoutOrder({ money, customerEmail, savesCard: true, reference: referenceOf(name, number) }),
   async ({ listTerminals }, name) => [await listTerminals(undefined), await listTerminals(`cursor-${name}`)],
   ({ listAccounts }) => listAccounts(undefined),
 ];

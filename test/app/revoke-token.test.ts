@@ -139,11 +139,4 @@ describe('revoke-token', () => {
       words: expect.stringContaining('The store does not answer'),
     });
   });
-
-  it('is the only word that is known', async () => {
-    expect(await runCommand('revoke-tokens', [], outside())).toMatchObject({
-      exitCode: 2,
-      words: expect.stringContaining('revoke-token;'),
-    });
-  });
 });

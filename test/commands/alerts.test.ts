@@ -36,6 +36,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const sent: [string, string][] = [];
   const verb = alertsCommand({
     routes: plan,
+    alertsInHand: { of: () => Promise.resolve([]) },
     rehearse: () => Promise.resolve(nothingRehearsed),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     async sendTestAlert(channel, askedBy) {

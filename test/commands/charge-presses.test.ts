@@ -183,15 +183,15 @@ describe('Show it and Check now', () => {
 });
 
 describe('the App Home of /pay charge', () => {
-  it('holds the person’s last five charges, and nothing when there are none', async () => {
+  it('holds the person’s last ten charges, and nothing when there are none', async () => {
     const stage = createStage();
     const home = stage.verb('charge').home!;
     expect(await home({ userId: agent })).toEqual([]);
     const state = { kind: 'approved', concludedAt: nowMs } as const;
-    for (let index = 1; index <= 7; index += 1)
+    for (let index = 1; index <= 12; index += 1)
       stage.desk.charges.set(`pay-V${index}`, chargeOf(`V${index}`, { state }));
     const text = textOf(await home({ userId: agent }));
-    expect(text.match(/"value":"pay-V/g)).toHaveLength(5);
+    expect(text.match(/"value":"pay-V/g)).toHaveLength(10);
     expect(text).not.toContain('ada@example.com');
     expect(await home({ userId: colleague })).toEqual([]);
   });

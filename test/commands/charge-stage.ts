@@ -12,6 +12,7 @@ import type { Pressed, Submission, ViewAnswer } from '../../src/slack/command.ts
 import { chargeStateModal } from '../../src/slack/charge/state-modal.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 import { noDeskLists } from './no-desk-lists.ts';
+import { noSharing } from './no-sharing.ts';
 
 export const nowMs = 1_700_000_000_000;
 export const agent = 'U0AGENT';
@@ -243,7 +244,6 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
       readDraft: () => Promise.resolve(undefined),
       begin: () => Promise.resolve({ kind: 'stale' }),
     },
-    showEnd: () => Promise.resolve(),
     routes: {
       rules: [],
       environment: 'live',
@@ -254,8 +254,10 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
+    alertsInHand: { of: () => Promise.resolve([]) },
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
     ...noDeskLists,
+    ...noSharing,
   });
   const outputs: unknown[] = [];
   const opened: Modal[] = [];
@@ -291,6 +293,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     opened,
     updated,
     replies,
+    verbs,
     verb: (name: string) => verbs.find(({ verb }) => verb === name)!,
 
     async type(text: string, userId = agent): Promise<SlackMessage | string | undefined> {

@@ -8,6 +8,7 @@ import { richText, words } from '../../src/slack/blocks.ts';
 import { defineCommand, type Caller, type Command, type MayRun } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import type { HomeBlock } from '../../src/slack/message.ts';
+import { noSharing } from './no-sharing.ts';
 
 const caller: Caller = { userId: 'U0AGENT' };
 const conversation = { caller, openModal: async () => 'V1', whileWaiting: <T>(work: Promise<T>) => work };
@@ -17,6 +18,7 @@ const noJuggling: MayRun = async (permission) =>
   permission === 'juggle' ? { kind: 'refused', rule: 'r', whoCan: 'w' } : { kind: 'allowed' };
 const verbs = [
   lookupCommand({
+    ...noSharing,
     findTransaction: async () => undefined,
     environment: 'sandbox',
     account: 'Main shop',
@@ -148,10 +150,8 @@ describe('adding a verb', () => {
   const withFake = { verbs: [...verbs, fakeVerb] };
 
   it('is enough to show it in menu, help and home, and to be suggested', async () => {
-    for (const text of ['', 'help']) {
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await answerTo(text, withFake)).toContain('/pay juggle <balls>');
-    }
+    expect(await answerTo('', withFake)).toContain('/pay juggle');
+    expect(await answerTo('help', withFake)).toContain('/pay juggle <balls>');
     expect(await answerTo('help juggle', withFake)).toContain('juggle 3');
     expect(await answerTo('jugle', withFake)).toContain('/pay juggle');
     const home = await commandSet(withFake.verbs).home(caller);
@@ -161,6 +161,19 @@ describe('adding a verb', () => {
 
   it('is hidden from who may not run it', async () => {
     expect(await answerTo('help', { ...withFake, mayRun: noJuggling })).not.toContain('juggle');
+  });
+
+  it('that is not set up answers when it is typed, and stands in no list', async () => {
+    const hidden: Command = { ...fakeVerb, hidden: true };
+    const withHidden = { verbs: [...verbs, hidden] };
+    for (const text of ['', 'help']) {
+      // oxlint-disable-next-line no-await-in-loop -- one answer after the other
+      expect(await answerTo(text, withHidden)).not.toContain('juggle');
+    }
+    expect(await answerTo('help xyzzy', withHidden)).not.toContain('juggle');
+    expect(await answerTo('help juggle', withHidden)).toContain('juggle 3');
+    expect(commandSet(withHidden.verbs).understand('juggle 3')).toMatchObject({ command: hidden });
+    expect(commandSet(withHidden.verbs).understand('jugle')).toMatchObject({ kind: 'command' });
   });
 
   it('refuses two verbs of one word, or one button', () => {

@@ -3,6 +3,7 @@ import { lookupCommand } from '../../src/commands/lookup.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
+import { noSharing } from './no-sharing.ts';
 
 const paid: Transaction = {
   status: 'SUCCESS',
@@ -15,6 +16,7 @@ const paid: Transaction = {
 
 function lookup(found: Transaction | undefined) {
   return lookupCommand({
+    ...noSharing,
     findTransaction: async () => found,
     environment: 'live',
     account: 'Main shop',

@@ -12,6 +12,7 @@ import { lookUpActionId } from '../../src/slack/evidence.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 import { createFakeDesk } from './charge-stage.ts';
 import { noDeskLists } from './no-desk-lists.ts';
+import { noSharing } from './no-sharing.ts';
 
 const caller: Caller = { userId: 'U0AGENT01' };
 const allowAll: MayRun = async () => ({ kind: 'allowed' });
@@ -29,7 +30,6 @@ function verbsOf(name: string, asked: Asked, own: readonly string[]): Command[] 
   return createVerbs({
     ...place,
     findTransaction: async (reference) => void asked.push(`${name} ${reference}`),
-    isOwnCharge: async (reference) => own.includes(reference),
     now: () => 0,
     desk: createFakeDesk(),
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
@@ -39,13 +39,15 @@ function verbsOf(name: string, asked: Asked, own: readonly string[]): Command[] 
       readDraft: () => Promise.resolve(undefined),
       begin: () => Promise.resolve({ kind: 'stale' }),
     },
-    showEnd: () => Promise.resolve(),
     routes: { ...place, rules: [], failures: 'C0ALERTS01', successes: undefined },
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     undelivered: { all: async () => [], deliverAgain: async () => 0 },
+    alertsInHand: { of: () => Promise.resolve([]) },
     ...noDeskLists,
+    ...noSharing,
+    isOnRecord: async (reference) => own.includes(reference),
   });
 }
 

@@ -3,6 +3,7 @@ import { createVerbs, permissions } from '../../src/commands/registry.ts';
 import { anyone } from '../../src/slack/command.ts';
 import { createFakeDesk } from './charge-stage.ts';
 import { noDeskLists } from './no-desk-lists.ts';
+import { noSharing } from './no-sharing.ts';
 
 const verbs = createVerbs({
   findTransaction: () => Promise.resolve(undefined),
@@ -17,7 +18,6 @@ const verbs = createVerbs({
     readDraft: () => Promise.resolve(undefined),
     begin: () => Promise.resolve({ kind: 'stale' }),
   },
-  showEnd: () => Promise.resolve(),
   routes: {
     rules: [],
     environment: 'sandbox',
@@ -28,8 +28,10 @@ const verbs = createVerbs({
   rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
   storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
   sendTestAlert: () => Promise.resolve(),
+  alertsInHand: { of: () => Promise.resolve([]) },
   undelivered: { all: async () => [], deliverAgain: async () => 0 },
   ...noDeskLists,
+  ...noSharing,
 });
 
 it('lists as permissions exactly what its verbs ask for', () => {
@@ -49,7 +51,9 @@ it('lists the verbs in the order of the help', () => {
     'lookup',
     'charge',
     'otp',
+    'link',
     'card-email',
+    'cards',
     'doubt',
     'terminals',
     'accounts',

@@ -28,6 +28,7 @@ describe('what the failures of a storm come to', () => {
       firstMs: 10,
       lastMs: 40,
       lastAddedMs: 45,
+      lately: [15, 25, 45],
     });
   });
 

@@ -175,6 +175,8 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await expect.poll(async () => (await counted()) + (await singly()), soon).toBe(60);
     expect(await singly()).toBeLessThan(6);
 
+    expect(await digest(lindiwe).innerText()).toMatch(/Muted now[^]*expired-cards; muted until/);
+
     await press(lindiwe, digest(lindiwe), 'Show list');
     expect(await lindiwe.modalSays('page 1 of')).toContain('Acknowledged');
     expect(await lindiwe.modal.innerText()).not.toMatch(/[a-z]+\.[a-z]+@example\.com/);

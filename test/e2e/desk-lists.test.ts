@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { accountActions } from '../../src/slack/account/account-actions.ts';
 import { accountFieldId } from '../../src/slack/account/account-modal.ts';
-import { listActionId } from '../../src/slack/list/list-message.ts';
+import { listActionId, type ListButton } from '../../src/slack/list/list-message.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
 import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
@@ -78,6 +79,93 @@ describe('the service’s lists', { timeout: 120_000 }, () => {
   });
 });
 
+describe('the CSV of a list', { timeout: 120_000 }, () => {
+  const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
+
+  it('has 10,000 terminals, tells how far it is, and asks for each page once whoever presses twice', async (test) => {
+    // What the heap may hold besides garbage: a bot that kept the rows would not come through.
+    const env = { NODE_OPTIONS: '--max-old-space-size=96' };
+    const desk = await openDesk(test, { ...granted, env, payments: { terminals: 10_000, seed: false } });
+    const { house, bot, dialogue } = desk;
+    await asks(desk, '/pay terminals', 'Terminals 1–50');
+    await asks(desk, '/pay terminals Lekki Kiosk', 'searched 5 of the pages');
+    const before = { calls: calls(house, terminalsPath), residentMb: residentMb(bot) };
+    // One page takes long enough that the person is told, and that the second press finds the first at work.
+    const slow = house.paymentsGate.hold(terminalsPath, 'after');
+    const pressed = [0, 1].map(() => dialogue.pressInMessage('agent', listActionId('terminals', 'csv')));
+    const held = await slow;
+    await house.until('the progress is told', () =>
+      lastSeen(desk).text.includes('Making the CSV of what matches “Lekki Kiosk” … · read '),
+    );
+    held.release();
+    await Promise.all(pressed);
+    const done = '📄 CSV of 166 terminals that match “Lekki Kiosk” · in this conversation';
+    await house.until('the file of the filter', () => lastSeen(desk).text.includes(done), 60_000);
+    expectShown(desk, 'agent');
+    expect(files(house).map(rowsOf)).toEqual([166]);
+    const filtered = { calls: calls(house, terminalsPath), residentMb: residentMb(bot) };
+    expect(filtered.calls).toBe(200);
+
+    await asks(desk, '/pay terminals', 'Terminals 1–50 · page 1 · more follow');
+    await presses(desk, 'csv', '📄 CSV of 10,000 terminals');
+    const [, all] = files(house);
+    expect(all && rowsOf(all)).toBe(10_000);
+    expect(all?.name).toMatch(/^terminals-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
+    expect(JSON.stringify(lastSeen(desk).blocks)).toContain('Terminals 1–50');
+    const after = { calls: calls(house, terminalsPath), residentMb: residentMb(bot) };
+    expect(after.calls).toBe(400);
+    // Every page was read by now: the next file costs no call.
+    await presses(desk, 'csv', '📄 CSV of 10,000 terminals');
+    await house.until('the third file', () => files(house).length === 3);
+    expect(calls(house, terminalsPath)).toBe(400);
+    console.log('10,000 terminals', { before, filtered, after, csvMb: (all?.text.length ?? 0) / 1e6 });
+    expect(await house.storeDump()).not.toContain('Lekki');
+  });
+
+  it('comes as a direct message where the bot may put no file, and says why', async (test) => {
+    const desk = await openDesk(test, granted);
+    const { house, dialogue } = desk;
+    house.workspace.setChannel(house.workspace.ids.channels.payDesk, { botIsMember: false });
+    await asks(desk, '/pay accounts', 'Accounts 1–50');
+    await presses(desk, 'csv', '📄 CSV of 60 accounts · in your direct messages with the bot', 'accounts');
+    expect(JSON.stringify(lastSeen(desk).blocks)).toContain('/invite @pay');
+    expect(files(house)).toEqual([]);
+    const [file] = dialogue.directOf('agent').flatMap(({ files: all = [] }) => all);
+    expect(file && rowsOf(file)).toBe(60);
+    expect(file?.text).toMatch(/^\uFEFFaccountId,accountRef,accountName/);
+    expect(file?.text).not.toMatch(/@example|\+234/);
+  });
+
+  it('says what to do without the scope, and when the service stops in between', async (test) => {
+    const desk = await openDesk(test, { payments: { terminals: 300 } });
+    const { house } = desk;
+    await asks(desk, '/pay terminals', 'Terminals 1–50');
+    await house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
+    await presses(desk, 'csv', '⚠️ The CSV was not made');
+    expect(JSON.stringify(lastSeen(desk).blocks)).toContain('press CSV again to go on from there');
+    await house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await presses(desk, 'csv', '⚠️ CSV of 300 terminals could not be put into Slack');
+    expect(JSON.stringify(lastSeen(desk).blocks)).toContain('files:write');
+    expect(files(house)).toEqual([]);
+  });
+});
+
+type SeenFile = { name: string; text: string };
+
+/** The files that stand in the desk's channel, oldest first. */
+function files(house: House): SeenFile[] {
+  return house.posts('payDesk').flatMap(({ files: all = [] }) => all);
+}
+
+function rowsOf({ text }: SeenFile): number {
+  return text.trimEnd().split('\r\n').length - 1;
+}
+
+function residentMb(bot: Bot): number {
+  const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${bot.pid()}/status`, 'utf8'));
+  return Math.round(Number(found?.[1]) / 1_000);
+}
+
 describe('a new account', { timeout: 60_000 }, () => {
   const filled = { [accountFieldId('accountName')]: 'Akoka Kiosk', [accountFieldId('bvn')]: '22345678901' };
 
@@ -130,6 +218,26 @@ describe('a new account', { timeout: 60_000 }, () => {
     expect(posts(house)).toBe(0);
   });
 
+  it('has the fields that the settings name, and without a reference says where to look', async (test) => {
+    const env = { ACCOUNT_NEW_FIELDS: 'accountName!:2-255,branchCode!:3,tier:gold|silver' };
+    const { house, dialogue } = await openDesk(test, { env });
+    await dialogue.opens('lead', '/pay account new');
+    const name = { [accountFieldId('accountName')]: 'Akoka Kiosk' };
+    const wrong = await dialogue.submit('lead', { ...name, [accountFieldId('branchCode')]: '12' });
+    expect(wrong?.errors[accountFieldId('branchCode')]).toContain('exactly 3 characters');
+    const answer = house.paymentsGate.hold(accountsPath, 'after');
+    await dialogue.submit('lead', { ...name, [accountFieldId('branchCode')]: '123' });
+    const held = await answer;
+    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created');
+    expect(doubt.text).toContain('/pay accounts');
+    held.release();
+    await house.until('the answer comes too late', () => posts(house) > 0);
+    const [asked] = house.paymentsGate.passed.filter(({ request }) => request.includes('branchCode'));
+    // Its address stands above its body.
+    const [, body = ''] = asked?.request.split('\n') ?? [];
+    expect(JSON.parse(body)).toEqual({ accountName: 'Akoka Kiosk', branchCode: '123' });
+  });
+
   it('refused by the service is corrected in the same form', async (test) => {
     const { house, dialogue } = await openDesk(test);
     await dialogue.opens('lead', '/pay account new');
@@ -147,14 +255,18 @@ describe('a new account', { timeout: 60_000 }, () => {
 });
 
 async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
-  const house = await openHouse(test, { ...options, env: { LOG_LEVEL: 'debug', ...patient } });
+  const house = await openHouse(test, {
+    ...options,
+    env: { LOG_LEVEL: 'debug', ...patient, ...options.env },
+  });
   const bot = house.bot();
   await house.start(bot);
   return { house, bot, dialogue: openChargeDialogue(house) };
 }
 
 function lastSeen({ house }: Desk, person: Person = 'agent') {
-  const last = house.seenBy(person).at(-1);
+  // A file is a message of the channel: what was answered stands above it.
+  const last = house.seenBy(person).findLast(({ ephemeral }) => ephemeral);
   if (!last) throw new Error('nothing was said');
   return last;
 }
@@ -172,15 +284,14 @@ async function asks(desk: Desk, command: string, words: string, person: Person =
   expectShown(desk, person);
 }
 
-async function presses(
-  desk: Desk,
-  which: 'back' | 'next' | 'all' | 'anew',
-  words: string,
-  verb = 'terminals',
-): Promise<void> {
+async function presses(desk: Desk, which: ListButton, words: string, verb = 'terminals'): Promise<void> {
   const person = 'agent';
   await desk.dialogue.pressInMessage(person, listActionId(verb, which));
-  await desk.house.until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 60_000);
+  await desk.house
+    .until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 30_000)
+    .catch((error: unknown) => {
+      throw new Error(`It says: ${JSON.stringify(lastSeen(desk, person))}`, { cause: error });
+    });
   expectShown(desk, person);
 }
 

@@ -289,3 +289,19 @@ describe('the record', () => {
     await expect(history.mayTry(card)).rejects.toThrow('outcome');
   });
 });
+
+describe('what is under way with a card', () => {
+  it('is every charge without an outcome, a lost claim left out, and telling it changes nothing', async () => {
+    const { clock, store, history, begin, run } = till();
+    expect(await history.underWay(card)).toEqual([]);
+    await run('a', 'approved');
+    await begin(claimOf('b', 1));
+    await history.claim(claimOf('never-stored', 2));
+    expect(await history.underWay(card)).toEqual(['b', 'never-stored']);
+    const before = await store.read(`card:${card}`);
+    clock.nowMs += claimTimes.lostMs;
+    expect(await history.underWay(card)).toEqual(['b']);
+    expect(await store.read(`card:${card}`)).toEqual(before);
+    expect(await history.underWay('beef')).toEqual([]);
+  });
+});

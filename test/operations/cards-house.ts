@@ -149,6 +149,7 @@ export function cardsHouse(
     log: () => undefined,
   };
   const storms = createStorms({
+    mutedIn: () => [],
     ...shared,
     threshold,
     windowMs: 300_000,

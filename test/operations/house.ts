@@ -97,6 +97,7 @@ export function house(answers: Answers = {}) {
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
+    findLink: () => Promise.resolve(undefined),
     cards: untouchedCards,
     storms: noStorms,
     compose: (post) => ({

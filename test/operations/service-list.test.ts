@@ -82,6 +82,7 @@ describe('a list of the service', () => {
   it.each([
     ['the same cursor again', { 1: { cursor: 'c1' } }, 2],
     ['a cursor of an earlier page', { 2: { cursor: 'c1' } }, 3],
+    ['a cycle of many pages', { 17: { cursor: 'c4' } }, 18],
   ])('ends at %s', async (_what, answers, calls) => {
     const till = service(1_000, answers);
     const list = open(memoryStore(clock()), till);
@@ -207,6 +208,23 @@ describe('a list of the service', () => {
     }
   });
 
+  it('is one for each of two people who list at once', async () => {
+    const till = service(300);
+    const list = open(memoryStore(clock()), till);
+    const mine = await list.begin(owner);
+    const theirs = await list.begin('U0OTHER');
+    const next = async (of: typeof mine, number: number) =>
+      await list.show({ ...of, filter: '', number, mostCalls: 1 });
+    for (const number of [1, 2]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const [one, two] = await Promise.all([next(mine, number), next(theirs, number)]);
+      expect(one).toMatchObject({ number, before: number * 50, reading: { calls: 1 } });
+      expect(two).toEqual(one);
+    }
+    expect(await next(mine, 0)).toMatchObject({ number: 0, reading: { calls: 0 } });
+    expect(till.asked).toEqual([undefined, undefined, 'c1', 'c1', 'c2', 'c2']);
+  });
+
   it('tells its progress, page by page', async () => {
     const list = open(memoryStore(clock()), service(150));
     const of = await list.begin(owner);
@@ -225,6 +243,29 @@ describe('a list of the service', () => {
     ]);
   });
 
+  it('gives every item that matches once, page by page, and says why it ended', async () => {
+    const till = service(170);
+    const time = clock();
+    const list = open(memoryStore(time), till);
+    const of = await list.begin(owner);
+    const read = async (filter: string, mostCalls: number) => {
+      const sizes: number[] = [];
+      const walking = list.matchingPages({ ...of, filter, mostCalls });
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop
+        const next = await walking.next();
+        if (next.done) return { sizes, end: next.value };
+        sizes.push(next.value.items.length);
+      }
+    };
+    expect(await read('', 1)).toEqual({ sizes: [50, 50], end: { kind: 'enough_calls' } });
+    expect(await read('', 99)).toEqual({ sizes: [50, 50, 50, 20], end: undefined });
+    expect(await read('ITEM-16', 0)).toEqual({ sizes: [1, 0, 0, 10], end: undefined });
+    expect(till.asked.length).toBe(4);
+    time.nowMs += 30 * 60_000 + 1;
+    expect(await read('', 99)).toEqual({ sizes: [], end: { kind: 'gone' } });
+  });
+
   it('gives every item once, page by page, and throws when it is forgotten meanwhile', async () => {
     const till = service(170);
     const time = clock();
@@ -233,6 +274,12 @@ describe('a list of the service', () => {
     const sizes: number[] = [];
     for await (const items of list.everyPage(of)) sizes.push(items.length);
     expect(sizes).toEqual([50, 50, 50, 20]);
+    const walk = list.everyPage(of);
+    for (let pages = 0; pages < 4; pages += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await walk.next()).toMatchObject({ done: false });
+    }
+    expect(await walk.next()).toEqual({ done: true, value: 'last_page' });
     time.nowMs += 30 * 60_000 + 1;
     await expect(list.everyPage(of).next()).rejects.toThrow('not remembered');
   });

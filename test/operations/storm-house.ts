@@ -52,6 +52,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     log: () => undefined,
   };
   const storms = createStorms({
+    mutedIn: () => [],
     ...shared,
     threshold,
     windowMs,

@@ -151,11 +151,25 @@ describe('a storm of failed charges', () => {
     const house = stormHouse();
     await burst(house, 1, 10);
     await house.drain(4 * minuteMs);
-    await burst(house, 11, 11);
+    await burst(house, 11, 13);
     await house.drain(4 * minuteMs);
-    expect(digestOf(house).shown.text).toBe('🚨 Storm: 6 failed charges · NGN 75,000.00');
+    expect(digestOf(house).shown.text).toBe('🚨 Storm: 8 failed charges · NGN 100,000.00');
     await house.drain(2 * minuteMs);
     expect(digestOf(house).shown.text).toContain('Storm over');
+  });
+
+  it('is not kept alive by a failure now and then', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    for (let number = 11; number <= 13; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is what a trickle is
+      await house.drain(3 * minuteMs);
+      // oxlint-disable-next-line no-await-in-loop
+      await burst(house, number, number);
+    }
+    await house.drain(20_000);
+    expect(digestOf(house).shown.text).toContain('Storm over');
+    expect(await house.storms.channel('C0ALERTS01')).not.toHaveProperty('storm');
   });
 
   it('has its digest posted anew when somebody deleted it', async () => {

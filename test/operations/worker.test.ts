@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startWorker } from '../../src/operations/worker.ts';
 
 /** Resolves when the count is reached: nothing here waits for a time. */
@@ -13,6 +13,10 @@ function counter(target: number): { hit: () => void; reached: Promise<void> } {
     reached,
   };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('startWorker', () => {
   it('goes on after a throw and logs an outage once', async () => {
@@ -74,5 +78,30 @@ describe('startWorker', () => {
     mayFinish.resolve();
     await stopped;
     expect(finished).toBe(true);
+  });
+
+  it('works on slowly while others wait to be answered, and at once when they do not', async () => {
+    vi.useFakeTimers();
+    let isPressed = true;
+    let calls = 0;
+    const worker = startWorker({
+      concurrency: 1,
+      idleMs: 60_000,
+      failureDelayMs: 1,
+      isPressed: () => isPressed,
+      log: () => undefined,
+      workOnce() {
+        calls += 1;
+        return Promise.resolve(calls < 10);
+      },
+    });
+    await vi.advanceTimersByTimeAsync(250);
+    expect(calls).toBe(3);
+    isPressed = false;
+    await vi.advanceTimersByTimeAsync(50);
+    expect(calls).toBe(10);
+    const stopped = worker.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    await stopped;
   });
 });

@@ -26,6 +26,7 @@ const wanted: CheckoutOrder = {
   money: { minor: 10_000, currency: 'NGN' },
   customerEmail: 'eniola@example.com',
   reference,
+  savesCard: true,
 };
 
 const created = {
@@ -61,6 +62,18 @@ describe('createCheckoutOrder', () => {
     expect(await createCheckoutOrder(clientOf(), accountId, { ...wanted, ...more })).toEqual(answer);
   });
 
+  it('asks for neither a card nor a token when the card is not to be saved', async () => {
+    const order = {
+      amount: '100.00',
+      currency: 'NGN',
+      customerEmail: 'eniola@example.com',
+      orderReference: reference,
+    };
+    nock(baseUrl).post(orderPath, { order }).reply(200, envelope('00', created));
+    const answer = await createCheckoutOrder(clientOf(), accountId, { ...wanted, savesCard: false });
+    expect(answer).toMatchObject({ kind: 'created' });
+  });
+
   it.each([
     ['a string for the boolean and a list of one', envelope('00', [{ ...created, success: 'true' }])],
     ['a number for the order id', envelope('00', { ...created, orderReference: 17 })],
@@ -87,14 +100,15 @@ describe('createCheckoutOrder', () => {
     expect(await orderAnswered(envelope('00', created), 500)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('tells a rejection with its reason and a failed validation with its words', async () => {
+  it('tells a used reference, however it is refused, and a failed validation with its words', async () => {
     const message = 'An order already exists with this order reference';
     const rejected = { kind: 'rejected', reason: 'reference_exists', message };
     expect(await orderAnswered(envelope('400', { success: false, message }))).toEqual(rejected);
-    expect(await orderAnswered({ code: '400', description: message }, 400)).toEqual({
+    expect(await orderAnswered({ code: '400', description: message }, 400)).toEqual(rejected);
+    expect(await orderAnswered({ code: '400', description: 'amount: is missing' }, 400)).toEqual({
       kind: 'not_made',
       failure: 'invalid_request',
-      message,
+      message: 'amount: is missing',
     });
   });
 });
@@ -126,8 +140,8 @@ describe('createCheckoutOrder at the service', () => {
     const { accountId } = merchant.service.credentials;
     const used = { ...wanted, reference: 'ORDER-1002' as OrderReference };
     expect(await createCheckoutOrder(clientAt(merchant), accountId, used)).toMatchObject({
-      kind: 'not_made',
-      message: 'An order already exists with this order reference',
+      kind: 'rejected',
+      reason: 'reference_exists',
     });
   });
 

@@ -251,6 +251,8 @@ describe('the alert of a saved card', () => {
     expect(live[0]).toContain('💳 No card token');
     expect(live.join('\n')).toContain('list the customer’s saved cards');
     expect(live.join('\n')).toContain('WEBHOOK_EVENT_POINTERS');
+    expect(live.join('\n')).not.toContain('/pay cards');
+    expect(lines(missing, { canListCards: true }).join('\n')).toContain('Next: /pay cards <e-mail> lists');
     const sandbox = lines(missing, { environment: 'sandbox' }).join('\n');
     expect(sandbox).toContain('Next: nothing');
     expect(sandbox).not.toContain('WEBHOOK_EVENT_POINTERS');

@@ -115,6 +115,27 @@ describe('requests from Slack', () => {
     expect(JSON.parse(view)).toMatchObject({ type: 'home' });
     expect(view).toContain('/pay lookup');
   });
+
+  it('show it only in the place of the view that was opened, and let a newer one stand', async () => {
+    const bot = await start();
+    const hashes: unknown[] = [];
+    nock('https://slack.test')
+      .post('/api/views.publish', (body: Record<string, string>) => hashes.push(body['hash']) > 0)
+      .reply(200, { ok: false, error: 'hash_conflict' });
+    const view = { id: 'V1', type: 'home', hash: '17.abc' };
+    const body = eventBody({ type: 'app_home_opened', user: 'U0AGENT', channel: 'D1', tab: 'home', view });
+    expect(await bot.send(signSlack(body, { contentType: 'application/json' }))).toBe(200);
+    await bot.slack.drained();
+    expect(hashes).toEqual(['17.abc']);
+    expect(bot.logged.join('')).not.toContain('could not be shown');
+  });
+
+  it('that Slack refuses when it is shown anew is a line in the log and nothing else', async () => {
+    const bot = await start();
+    nock('https://slack.test').post('/api/views.publish').reply(200, { ok: false, error: 'not_enabled' });
+    await bot.slack.publishHome({ userId: 'U0AGENT' });
+    expect(bot.logged.join('')).toContain('The App Home could not be shown');
+  });
 });
 
 describe('failures', () => {

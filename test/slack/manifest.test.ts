@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { helpMessage } from '../../src/slack/help-message.ts';
+import { createStage } from '../commands/charge-stage.ts';
 
 const url = z.url({ protocol: /^https$/ });
 
@@ -24,6 +25,14 @@ const manifestSchema = z.strictObject({
       messages_tab_enabled: z.boolean(),
       messages_tab_read_only_enabled: z.boolean(),
     }),
+    shortcuts: z.array(
+      z.strictObject({
+        name: z.string().min(1).max(24),
+        type: z.enum(['global', 'message']),
+        callback_id: z.string().max(255),
+        description: z.string().max(150),
+      }),
+    ),
     slash_commands: z.array(
       z.strictObject({
         command: z.string().regex(/^\/[a-z0-9_-]{1,31}$/),
@@ -96,6 +105,20 @@ describe('manifest.yml', () => {
   it('needs nothing but commands and chat:write, the rest is optional', () => {
     expect(bot.filter((scope) => !optional.includes(scope))).toEqual(['commands', 'chat:write']);
     expect(optional.filter((scope) => !bot.includes(scope))).toEqual([]);
+  });
+
+  it('declares exactly the shortcuts of the verbs, under their names', () => {
+    const { verbs } = createStage();
+    const declared = verbs.flatMap(({ shortcuts = [] }) => shortcuts);
+    const told = manifest.features.shortcuts.map(({ name, type, callback_id: callbackId }) => ({
+      name,
+      kind: type,
+      callbackId,
+    }));
+    expect(told).toEqual(
+      expect.arrayContaining(declared.map(({ name, kind, callbackId }) => ({ name, kind, callbackId }))),
+    );
+    expect(told).toHaveLength(declared.length);
   });
 
   it('subscribes to the events that the code listens to, and no others', () => {

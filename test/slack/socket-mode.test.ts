@@ -10,6 +10,7 @@ import { createSlack, type Slack } from '../../src/slack/bolt.ts';
 import type { MayRun } from '../../src/slack/command.ts';
 import { helloTimeoutMs } from '../../src/slack/socket-mode.ts';
 import { createClients } from '../../src/slack/workspace.ts';
+import { noSharing } from '../commands/no-sharing.ts';
 
 type Answer = { ok: boolean; error?: string };
 
@@ -115,6 +116,7 @@ function startBot(): Slack {
     now: () => new Date(0),
   });
   const lookup = lookupCommand({
+    ...noSharing,
     findTransaction: async () => undefined,
     environment: 'sandbox',
     account: 'Main shop',

@@ -24,6 +24,7 @@ import {
   type Submitted,
   type Typed,
 } from './slack-requests.ts';
+import { noSharing } from '../commands/no-sharing.ts';
 
 /** Without the slash at its end, as a person would set it. */
 export const slackApiUrl = 'https://slack.test/api';
@@ -129,6 +130,7 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
   const log = createLog({ level: 'debug', secrets: [], write, now: () => new Date(0) });
   const mayRun = options.mayRun ?? allowAll;
   const lookup = lookupCommand({
+    ...noSharing,
     findTransaction: options.findTransaction ?? (async () => undefined),
     environment: 'sandbox',
     account: 'Main shop',

@@ -1,21 +1,24 @@
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { Reading } from '../../domain/service-page.ts';
+import type { ListPage, Reading } from '../../domain/service-page.ts';
 import type { ListOf } from '../../operations/service-pages.ts';
-import type { ServiceList } from '../../operations/service-list.ts';
+import type { ListRequest, ServiceList } from '../../operations/service-list.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import { defineCommand, type Button, type Command, type Conversation } from '../../slack/command.ts';
+import { exportingMessage, fileNews } from '../../slack/list/list-file.ts';
 import {
-  goneMessage,
+  anewNews,
   listActionId,
   listMessage,
   readingMessage,
   type ListButton,
+  type ListNews,
   type ListPress,
   type ListSubject,
 } from '../../slack/list/list-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import { oneLine } from '../../slack/text.ts';
+import { exportCsv, type CsvDeps } from './export-csv.ts';
 
 /** What was typed, or which button of a list was pressed. */
 type Question = { kind: 'typed'; filter: string } | { kind: 'pressed'; which: ListButton; press: ListPress };
@@ -29,7 +32,7 @@ const callsAtFirst = 4;
 /** Fifty thousand items; after that a person is asked again. */
 const callsAtMost = 1_000;
 
-const buttonKinds: readonly ListButton[] = ['back', 'next', 'all', 'anew'];
+const buttonKinds: readonly ListButton[] = ['back', 'next', 'all', 'csv', 'anew'];
 
 type Verb<Item> = {
   subject: ListSubject<Item>;
@@ -38,11 +41,11 @@ type Verb<Item> = {
   permission: string;
 };
 
+/** What a list needs besides its words. */
+export type ListDeps<Item> = CsvDeps<Item> & { list: ServiceList<Item>; place: ChargePlace };
+
 /** A verb that lists what the service gives in pages, filtered by what is typed behind it. */
-export function listCommand<Item>(
-  verb: Verb<Item>,
-  { list, place }: { list: ServiceList<Item>; place: ChargePlace },
-): Command {
+export function listCommand<Item>(verb: Verb<Item>, deps: ListDeps<Item>): Command {
   const { subject, summary, examples, permission } = verb;
   return defineCommand<Question>({
     verb: subject.verb,
@@ -50,11 +53,16 @@ export function listCommand<Item>(
     summary,
     examples,
     permission,
+    menu: { text: capitalised(subject.many), opens: 'message' },
     effect: 'none',
     buttons: buttonKinds.map((which) => buttonOf(subject.verb, which)),
     parse: parseQuestion,
-    run: (question, conversation) => answer({ subject, list, place }, question, conversation),
+    run: (question, conversation) => answer({ ...deps, subject }, question, conversation),
   });
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function buttonOf(verb: string, which: ListButton): Button {
@@ -92,14 +100,18 @@ function parseObject(value: string): Record<string, unknown> {
   }
 }
 
-type Listing<Item> = { subject: ListSubject<Item>; list: ServiceList<Item>; place: ChargePlace };
+type Listing<Item> = ListDeps<Item> & { subject: ListSubject<Item> };
 
 async function answer<Item>(
   listing: Listing<Item>,
   question: Question,
-  { caller, whileWaiting }: Conversation,
+  conversation: Conversation,
 ): Promise<SlackMessage> {
+  if (question.kind === 'pressed' && question.which === 'csv') {
+    return await answerCsv(listing, question.press, conversation);
+  }
   const { subject } = listing;
+  const { caller, whileWaiting } = conversation;
   const filter = question.kind === 'typed' ? question.filter : question.press.filter;
   const seen: { reading?: Reading; found: number } = { found: 0 };
   const work = show(listing, question, caller.userId, (reading, found) => {
@@ -111,36 +123,99 @@ async function answer<Item>(
   );
 }
 
+/** Makes the file, tells how far it is, and gives the list back with what became of it above. */
+async function answerCsv<Item>(
+  listing: Listing<Item>,
+  press: ListPress,
+  { caller, whileWaiting }: Conversation,
+): Promise<SlackMessage> {
+  const { subject } = listing;
+  const { list, filter, number } = press;
+  const of = { owner: caller.userId, list };
+  const seen: { reading?: Reading; rows: number } = { rows: 0 };
+  const work = exportCsv(listing, { caller, list, filter }, (reading, rows) => {
+    seen.reading = reading;
+    seen.rows = rows;
+  });
+  const end = await whileWaiting(work, () => exportingMessage({ subject, filter }, seen));
+  if (end.kind === 'gone') return await showAnew(listing, { owner: of.owner, filter }, 'gone');
+  const news = fileNews({ subject, filter }, end);
+  const callsBefore = 'reading' in end ? (end.reading?.calls ?? 0) : 0;
+  return await showPage(listing, { ...of, filter, number, mostCalls: 0 }, { callsBefore, news });
+}
+
 async function show<Item>(
-  { subject, list, place }: Listing<Item>,
+  listing: Listing<Item>,
   question: Question,
   owner: string,
-  progress: (reading: Reading, found: number) => void,
+  progress: ListRequest['progress'],
 ): Promise<SlackMessage> {
-  const { filter, number, mostCalls } = wantedOf(question);
-  const of = await listOf(list, question, owner);
-  const page = await list.show({ ...of, filter, number, mostCalls, progress });
-  if (page.kind === 'gone') return goneMessage(subject, filter);
-  return listMessage(subject, { list: of.list, filter, page }, place);
+  const { of, callsBefore } = await listOf(listing.list, question, owner);
+  const request = { ...of, ...wantedOf(question), ...(progress && { progress }) };
+  return await showPage(listing, request, { callsBefore });
+}
+
+/**
+ * A list that is of no use any more is begun anew, and the person told so. With a filter what was found before the
+ * service refused its own cursor is worth more than a new beginning.
+ */
+async function showPage<Item>(
+  listing: Listing<Item>,
+  request: ListRequest,
+  { callsBefore, news }: { callsBefore: number; news?: ListNews },
+): Promise<SlackMessage> {
+  const { subject, list, place } = listing;
+  const { owner, list: name, filter } = request;
+  const page = await list.show(request);
+  if (page.kind === 'gone') return await showAnew(listing, { owner, filter }, 'gone');
+  if (page.stop?.kind === 'cursor_refused' && filter === '') {
+    return await showAnew(listing, { owner, filter }, 'cursor_refused');
+  }
+  const shown = { list: name, filter, page: withCalls(page, callsBefore), ...(news && { news }) };
+  return listMessage(subject, shown, place);
+}
+
+async function showAnew<Item>(
+  { subject, list, place }: Listing<Item>,
+  { owner, filter }: { owner: string; filter: string },
+  why: 'gone' | 'cursor_refused',
+): Promise<SlackMessage> {
+  const of = await list.begin(owner);
+  const page = await list.show({ ...of, ...fromTheBeginning(filter) });
+  if (page.kind === 'gone') throw new Error('A list was forgotten as soon as it was read.');
+  const shown = { list: of.list, filter, page: withCalls(page, 1), news: anewNews(subject, why) };
+  return listMessage(subject, shown, place);
+}
+
+/** What is told as called for this is all of it, the call that began the list included. */
+function withCalls<Item>(page: ListPage<Item>, more: number): ListPage<Item> {
+  return { ...page, reading: { ...page.reading, calls: page.reading.calls + more } };
 }
 
 /** A new list for its beginning, the remembered one for all else: what was read is not read again. */
-async function listOf<Item>(list: ServiceList<Item>, question: Question, owner: string): Promise<ListOf> {
-  if (question.kind === 'pressed') {
-    return question.which === 'anew' ? await list.begin(owner) : { owner, list: question.press.list };
+async function listOf<Item>(
+  list: ServiceList<Item>,
+  question: Question,
+  owner: string,
+): Promise<{ of: ListOf; callsBefore: number }> {
+  if (question.kind === 'pressed' && question.which !== 'anew') {
+    return { of: { owner, list: question.press.list }, callsBefore: 0 };
   }
-  const latest = question.filter === '' ? undefined : await list.latest(owner);
-  return latest ?? (await list.begin(owner));
+  const latest = question.kind === 'typed' && question.filter !== '' ? await list.latest(owner) : undefined;
+  return latest ? { of: latest, callsBefore: 0 } : { of: await list.begin(owner), callsBefore: 1 };
 }
 
-function wantedOf(question: Question): { filter: string; number: number; mostCalls: number } {
-  if (question.kind === 'typed') {
-    const { filter } = question;
-    return { filter, number: 0, mostCalls: filter === '' ? 0 : callsAtFirst };
-  }
+type Wanted = { filter: string; number: number; mostCalls: number };
+
+function wantedOf(question: Question): Wanted {
+  if (question.kind === 'typed') return fromTheBeginning(question.filter);
   const { which, press } = question;
   const { filter, number } = press;
-  if (which === 'anew') return { filter, number: 0, mostCalls: filter === '' ? 0 : callsAtFirst };
+  if (which === 'anew') return fromTheBeginning(filter);
   if (which === 'all') return { filter, number, mostCalls: callsAtMost };
   return { filter, number, mostCalls: filter === '' ? 1 : 0 };
+}
+
+function fromTheBeginning(filter: string): Wanted {
+  return { filter, number: 0, mostCalls: filter === '' ? 0 : callsAtFirst };
 }

@@ -14,13 +14,25 @@ export function syncDialogs(root: ParentNode, before: Element | null): void {
   const isLost = before?.isConnected === false && document.activeElement === document.body;
   for (const dialog of root.querySelectorAll('dialog')) {
     if (dialog.dataset['open'] === undefined) {
-      if (dialog.open) dialog.close();
+      if (dialog.open) closeDialog(dialog);
       shownIn.delete(dialog);
       continue;
     }
     if (!dialog.open) dialog.showModal();
     settleFocus(dialog, isLost);
   }
+}
+
+/**
+ * The browser gives the focus back to what had it before, while that is still inert: Chromium then shows it as focused
+ * and takes nothing that is typed into it, until it is focused anew.
+ */
+function closeDialog(dialog: HTMLDialogElement): void {
+  dialog.close();
+  const resumed = document.activeElement;
+  if (!(resumed instanceof HTMLElement) || resumed === document.body) return;
+  resumed.blur();
+  resumed.focus({ preventScroll: true });
 }
 
 /** A view that the bot exchanged for another counts as new by its title, a field that wants the focus by its id. */

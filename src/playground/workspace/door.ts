@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { Recorder } from './exchanges.ts';
-import { uploadPath } from './files.ts';
+import { longestFile, uploadPath } from './files.ts';
 import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
@@ -39,7 +39,8 @@ export function createDoor(deps: DoorDeps): Door {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = deps.world.now();
     const url = new URL(request.url ?? '/', 'http://workspace');
-    const body = await readBody(request);
+    const isFile = url.pathname.startsWith(uploadPath);
+    const body = await readBody(request, isFile ? longestFile : maxBodyBytes);
     const call = body === undefined ? tooLarge() : route(deps, request, url, body);
     const end = deps.record({
       from: 'bot',
@@ -195,14 +196,14 @@ function readableArguments(given: ApiArguments): ApiArguments {
   );
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+async function readBody(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= maxBodyBytes) chunks.push(chunk);
+    if (bytes <= mostBytes) chunks.push(chunk);
   }
-  return bytes > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8');
+  return bytes > mostBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
 function tooLarge(): Call {

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { granted, method, optionalText, refused, text, type ApiAnswer, type Method } from './api-answer.ts';
 import { parsedJson } from './message-content.ts';
+import { longestFile } from './files.ts';
 import { botDraft } from './messages.ts';
 import type { World } from './world.ts';
 
 /** files.*: the three steps by which an app puts a file into a channel or a thread. */
 
 const write = { scope: 'files:write' };
-const longestFile = 1_000_000;
+
 const listed = z.array(z.object({ id: text, title: z.string().optional() })).min(1);
 
 export function fileMethods(baseUrl: () => string): Record<string, Method> {

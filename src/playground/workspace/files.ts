@@ -14,6 +14,8 @@ export type Files = {
 };
 
 export const uploadPath = '/upload/v1/';
+/** In bytes. Slack takes a gigabyte; every open page of the workspace holds these. */
+export const longestFile = 20_000_000;
 
 export function createFiles(ids: Ids): Files {
   const uploads = new Map<string, Upload>();

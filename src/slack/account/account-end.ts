@@ -1,14 +1,14 @@
 // What became of a new account, in a modal and, for who has closed it, as a direct message.
 
-import type { Account, AccountEnd, NewAccount } from '../../domain/account.ts';
+import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from '../../domain/account.ts';
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { actions, button, code, headline, modal, person, richText, words, type Run } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
-import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import { messageFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import { quoted, word } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
 import { accountActions } from './account-actions.ts';
-import { accountFacts } from './account-message.ts';
+import { accountFacts, accountFoot } from './account-message.ts';
 
 /** Nothing is submitted in any of these. */
 const endModalId = 'account_new_end';
@@ -36,7 +36,7 @@ export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): M
           ...lookUpWords(wanted),
         ),
       ),
-      placeFoot(place),
+      accountFoot(place),
     ],
   });
 }
@@ -56,7 +56,7 @@ export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlac
       headline(state, named(wanted)).block,
       ...blocks,
       ...(buttons.length === 0 ? [] : [actions(...buttons)]),
-      placeFoot(place),
+      accountFoot(place),
     ],
     // The form's own texts, so that they need not be typed again; secret ones are not among them.
     privateMetadata: again ? metadataOf(wanted) : '',
@@ -194,9 +194,10 @@ function lookUpWords(wanted: NewAccount): Run[] {
     : [words('look it up with '), code(`/pay account ${word(ref)}`), words('.')];
 }
 
+/** None for what cannot be looked up: the settings may let a reference be of another length. */
 function lookUpButtons(wanted: NewAccount) {
-  const ref = wanted['accountRef'];
-  return ref === undefined
-    ? []
-    : [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref })];
+  const ref = parseAccountKey(wanted['accountRef'] ?? '');
+  return ref.ok
+    ? [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value })]
+    : [];
 }

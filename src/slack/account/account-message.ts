@@ -1,10 +1,21 @@
-import type { RichTextBlock } from '@slack/types';
+import type { ContextBlock, RichTextBlock } from '@slack/types';
 import type { Account, AccountKey } from '../../domain/account.ts';
 import { maskPhone } from '../../domain/mask.ts';
-import { bold, code, fields, headline, moment, richText, words, type Run } from '../blocks.ts';
+import {
+  bold,
+  code,
+  context,
+  fields,
+  headline,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
-import { customerWord, quoted, word } from '../evidence.ts';
+import { customerWord, environmentWords, quoted, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 
 /** More than a person needs at once. */
@@ -20,6 +31,12 @@ export function accountMessage(account: Account, { place, nowMs }: AccountShown)
     word(account.accountRef) ?? '',
   ]);
   return { text, blocks: [block, ...accountFacts(account), messageFoot(place, 'looked up', nowMs)] };
+}
+
+/** The last line of a modal about accounts: no money moves by them, so it does not say that it does. */
+export function accountFoot({ environment, account }: ChargePlace): ContextBlock {
+  const parts = [environmentWords[environment], word(account) ?? ''];
+  return context(plainText(parts.filter((part) => part !== '').join(' · ')));
 }
 
 /** Its facts, six lines at most, and its banks. */

@@ -1,4 +1,5 @@
 import {
+  isAnyLength,
   isSecretField,
   lengthWords,
   readAccountField,
@@ -8,11 +9,12 @@ import type { NewAccount } from '../../domain/account.ts';
 import { alertBox, modal, richText, select, textInput } from '../blocks.ts';
 import { emailFormProblem } from '../charge/card-inputs.ts';
 import { plain } from '../charge/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import type { ViewValues } from '../command.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { visible } from '../text.ts';
 import { accountModalId } from './account-actions.ts';
+import { accountFoot } from './account-message.ts';
 
 export type AccountModalOptions = {
   place: ChargePlace;
@@ -30,7 +32,7 @@ export function accountModal({ place, fields, prefill = {}, problem }: AccountMo
       ...(problem === undefined ? [] : [alertBox('warning', problem)]),
       richText(plain('A new sub account of the business. No money moves by this.')),
       ...fields.map((field) => inputOf(field, prefill[field.name])),
-      placeFoot(place),
+      accountFoot(place),
     ],
     submit: 'Create the account',
   });
@@ -45,7 +47,12 @@ function inputOf(field: AccountField, given: string | undefined): ModalBlock {
   const { name, required, choices } = field;
   const parts = { id: accountFieldId(name), label: labelOf(name), optional: !required };
   if (choices === undefined) {
-    return textInput({ ...parts, hint: hintOf(field), ...(given === undefined ? {} : { initial: given }) });
+    const hint = hintOf(field);
+    return textInput({
+      ...parts,
+      ...(hint === undefined ? {} : { hint }),
+      ...(given === undefined ? {} : { initial: given }),
+    });
   }
   const [only] = choices;
   const initial = given ?? (choices.length === 1 ? only : undefined);
@@ -74,12 +81,14 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function hintOf(field: AccountField): string {
-  const must = `${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`;
-  if (field.name === 'accountRef') {
-    return `${must} Yours, to find the account by; empty: the bot gives it one.`;
-  }
-  return isSecretField(field.name) ? `${must} It is sent to the service and not kept by the bot.` : must;
+function hintOf(field: AccountField): string | undefined {
+  const words = [
+    // A bound that nobody meets only raises questions.
+    ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
+    ...(field.name === 'accountRef' ? ['Yours, to find the account by; empty: the bot gives it one.'] : []),
+    ...(isSecretField(field.name) ? ['It is sent to the service and not kept by the bot.'] : []),
+  ];
+  return words.length === 0 ? undefined : words.join(' ');
 }
 
 export type ReadAccount =

@@ -1,5 +1,6 @@
 // What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
 
+import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
 import { formatMoney, wireFromMinor } from '../../domain/money.ts';
 import type { StormRow, StormSeen } from '../../domain/storm-summary.ts';
@@ -16,7 +17,6 @@ import {
   richText,
   words,
 } from '../blocks.ts';
-import { csvText } from '../csv.ts';
 import { customerWord, placeLine, referenceWord, word } from '../evidence.ts';
 import type { Modal, SlackMessage } from '../message.ts';
 import { outsideText } from '../text.ts';
@@ -88,32 +88,23 @@ function stateWords(card: AlertCard): string {
   }
 }
 
-const csvHead = [
-  'reference',
-  'received_at',
-  'amount',
-  'currency',
-  'reason',
-  'customer',
-  'state',
-  'recovered_by',
+const csvColumns: readonly CsvColumn<StormRow>[] = [
+  { head: 'reference', cell: ({ reference }) => reference && referenceWord(reference) },
+  { head: 'received_at', cell: ({ receivedAtMs }) => new Date(receivedAtMs).toISOString() },
+  { head: 'amount', cell: ({ amountMinor: minor }) => (minor === undefined ? '' : wireFromMinor(minor)) },
+  { head: 'currency', cell: ({ currency }) => word(currency) },
+  { head: 'reason', cell: ({ reason }) => outsideText(reason ?? '', longestReason) },
+  { head: 'customer', cell: ({ customerEmail }) => customerWord(customerEmail) },
+  { head: 'state', cell: ({ card }) => card.kind },
+  {
+    head: 'recovered_by',
+    cell: ({ card }) => (card.kind === 'recovered' ? referenceWord(card.payment.reference) : ''),
+  },
 ];
 
 /** All of it, masked as in the list; times in UTC. */
 export function stormCsv(rows: readonly StormRow[]): string {
-  return csvText(
-    csvHead,
-    rows.map((row) => [
-      row.reference === undefined ? '' : referenceWord(row.reference),
-      new Date(row.receivedAtMs).toISOString(),
-      row.amountMinor === undefined ? '' : wireFromMinor(row.amountMinor),
-      word(row.currency) ?? '',
-      outsideText(row.reason ?? '', longestReason),
-      customerWord(row.customerEmail),
-      row.card.kind,
-      row.card.kind === 'recovered' ? referenceWord(row.card.payment.reference) : '',
-    ]),
-  );
+  return csvHead(csvColumns) + csvRows(csvColumns, rows);
 }
 
 /** "storm-2026-11-21-1002.csv". */

@@ -17,6 +17,7 @@ import { counted } from '../charge/charge-facts.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine, word } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
+import { muteBlocks } from '../mute-blocks.ts';
 import { outsideText } from '../text.ts';
 import { stormActions } from './storm-actions.ts';
 
@@ -26,6 +27,7 @@ const directEventType = 'payops_storm_direct';
 /** More of them nobody takes in; the rest is counted, and the list has them all. */
 const mostReasons = 6;
 const mostSums = 3;
+const mostMuted = 5;
 const longestReason = 120;
 
 /**
@@ -48,6 +50,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
       Recovered: storm.recovered === 0 ? undefined : `${storm.recovered} made good by a later payment`,
     }),
     reasons(storm),
+    ...muteBlocks(storm.muted, { environment, account }, mostMuted),
     ...repeatLine(about.mayBeRepeat),
     placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
     buttons(storm),
@@ -77,7 +80,7 @@ export function stormDirectMessage(storm: StormSeen, about: AboutMessage): Slack
 }
 
 const liveWords =
-  'So many that they are counted here, by what their events say, until the channel is quiet again. Each is kept, and a payment resolves it as ever.';
+  'So many that they are counted here, by what their events say, until few come again. Each is kept, and a payment resolves it as ever.';
 const overWords =
   'What comes from now on is told one by one again. Each of these is kept, and a payment resolves it as ever.';
 

@@ -14,12 +14,12 @@ import {
   words,
   type Run,
 } from '../blocks.ts';
-import { customerWord, referenceWord } from '../evidence.ts';
+import { customerWord, openLookUpButton, referenceWord } from '../evidence.ts';
 import type { HomeBlock, SlackMessage } from '../message.ts';
 import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
 import { amountWord, counted, labelled, plain } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
-import { standingNow } from './otp-lines.ts';
+import { standing, standingNow } from './otp-lines.ts';
 import { nextTryWords } from './retry-lines.ts';
 import { reviewLines } from './state-lines.ts';
 import { isConcluded, stateWord } from './state-words.ts';
@@ -122,13 +122,19 @@ function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   const { state, reference } = charge;
   const nextTry = state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
   const lines: Run[][] = [itemLine(charge)];
-  if (state.kind === 'otp') lines.push(standingNow(charge, nowMs));
+  // Stays on the screen for long: only what each reader's own clock makes of it.
+  if (state.kind === 'otp') lines.push(standing(charge));
+  else if (!isConcluded(state) || state.kind === 'review') lines.push(...doubtLines(charge, nowMs));
   else if (nextTry) lines.push(labelled('Next try from', ...nextTry));
   else lines.push(plain('Started ', moment(charge.submittedAt)));
   const button = state.kind === 'otp' ? enterCodeButton(reference) : showButton(reference);
   return [
     richText(...lines),
-    actions(button, ...(state.kind === 'confirming' ? [checkButton(reference)] : [])),
+    actions(
+      button,
+      ...(state.kind === 'confirming' ? [checkButton(reference)] : []),
+      ...(isConcluded(state) ? openLookUpButton(reference, charge.terms.money.minor) : []),
+    ),
   ];
 }
 

@@ -1,12 +1,12 @@
 // The message of one page of a list, whatever the list is of.
 
-import type { ActionsBlock } from '@slack/types';
-import type { FailureKind } from '../../domain/failure.ts';
+import type { ActionsBlock, Button } from '@slack/types';
+import type { FailureKind, ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
 import { actions, button, code, context, headline, plainText, richText, table, type Run } from '../blocks.ts';
 import { counted, labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
-import type { SlackMessage } from '../message.ts';
+import type { MessageBlock, SlackMessage } from '../message.ts';
 import { outsideText } from '../text.ts';
 
 /** What a list is of: its words, its columns and its buttons. */
@@ -23,7 +23,7 @@ export type ListSubject<Item> = {
 /** What a list's button asks for; `all`: read on to the end. */
 export type ListPress = { list: string; filter: string; number: number; all?: true };
 
-export type ListButton = 'back' | 'next' | 'all' | 'anew';
+export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
 
 export function listActionId(verb: string, which: ListButton): string {
   return `${verb}.${which}`;
@@ -31,10 +31,15 @@ export function listActionId(verb: string, which: ListButton): string {
 
 const longestFilter = 60;
 
+/** What is told above a page: what became of the button that was pressed. */
+export type ListNews = { text: string; blocks: MessageBlock[] };
+
+export type ShownList<Item> = { list: string; filter: string; page: ListPage<Item>; news?: ListNews };
+
 /** One page, its table, how far the list is read, and the ways on. */
 export function listMessage<Item>(
   subject: ListSubject<Item>,
-  { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
+  { list, filter, page, news }: ShownList<Item>,
   place: ChargePlace,
 ): SlackMessage {
   const { text, block } = filter === '' ? ownHeadline(subject, page) : filterHeadline(subject, page, filter);
@@ -47,8 +52,9 @@ export function listMessage<Item>(
   );
   const lines = [...noteLines(subject, page, filter), ...hiddenLine(subject, rows.length - shown)];
   return {
-    text,
+    text: news?.text ?? text,
     blocks: [
+      ...(news?.blocks ?? []),
       block,
       ...(rows.length === 0 ? [] : [cells]),
       ...(lines.length === 0 ? [] : [richText(...lines)]),
@@ -135,17 +141,20 @@ function stopLines(stop: ReadingStop, filter: string): Run[][] {
           'the service does not take its own cursor any more. Read the list anew to see the rest.',
         ),
       ];
-    case 'failure': {
-      const { kind, retryAfterMs } = stop.failure;
-      const wait =
-        retryAfterMs === undefined
-          ? ''
-          : `, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
+    case 'failure':
       return [
-        labelled('Stopped', `${failureWords[kind]}${wait}. What was read is kept: go on from here later.`),
+        labelled(
+          'Stopped',
+          `${failureSentence(stop.failure)}. What was read is kept: go on from here later.`,
+        ),
       ];
-    }
   }
+}
+
+/** "the payments service’s call limit is reached, and asks to wait 60 seconds": without a full stop. */
+export function failureSentence({ kind, retryAfterMs }: ServiceFailure): string {
+  if (retryAfterMs === undefined) return failureWords[kind];
+  return `${failureWords[kind]}, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
 function hiddenLine<Item>({ many }: ListSubject<Item>, hidden: number): Run[][] {
@@ -153,45 +162,40 @@ function hiddenLine<Item>({ many }: ListSubject<Item>, hidden: number): Run[][] 
   return [plain(`${hidden} more ${many} of this page have no room here. Narrow the list by a filter.`)];
 }
 
-/**
- * At most three, by state. A *CSV* button belongs here as soon as a file can be posted: `listCsv` makes its text of
- * `everyPage`.
- */
+/** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
 function listButtons<Item>(
   verb: string,
   { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
 ): ActionsBlock[] {
-  const { number, hasNext, reading, stop } = page;
-  const value = (press: Partial<ListPress>): string =>
-    JSON.stringify({ list, filter, number, ...press } satisfies ListPress);
-  const searchAll = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
-  const mayGoOn = filter !== '' && reading.end === 'more' && stop?.kind !== 'cursor_refused';
-  return [
-    actions(
-      ...(number === 0
-        ? []
-        : [
-            button({
-              actionId: listActionId(verb, 'back'),
-              text: 'Back',
-              value: value({ number: number - 1 }),
-            }),
-          ]),
-      ...(hasNext
-        ? [
-            button({
-              actionId: listActionId(verb, 'next'),
-              text: 'Next',
-              value: value({ number: number + 1 }),
-            }),
-          ]
-        : []),
-      mayGoOn
-        ? button({ actionId: listActionId(verb, 'all'), text: searchAll, value: value({ all: true }) })
-        : button({ actionId: listActionId(verb, 'anew'), text: 'Read anew', value: value({ number: 0 }) }),
-    ),
+  const { number, hasNext } = page;
+  const way = ({ which, text, press = {} }: Way): Button =>
+    button({
+      actionId: listActionId(verb, which),
+      text,
+      value: JSON.stringify({ list, filter, number, ...press } satisfies ListPress),
+    });
+  const ways: Way[] = [
+    ...(number === 0 ? [] : [{ which: 'back', text: 'Back', press: { number: number - 1 } } as const]),
+    ...(hasNext ? [{ which: 'next', text: 'Next', press: { number: number + 1 } } as const] : []),
+    ...otherWays(page, filter),
   ];
+  return [actions(...ways.slice(0, mostButtons).map(way))];
 }
+
+type Way = { which: ListButton; text: string; press?: Partial<ListPress> };
+
+/** The most wanted first. */
+function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
+  const anew: Way = { which: 'anew', text: 'Read anew', press: { number: 0 } };
+  if (stop?.kind === 'cursor_refused') return [anew];
+  const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
+  const all: Way[] =
+    filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn, press: { all: true } }] : [];
+  if (found === 0) return all.length === 0 ? [anew] : all;
+  return [...all, { which: 'csv', text: 'CSV' }];
+}
+
+const mostButtons = 3;
 
 function callsWords({ calls }: Reading): string {
   if (calls === 0) return 'No call of the service for this: it was read before';
@@ -211,18 +215,17 @@ export function readingMessage<Item>(
   return { text, blocks: [block, richText(line)] };
 }
 
-/** The list is forgotten, or was never this person's. */
-export function goneMessage<Item>({ verb, many }: ListSubject<Item>, filter: string): SlackMessage {
-  const { text, block } = headline(`⌛ This list of ${many} is not kept any more`, []);
-  const words = outsideText(filter, longestFilter);
-  const again = `/pay ${verb}${words === '' ? '' : ` ${words}`}`;
-  return {
-    text,
-    blocks: [block, richText(plain('A list is kept for half an hour. Read it anew: ', code(again)))],
-  };
+/** The old list is no use: it is forgotten, or the service takes its cursors no more. What follows is a new one. */
+export function anewNews<Item>({ many }: ListSubject<Item>, why: 'gone' | 'cursor_refused'): ListNews {
+  const { text, block } = headline(`🔄 Read anew: the ${many} from the beginning`, []);
+  const reason =
+    why === 'gone'
+      ? 'The list before this one is not kept any more: that is so after half an hour.'
+      : 'The service does not take the cursor of the list before this one any more.';
+  return { text, blocks: [block, richText(plain(reason))] };
 }
 
 /** "10,000 terminals". */
-function numbered(count: number, one: string, many: string): string {
+export function numbered(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

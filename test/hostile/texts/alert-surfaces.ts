@@ -4,13 +4,26 @@
 import type { AlertCard, CardStep, Recovery } from '../../../src/domain/alert-card.ts';
 import type { Alert, AlertCardShown, Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
+import type { AlertRule } from '../../../src/domain/alert-route.ts';
+import type { DailySummary } from '../../../src/domain/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import {
+  emptySummary,
+  summarise,
+  type StormItem,
+  type StormSeen,
+} from '../../../src/domain/storm-summary.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import { lookedUpMessage, refusedMessage } from '../../../src/slack/alert/card-answers.ts';
 import { assignModal, closeModal, snoozeModal } from '../../../src/slack/alert/card-modals.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../../src/slack/alert/note-message.ts';
+import { csvMessage, stormListModal } from '../../../src/slack/alert/storm-list.ts';
+import { stormDirectMessage, stormMessage } from '../../../src/slack/alert/storm-message.ts';
 import { alertMessage } from '../../../src/slack/alert-message.ts';
+import { dailySummaryMessage } from '../../../src/slack/daily-summary-message.ts';
+import { fixFor } from '../../../src/slack/slack-error.ts';
+import { outsideText } from '../../../src/slack/text.ts';
 import { lookingUpMessage, transactionMessage } from '../../../src/slack/transaction-message.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
 import { modalOf, messageOf, type Outside, type Surface } from './surface.ts';
@@ -52,6 +65,34 @@ export const alertSurfaces: readonly Surface[] = [
     });
   }),
   messageOf('a look-up under way', (outside) => lookingUpMessage(outside.text())),
+  messageOf('the digest of a storm', (outside) => stormMessage(stormOf(outside), aboutOf(outside))),
+  messageOf('a direct message about a storm', (outside) =>
+    stormDirectMessage(stormOf(outside), aboutOf(outside)),
+  ),
+  modalOf('the list of a storm', (outside) => {
+    const storm = stormOf(outside);
+    const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
+    return stormListModal(storm, 0, rows);
+  }),
+  messageOf('what became of the CSV of a storm', ({ random, text }) => {
+    const slackError = text();
+    return csvMessage(
+      random.pick([
+        { kind: 'uploaded' },
+        {
+          kind: 'failed',
+          why: `Slack’s word for it is “${outsideText(slackError, 80)}”.`,
+          fix: fixFor(slackError),
+        },
+      ]),
+    );
+  }),
+  messageOf('a daily summary', (outside) =>
+    dailySummaryMessage(
+      { summary: summaryOf(outside), key: 'outbox:summary:1', mayBeRepeat: outside.random.chance(0.5) },
+      placeOf(outside),
+    ),
+  ),
   modalOf('a card’s forms', ({ random, ...outside }) =>
     random.pick([closeModal, assignModal, snoozeModal])(
       'payment_failed/order/REF-1',
@@ -90,7 +131,7 @@ function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
 }
 
 /** Parsed from the bytes that a sender signs, so that what JSON can carry gets in as it does in life. */
-function eventOf({ random, text }: Outside): PaymentEvent {
+export function eventOf({ random, text }: Outside): PaymentEvent {
   const kind = random.pick(['payment_failed', 'payment_success']);
   const order = {
     orderReference: random.chance(0.5) ? text() : 'REF-1',
@@ -110,7 +151,7 @@ function eventOf({ random, text }: Outside): PaymentEvent {
   return found.event;
 }
 
-function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
+export function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
   const asked = reference as OrderReference;
   return outside.random.pick([
     () => confirm({ reference: asked }, recordOf(outside, reference)),
@@ -125,7 +166,7 @@ function lookupOf(outside: Outside, reference = 'REF-1'): Lookup {
   ])();
 }
 
-function recordOf({ random, text }: Outside, reference: string): Transaction {
+export function recordOf({ random, text }: Outside, reference: string): Transaction {
   return {
     id: text(),
     status: random.pick(['SUCCESS', 'FAILED', text()]),
@@ -144,6 +185,61 @@ function recordOf({ random, text }: Outside, reference: string): Transaction {
   };
 }
 
+function stormItems({ random, text }: Outside): StormItem[] {
+  return Array.from({ length: 4 }, (_, index) => ({
+    id: `payment_failed/order/O-${index}`,
+    receivedAtMs: at + index,
+    addedAtMs: at + index,
+    reference: text(),
+    customerEmail: text(),
+    amountMinor: random.pick([500, 900_000_000]),
+    currency: random.pick(['NGN', text()]),
+    reason: text(),
+  }));
+}
+
+function stormOf(outside: Outside): StormSeen {
+  const { random, text } = outside;
+  return {
+    id: `C0OWN00001/${at}`,
+    count: 60,
+    summary: stormItems(outside).reduce(summarise, emptySummary),
+    isOver: random.chance(0.5),
+    recovered: random.below(3),
+    ...(random.chance(0.5) ? { taken: { by: ada, at, done: random.below(60) } } : {}),
+    muted: [mutedRule(text()), mutedRule(text())],
+    ...placeOf(outside),
+  };
+}
+
+function mutedRule(name: string): AlertRule {
+  const match = { event: 'payment_failed', reasonPart: name, emailDomain: name } as const;
+  return { name, match, channels: ['C0OWN00001'], goesOn: false, mutedUntilMs: at + 60_000 };
+}
+
+function summaryOf({ random, text }: Outside): DailySummary {
+  const counted = { count: 3, sums: [{ minor: 500, currency: text() }], withoutAmount: random.below(3) };
+  return {
+    fromMs: at - 86_400_000,
+    untilMs: at,
+    failed: counted,
+    paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
+    toldHere: 3,
+    reasons: [{ reason: text(), count: 2 }],
+    cards: {
+      open: [
+        { id: 'x', orderReference: text(), receivedAtMs: at, money: { minor: 5, currency: text() } },
+        { id: 'y', receivedAtMs: at },
+      ],
+      acknowledged: 1,
+      snoozed: 1,
+      leftOut: 0,
+    },
+    muted: [mutedRule(text())],
+    nowMs: at,
+  };
+}
+
 function cardShown(outside: Outside): AlertCardShown {
   const { random } = outside;
   return {
@@ -156,7 +252,7 @@ function cardShown(outside: Outside): AlertCardShown {
   };
 }
 
-function cardOf(outside: Outside): AlertCard {
+export function cardOf(outside: Outside): AlertCard {
   const { random, text } = outside;
   const acknowledged = { kind: 'acknowledged', by: ada, at, assignee: bola, snoozedUntil: at + 1 } as const;
   return random.pick<() => AlertCard>([

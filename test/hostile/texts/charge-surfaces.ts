@@ -6,6 +6,7 @@ import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
 import type { Told } from '../../../src/domain/charge-state.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentLink } from '../../../src/domain/payment-link.ts';
 import { changingModal, endMessage, endModal } from '../../../src/slack/card-email/end-modal.ts';
 import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
 import { readBackModal } from '../../../src/slack/card-email/read-back-modal.ts';
@@ -25,7 +26,12 @@ import { chargeStateModal } from '../../../src/slack/charge/state-modal.ts';
 import { termsModal } from '../../../src/slack/charge/terms-modal.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../../../src/slack/charge/unknown-charge.ts';
 import { unsureChargeModal } from '../../../src/slack/charge/unsure-modal.ts';
+import { linkForm } from '../../../src/slack/link/link-form.ts';
+import { homeLinks } from '../../../src/slack/link/link-list.ts';
+import { linkMessage, linkModal, linkNoteMessage } from '../../../src/slack/link/link-message.ts';
+import { shareModal } from '../../../src/slack/link/share-modal.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../slack/charge/seen-charges.ts';
+import { everyLink } from '../../slack/link/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 
@@ -102,6 +108,25 @@ export const chargeSurfaces: readonly Surface[] = [
   ),
   messageOf('a saving link', (outside) => savingLinkMessage(linkOf(outside), placeOf(outside))),
   modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
+  messageOf('a payment link', (outside) =>
+    linkMessage(payLinkOf(outside), placeOf(outside), { ...about, isFirst: outside.random.chance(0.5) }),
+  ),
+  messageOf('a note beside a payment link', (outside) =>
+    linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
+  ),
+  modalOf('a payment link’s modal', (outside) => linkModal(payLinkOf(outside), placeOf(outside))),
+  modalOf('a payment link shared', (outside) => shareModal(payLinkOf(outside), placeOf(outside))),
+  modalOf('the form of a payment link', (outside) =>
+    linkForm({
+      place: placeOf(outside),
+      currencies: ['NGN'],
+      channel: 'C0OWN00001',
+      prefill: { customerEmail: outside.text(), customerId: outside.text(), reference: outside.text() },
+    }),
+  ),
+  homeOf('payment links in the App Home', (outside) =>
+    homeLinks([payLinkOf(outside), payLinkOf(outside)], placeOf(outside), nowMs),
+  ),
   messageOf('an unknown charge', (outside) => unknownChargeMessage(outside.text(), placeOf(outside))),
   modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), placeOf(outside))),
   modalOf('a charge that is not sure', (outside) =>
@@ -131,7 +156,7 @@ export const chargeSurfaces: readonly Surface[] = [
 ];
 
 /** What an agent's form and the bank may put into a charge. A reference is the bot's own, or one an agent chose. */
-function chargeOf(outside: Outside): ChargeSeen {
+export function chargeOf(outside: Outside): ChargeSeen {
   const { random, text } = outside;
   const [, plain] = random.pick(everyCharge);
   return {
@@ -175,6 +200,10 @@ function linkOf(outside: Outside): SavingLink {
     () => ({ kind: 'made', charge: chargeOf(outside), link: `https://pay.example/${outside.text()}` }),
     () => ({ kind: 'not_made', why: outside.text() }),
   ])();
+}
+
+function payLinkOf(outside: Outside): PaymentLink {
+  return { ...outside.random.pick(everyLink(outside.text())), reference: referenceOf(outside) };
 }
 
 function emailsOf(outside: Outside): ShownCardEmail {

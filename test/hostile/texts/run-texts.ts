@@ -3,9 +3,12 @@ import { createRandom } from '../../chaos/random.ts';
 import { agent, colleague } from '../../slack/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
+import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
+import { listSurfaces } from './list-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
+import { lookUpSurfaces } from './look-up-surfaces.ts';
 import type { Shown, Surface } from './surface.ts';
 
 export type TextsResult = {
@@ -18,7 +21,14 @@ export type TextsResult = {
   unfit: string[];
 };
 
-export const surfaces: readonly Surface[] = [...alertSurfaces, ...chargeSurfaces, ...botSurfaces];
+export const surfaces: readonly Surface[] = [
+  ...alertSurfaces,
+  ...chargeSurfaces,
+  ...cardsSurfaces,
+  ...botSurfaces,
+  ...listSurfaces,
+  ...lookUpSurfaces,
+];
 
 export const own = {
   users: ['U0OWN00001', 'U0OWN00002', agent, colleague],

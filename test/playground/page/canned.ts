@@ -300,6 +300,7 @@ export async function startCanned(
         return found && { ...found, request: 'the request body', response: 'the response body' };
       },
       botLog: () => 'one line',
+      botSettings: () => ({ PORT: '3000' }),
       onChange(listener) {
         listeners.add(listener);
         return () => void listeners.delete(listener);

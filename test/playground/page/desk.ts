@@ -33,6 +33,7 @@ export async function openDesk(register: (app: App) => void): Promise<Desk> {
       },
       exchange: () => undefined,
       botLog: () => '',
+      botSettings: () => ({}),
       onChange(listener) {
         const ends = [workspace.onChange(listener), payments.onChange(listener)];
         return () => {

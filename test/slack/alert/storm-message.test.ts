@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AlertRule } from '../../../src/domain/alert-route.ts';
 import type { StormItem, StormRow, StormSeen } from '../../../src/domain/storm-summary.ts';
 import { emptySummary, summarise } from '../../../src/domain/storm-summary.ts';
 import { stormDirectMessage, stormMessage } from '../../../src/slack/alert/storm-message.ts';
@@ -37,6 +38,7 @@ function storm(count: number, more: Partial<StormSeen> = {}): StormSeen {
     summary: items(count).reduce(summarise, emptySummary),
     isOver: false,
     recovered: 0,
+    muted: [],
     environment: 'live',
     account: 'main account',
     ...more,
@@ -45,7 +47,29 @@ function storm(count: number, more: Partial<StormSeen> = {}): StormSeen {
 
 const rows: StormRow[] = items(rowsPerPage).map((item) => ({ ...item, card: { kind: 'open' } }));
 
+function mutedRule(name: string): AlertRule {
+  return {
+    name,
+    match: { event: 'payment_failed', reasonPart: hostile[0] ?? '' },
+    channels: ['C0ALERTS01'],
+    mention: { kind: 'group', id: 'S0ONCALL01' },
+    goesOn: false,
+    mutedUntilMs: Date.UTC(2026, 10, 23),
+  };
+}
+
 describe('the digest of a storm', () => {
+  it('says what is muted meanwhile and until when, and calls nobody by that', () => {
+    const shown = JSON.stringify(stormMessage(storm(3, { muted: [mutedRule('quiet-one')] }), about).blocks);
+    expect(shown).toMatch(/Muted now.*quiet-one.*muted until.*"timestamp":1795392000/);
+    expect(shown).not.toContain('S0ONCALL01');
+    const many = Array.from({ length: 8 }, (_, index) => mutedRule(`rule-${index}`));
+    expect(JSON.stringify(stormMessage(storm(3, { muted: many }), about).blocks)).toContain(
+      'and 3 more rules',
+    );
+    expect(JSON.stringify(stormMessage(storm(3), about).blocks)).not.toContain('Muted');
+  });
+
   it('is a message Slack takes at the extremes, whatever the events say', () => {
     const taken = { by: 'U0ADA00001', at: atMs, done: 7 };
     for (const seen of [
@@ -53,6 +77,7 @@ describe('the digest of a storm', () => {
       storm(2_000),
       storm(2_000, { taken, recovered: 9 }),
       storm(1, { isOver: true, taken }),
+      storm(2_000, { taken, muted: Array.from({ length: 9 }, () => mutedRule('M'.repeat(80))) }),
     ]) {
       const shown = stormMessage(seen, about);
       expect(() => assertBlocks('message', shown.blocks)).not.toThrow();

@@ -73,6 +73,7 @@ describe('homeCharges', () => {
       'charge_show',
       'charge_check',
       'charge_show',
+      'look_up_open',
     ]);
   });
 

@@ -3,7 +3,8 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading } from '../../../src/domain/service-page.ts';
 import type { Terminal } from '../../../src/domain/terminal.ts';
 import { assertBlocks, findBlockProblems } from '../../../src/slack/assert-blocks.ts';
-import { goneMessage, listMessage, readingMessage } from '../../../src/slack/list/list-message.ts';
+import { fileNews, type FileEnd } from '../../../src/slack/list/list-file.ts';
+import { anewNews, listMessage, readingMessage } from '../../../src/slack/list/list-message.ts';
 import { accountSubject, terminalSubject } from '../../../src/slack/list/list-subjects.ts';
 import type { SlackMessage } from '../../../src/slack/message.ts';
 import { tablesAsLines } from '../../../src/slack/table-fallback.ts';
@@ -40,13 +41,29 @@ function buttons(message: SlackMessage): string[] {
   return block.elements.map(({ text }) => text.text);
 }
 
+const ends: FileEnd[] = [
+  { kind: 'placed', placed: { kind: 'here' }, rows: 10_000 },
+  { kind: 'placed', placed: { kind: 'direct', fix: 'x'.repeat(300) }, rows: 1 },
+  { kind: 'placed', placed: { kind: 'failed', why: 'y'.repeat(300), fix: 'x'.repeat(300) }, rows: 1 },
+  { kind: 'stopped', stop: { kind: 'cursor_refused' }, rows: 50, reading },
+  { kind: 'stopped', stop: { kind: 'enough_calls' }, rows: 50, reading },
+  {
+    kind: 'stopped',
+    stop: { kind: 'failure', failure: new ServiceFailure('server', 'x') },
+    rows: 0,
+    reading: undefined,
+  },
+  { kind: 'nothing' },
+  { kind: 'running' },
+];
+
 const ended: Reading = { ...reading, end: 'last_page' };
 
 describe('the message of a list', () => {
   it('says which page it is, and that more follow', () => {
     const message = shown('');
     expect(message.text).toBe('Terminals 1–50 · page 1 · more follow');
-    expect(buttons(message)).toEqual(['Next', 'Read anew']);
+    expect(buttons(message)).toEqual(['Next', 'CSV']);
     const last = shown('', {
       number: 2,
       before: 100,
@@ -55,7 +72,7 @@ describe('the message of a list', () => {
       reading: { ...ended, items: 120 },
     });
     expect(last.text).toBe('Terminals 101–120 · page 3 · the last of 120');
-    expect(buttons(last)).toEqual(['Back', 'Read anew']);
+    expect(buttons(last)).toEqual(['Back', 'CSV']);
   });
 
   it('says how far it searched, and offers to search all', () => {
@@ -66,16 +83,19 @@ describe('the message of a list', () => {
       reading: { ...reading, pages: 5, items: 250 },
     });
     expect(message.text).toBe('3 terminals match “lekki” · searched 5 of the pages, 250 terminals');
-    expect(buttons(message)).toEqual(['Search all']);
+    expect(buttons(message)).toEqual(['Search all', 'CSV']);
     const all = shown('lekki', { found: 1, items: terminals(1), hasNext: false, reading: ended });
     expect(all.text).toBe('1 terminal matches “lekki” · searched all 1 page, 50 terminals');
-    expect(buttons(all)).toEqual(['Read anew']);
+    expect(buttons(all)).toEqual(['CSV']);
   });
 
   it('has words for nothing at all', () => {
     const none = { items: [], found: 0, hasNext: false };
     expect(shown('', { ...none, reading: { ...ended, items: 0 } }).text).toBe('No terminals');
-    expect(shown('x', { ...none, reading: ended }).text).toContain('No terminal matches “x”');
+    const unmatched = shown('x', { ...none, reading: ended });
+    expect(unmatched.text).toContain('No terminal matches “x”');
+    expect(buttons(unmatched)).toEqual(['Read anew']);
+    expect(buttons(shown('x', none))).toEqual(['Search all']);
     expect(JSON.stringify(shown('', { ...none, hasNext: true }).blocks)).toContain('an empty page');
   });
 
@@ -83,10 +103,22 @@ describe('the message of a list', () => {
     const failure = new ServiceFailure('rate_limited', 'x', { retryAfterMs: 61_000 });
     const stopped = shown('x', { stop: { kind: 'failure', failure } });
     expect(JSON.stringify(stopped.blocks)).toContain('call limit is reached, and asks to wait 61 seconds');
-    expect(buttons(stopped)).toEqual(['Next', 'Go on searching']);
-    expect(JSON.stringify(shown('x', { stop: { kind: 'cursor_refused' } }).blocks)).toContain('own cursor');
+    expect(buttons(stopped)).toEqual(['Next', 'Go on searching', 'CSV']);
+    expect(buttons(shown('x', { number: 1 }))).toEqual(['Back', 'Next', 'Search all']);
+    const refused = shown('x', { stop: { kind: 'cursor_refused' } });
+    expect(JSON.stringify(refused.blocks)).toContain('own cursor');
+    expect(buttons(refused)).toEqual(['Next', 'Read anew']);
     const repeated = shown('', { reading: { ...reading, end: 'repeated_cursor' }, hasNext: false });
     expect(JSON.stringify(repeated.blocks)).toContain('same cursor twice');
+  });
+
+  it.each(['gone', 'cursor_refused'] as const)('says above a new list that the old one is %s', (why) => {
+    const news = anewNews(terminalSubject, why);
+    const message = listMessage(terminalSubject, { list: 'b', filter: '', page: page(), news }, place);
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe(firstLine(message));
+    expect(message.text).toContain('Read anew');
+    expect(JSON.stringify(message.blocks)).toContain('Terminals 1–50');
   });
 
   it('counts the calls that were made for it', () => {
@@ -114,6 +146,15 @@ describe('the message of a list', () => {
     const read = message.blocks.filter(({ type }) => type !== 'actions');
     expect(JSON.stringify([message.text, read])).not.toMatch(/\u202E/);
     const tooMany = shown('', { items: terminals(400, item) });
+    for (const end of ends) {
+      const filter = text.slice(0, 100);
+      const news = fileNews({ subject: terminalSubject, filter }, end);
+      const found = page({ items: terminals(400, item), stop: { kind: 'enough_calls' } });
+      const below = listMessage(terminalSubject, { list: 'abc', filter, page: found, news }, place);
+      assertBlocks('message', below.blocks);
+      assertBlocks('message', tablesAsLines(below).blocks);
+      expect(unescaped(below.text)).toBe(firstLine(below));
+    }
     expect(JSON.stringify(tooMany.blocks)).toContain('have no room here');
     expect(
       findBlockProblems(
@@ -121,7 +162,6 @@ describe('the message of a list', () => {
         readingMessage(terminalSubject, { filter: text, reading, found: 1 }).blocks,
       ),
     ).toEqual([]);
-    expect(findBlockProblems('message', goneMessage(terminalSubject, text).blocks)).toEqual([]);
   });
 
   it('masks e-mails and withholds what looks like a card number', () => {

@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 export type CsvColumn<Row> = { head: string; cell: (row: Row) => string | undefined };
 
 /**
- * Rows as CSV text (RFC 4180, CRLF), without the line of heads: so that a long list can be written page by page.
- * No cell is taken for a formula by a spreadsheet, whoever wrote its text.
+ * Rows as CSV text (RFC 4180, CRLF), one line a row, without the line of heads: so that a long list can be written
+ * page by page. No cell is taken for a formula by a spreadsheet, whoever wrote its text.
  */
 export function csvRows<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
   return lines(rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')));
@@ -18,15 +18,21 @@ export function csvHead<Row>(columns: readonly CsvColumn<Row>[]): string {
 function lines(cells: readonly (readonly string[])[]): string {
   return stringify(
     cells.map((row) => row.map(safeCell)),
-    // A lone line feed is not the delimiter, so it would stand unquoted; spreadsheets end the line at it.
-    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
+    { record_delimiter: 'windows' },
   );
 }
 
 /** What a spreadsheet starts a formula with, its full-width twins included, behind whatever it skips unseen. */
-const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
+const formula = /^[\s\p{Cf}]*[=+\-@＝＋－＠]/u;
 
-/** Spreadsheets take what follows an apostrophe as text. */
+/**
+ * Where the decimal is a comma, spreadsheets divide a CSV at semicolons, whatever its quotes: what would then begin
+ * a cell is a formula just as well.
+ */
+const innerFormula = /([;|]["'\s\p{Cf}]*)(?=[=+\-@＝＋－＠])/gu;
+
+/** Spreadsheets take what follows an apostrophe as text. What breaks a line becomes a space, as programs that read line by line need it. */
 function safeCell(text: string): string {
-  return formula.test(text) ? `'${text}` : text;
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return (formula.test(line) ? `'${line}` : line).replace(innerFormula, "$1'");
 }

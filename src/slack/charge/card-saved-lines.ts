@@ -1,9 +1,9 @@
 // What an alert says of a card that was saved, or was to be.
 
-import type { Environment } from '../../domain/alert.ts';
+import type { Alert } from '../../domain/alert.ts';
 import type { CardSaved } from '../../domain/card-saved.ts';
-import { bold, fields, richText, words } from '../blocks.ts';
-import { cardWords } from '../charge/card-words.ts';
+import { bold, code, fields, richText, words, type Run } from '../blocks.ts';
+import { cardWords } from './card-words.ts';
 import type { MessageBlock } from '../message.ts';
 
 /** Before the state of the payment, which is proven or not by itself. */
@@ -13,9 +13,14 @@ export function cardSavedState(saved: CardSaved | undefined, charge: string): st
 }
 
 /** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */
-export function cardSavedLines(saved: CardSaved | undefined, environment: Environment): MessageBlock[] {
+export function cardSavedLines(
+  saved: CardSaved | undefined,
+  { environment, canListCards }: Pick<Alert, 'environment' | 'canListCards'>,
+): MessageBlock[] {
   if (!saved) return [];
-  if (saved.kind === 'no_token') return [richText(...noTokenLines[environment].map((line) => [...line]))];
+  if (saved.kind === 'no_token') {
+    return [richText(...(environment === 'live' ? liveNoToken(canListCards === true) : sandboxNoToken))];
+  }
   const { face } = saved;
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return fields({
@@ -27,9 +32,12 @@ export function cardSavedLines(saved: CardSaved | undefined, environment: Enviro
 const notKept =
   'no, because CARD_LEDGER is off: the bot drops every token, and to charge the card its token is pasted in /pay charge.';
 
-/** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods); sandbox behaviour 1. */
-const noTokenLines = {
-  live: [
+/** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods). */
+function liveNoToken(canListCards: boolean): Run[][] {
+  const list = canListCards
+    ? [code('/pay cards <e-mail>'), words(' lists the customer’s saved cards.')]
+    : [words('list the customer’s saved cards with the payments service.')];
+  return [
     [
       words(
         'By the event this is a first, card-saving payment, and it carries no card token that can be used.',
@@ -37,8 +45,9 @@ const noTokenLines = {
     ],
     [
       bold('Next: '),
+      ...list,
       words(
-        'list the customer’s saved cards with the payments service. A card is saved only when the order had tokenizeCard beside order, not inside it, and was paid by card: a transfer yields no token.',
+        ' A card is saved only when the order had tokenizeCard beside order, not inside it, and was paid by card: a transfer yields no token.',
       ),
     ],
     [
@@ -47,16 +56,15 @@ const noTokenLines = {
         'name its place as savedCard in WEBHOOK_EVENT_POINTERS. Where a signature covers some fields alone, it must cover the card too.',
       ),
     ],
+  ];
+}
+
+/** Spec: sandbox behaviour 1. */
+const sandboxNoToken: Run[][] = [
+  [
+    words(
+      'The sandbox saves no real cards, and its events carry no token: any text can be used as one there.',
+    ),
   ],
-  sandbox: [
-    [
-      words(
-        'The sandbox saves no real cards, and its events carry no token: any text can be used as one there.',
-      ),
-    ],
-    [
-      bold('Next: '),
-      words('nothing. In the live environment the event of a first payment carries the token.'),
-    ],
-  ],
-} as const;
+  [bold('Next: '), words('nothing. In the live environment the event of a first payment carries the token.')],
+];

@@ -1,0 +1,176 @@
+import { createAlarms } from './alarms.ts';
+import { createAlerts, type Alerts } from './alerts.ts';
+import { readRoutes } from './alert-routes.ts';
+import { createCharges, type Charges } from './charges.ts';
+import { createDeskLists } from './desk-lists.ts';
+import type { Kept } from './kept.ts';
+import { createLinks } from './links.ts';
+import type { MerchantPlace } from './merchants.ts';
+import { createOutbox, type PostCounter } from './outbox.ts';
+import type { Outside } from './outside.ts';
+import { createPayments, type Payments } from './payments.ts';
+import { createSavedCards } from './saved-cards.ts';
+import { createSharing } from './sharing.ts';
+import { createUndelivered, type Undelivered } from './undelivered.ts';
+import { readWebhooks } from './webhook-settings.ts';
+import { mayRunAt } from '../commands/merchant-command.ts';
+import { createVerbs } from '../commands/registry.ts';
+import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
+import type { PaymentLinks } from '../operations/payment-links.ts';
+import type { ReceiveDeps } from '../operations/receive-event.ts';
+import { rehearse } from '../operations/rehearse.ts';
+import { createTestAlerts } from '../operations/send-test-alert.ts';
+import type { Command, MayRun } from '../slack/command.ts';
+import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
+import { createShareFile } from '../slack/share-file.ts';
+import { createShowEnd } from '../slack/show-end.ts';
+import { createUploadFile } from '../slack/upload-file.ts';
+import type { SlackClients } from '../slack/workspace.ts';
+
+export type Houses = readonly [House, ...House[]];
+
+/** All that works for one merchant account, and for no other. */
+export type House = ReturnType<typeof createHouse>;
+
+/** What all accounts have together. */
+type Shared = {
+  clients: SlackClients;
+  wake: () => void;
+  posts: PostCounter;
+  mayRun: MayRun;
+  homeChanged: OpenHomes['changed'];
+};
+
+export function createHouse(place: MerchantPlace, shared: Shared) {
+  const { outside, kept, merchant } = place;
+  const { clients, wake, posts, homeChanged } = shared;
+  const ids = merchant && merchantIds(merchant);
+  const mayRun = merchant ? mayRunAt(merchant, shared.mayRun) : shared.mayRun;
+  const payments = createPayments(outside, kept);
+  const webhooks = readWebhooks(outside.config);
+  const alarms = createAlarms(outside, { kept, webhooks, wake });
+  const { approved } = alarms.watch;
+  const among = merchant && { store: place.shared, merchant: merchant.name };
+  const known = { kept, payments, clients, wake, homeChanged };
+  const charges = createCharges(outside, { ...known, approved, ids, among });
+  const links = createLinks(outside, known);
+  const routes = readRoutes(outside.config);
+  const alerts = createAlerts(outside, { ...known, charges, routes });
+  const undelivered = createUndelivered(outside, { kept, wake });
+  const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
+  const told = { kept, payments, clients, charges, links, alerts, ids };
+  const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
+  const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
+  return {
+    place,
+    payments,
+    webhooks,
+    alarms,
+    charges,
+    routes,
+    alerts,
+    undelivered,
+    receiving,
+    outbox,
+    verbs,
+  };
+}
+
+type ReceivingParts = {
+  kept: Kept;
+  charges: Charges;
+  links: PaymentLinks;
+  alerts: Alerts;
+  routes: RoutePlan;
+  wake: () => void;
+};
+
+function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
+  const { kept, charges, links, alerts, routes, wake } = parts;
+  return {
+    store: kept.store,
+    sealer: kept.sealer,
+    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
+    needsLookUp: (event) => needsLookUp(routes, event),
+    opsChannel: config.policy.channels.ops,
+    rememberMs: config.webhookRememberDays * 86_400_000,
+    now,
+    wake,
+    rememberCard: charges.rememberCard,
+    async beforeReceived(event) {
+      await Promise.all([charges.trigger(event), links.trigger(event), alerts.expect(event)]);
+    },
+  };
+}
+
+type VerbParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  charges: Charges;
+  links: PaymentLinks;
+  alerts: Alerts;
+  routes: RoutePlan;
+  undelivered: Undelivered;
+  /** For this account. */
+  mayRun: MayRun;
+  wake: () => void;
+  /** The ids of its messages; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
+};
+
+function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
+  const { kept, payments, clients, charges, alerts, routes, wake } = parts;
+  const { storms, takeStorm } = alerts;
+  const uploadFile = createUploadFile(clients.delivery);
+  const cardActions = {
+    alertCards: alerts.cards,
+    chargeAgain: alerts.chargeAgain,
+    storms,
+    takeStorm,
+    uploadFile,
+  };
+  const verbDeps = {
+    findTransaction: payments.findTransaction,
+    isOnRecord: (reference: OrderReference) => isOnRecord(parts, reference),
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    isMixed: config.merchant?.isMixed === true,
+    desk: charges.desk,
+    cardEmails: charges.cardEmails,
+    showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
+    sharing: createSharing(kept, clients, parts.ids),
+    ledger: charges.ledger,
+    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges }),
+    mayRun: parts.mayRun,
+    findAccount: payments.findAccount,
+    accountFields: config.accountNewFields,
+    ...createDeskLists({ config, log, now }, { kept, payments }),
+    shareFile: createShareFile(clients.delivery, uploadFile),
+    undelivered: parts.undelivered,
+    links: parts.links,
+    alertsInHand: alerts.inHand,
+    currencies: config.chargeCurrencies,
+    routes,
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
+    storms: {
+      channel: (id: string) => storms.channel(id),
+      threshold: config.digestThreshold,
+      windowMs: config.digestWindowMinutes * 60_000,
+    },
+    sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
+    now,
+  };
+  return createVerbs(verbDeps, cardActions);
+}
+
+/** The store alone is asked: whoever is told of another account’s reference is told at once. */
+async function isOnRecord(
+  { charges, links }: Pick<VerbParts, 'charges' | 'links'>,
+  reference: OrderReference,
+): Promise<boolean> {
+  const found = await Promise.all([charges.find(reference), links.find(reference)]);
+  return found.some((one) => one !== undefined);
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createExpectedLookUp, lookUpExpected } from '../operations/look-up-event.ts';
+import { createPaymentLinks, type PaymentLinks } from '../operations/payment-links.ts';
+import { createLookAtChannel } from '../slack/look-at-channel.ts';
+import type { SlackClients } from '../slack/workspace.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Payments } from './payments.ts';
+
+type LinkParts = {
+  kept: Kept;
+  payments: Pick<Payments, 'createCheckoutOrder' | 'findTransaction'>;
+  clients: SlackClients;
+  wake: () => void;
+};
+
+/** Payment links, put together: the orders they are made of, and what follows them until they are paid. */
+export function createLinks({ config, log, now }: Outside, parts: LinkParts): PaymentLinks {
+  const { kept, payments, clients, wake } = parts;
+  const { createCheckoutOrder, findTransaction } = payments;
+  const lookAt = createLookAtChannel(clients.interactive);
+  return createPaymentLinks({
+    store: kept.store,
+    sealer: kept.sealer,
+    createCheckoutOrder,
+    lookUp: createExpectedLookUp({ findTransaction, now }),
+    lookUpNow: (expected) => lookUpExpected(findTransaction, expected),
+    mayPost: async (channel) => (await lookAt(channel)).kind !== 'unreachable',
+    callbackUrl: config.linkCallbackUrl,
+    rules: {
+      // A lease is longer than a call and its repeat.
+      askAgainMs: config.workLeaseSeconds * 1_000,
+      followMs: config.linkFollowHours * 3_600_000,
+    },
+    rememberMs: config.chargeRememberDays * 86_400_000,
+    now,
+    wake,
+    wait: sleep,
+    log,
+  });
+}

@@ -1,0 +1,29 @@
+import { permissions } from '../commands/registry.ts';
+import type { Config } from '../config/config.ts';
+import { permissionCheck } from '../config/permission-check.ts';
+import { readConfig, secretsOf } from '../config/read-config.ts';
+import { createLog, type Log } from '../log.ts';
+import { webhookChecks } from './webhook-settings.ts';
+
+type Variables = Parameters<typeof readConfig>[0];
+
+export type Settings =
+  | { kind: 'read'; config: Config; warnings: readonly string[] }
+  /** What is wrong, every problem of it, as text for whoever starts the process. */
+  | { kind: 'refused'; words: string };
+
+/** The settings of the bot and of every command: one reading, so that both refuse the same. */
+export function readSettings(variables: Variables): Settings {
+  const result = readConfig(variables, [...webhookChecks, permissionCheck(permissions)]);
+  if (result.kind === 'read') return result;
+  const problems = [...result.problems, ...result.warnings].map((problem) => `  - ${problem}`).join('\n');
+  return {
+    kind: 'refused',
+    words: `Payops cannot start. Its settings have problems:\n${problems}\ndocs/settings.md explains each setting.`,
+  };
+}
+
+/** A log that strikes out every secret of these settings. */
+export function openLog(config: Config, level: Config['logLevel'], write: (line: string) => void): Log {
+  return createLog({ level, secrets: secretsOf(config), write, now: () => new Date() });
+}

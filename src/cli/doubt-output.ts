@@ -1,0 +1,83 @@
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { maskEmail } from '../domain/mask.ts';
+import { formatMoney } from '../domain/money.ts';
+import { stateWord } from '../slack/charge/state-words.ts';
+import { customerWord, referenceWord } from '../slack/evidence.ts';
+import { utcTime } from '../slack/text.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import {
+  factLines,
+  firstLine,
+  isoTime,
+  merchantJson,
+  moneyJson,
+  placeLine,
+  textOrNull,
+  type Place,
+} from './lines.ts';
+
+export type DoubtView = { charges: readonly ChargeSeen[]; place: Place; nowMs: number };
+
+export function doubtExitCode({ charges }: DoubtView): ExitCode {
+  return charges.length === 0 ? exitCodes.ok : exitCodes.unproven;
+}
+
+export function doubtText({ charges, place, nowMs }: DoubtView): string {
+  const title =
+    charges.length === 0
+      ? 'No charge is in doubt'
+      : `❔ ${charges.length} ${charges.length === 1 ? 'charge' : 'charges'} without a known outcome`;
+  return [
+    title,
+    ...charges.flatMap((charge) => chargeLines(charge, nowMs)),
+    placeLine(place, 'read from the bot’s store', nowMs),
+    '',
+  ].join('\n');
+}
+
+function chargeLines(charge: ChargeSeen, nowMs: number): string[] {
+  const { terms, reference, submittedAt, sends, by, agent } = charge;
+  const details = [formatMoney(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+  return [
+    firstLine(stateWord(charge), details),
+    ...factLines({
+      Since: utcTime(submittedAt),
+      'Charged by': by,
+      'In hand of': agent === by ? undefined : agent,
+      'Asked of the service': `${sends} ${sends === 1 ? 'time' : 'times'}, under this one reference`,
+      Next: nextWords(charge, nowMs),
+    }),
+  ];
+}
+
+function nextWords({ state, dueAt }: ChargeSeen, nowMs: number): string {
+  if (state.kind === 'review') {
+    return 'a person must compare it with the service’s own records; do not charge again, give no value';
+  }
+  if (dueAt === undefined) return 'nothing; its outcome stands';
+  return dueAt <= nowMs
+    ? 'a running bot looks it up now; do not charge again'
+    : `a running bot looks it up by ${utcTime(dueAt)}; do not charge again`;
+}
+
+/** The document of `doubt --json`; people are Slack user ids. */
+export function doubtJson({ charges, place, nowMs }: DoubtView): Record<string, unknown> {
+  return {
+    kind: 'doubt',
+    count: charges.length,
+    charges: charges.map((charge) => ({
+      reference: charge.reference,
+      state: charge.state.kind,
+      words: stateWord(charge),
+      amount: moneyJson(charge.terms.money),
+      customerEmail: textOrNull(maskEmail(charge.terms.customerEmail)),
+      chargedBy: charge.by,
+      inHandOf: charge.agent,
+      submittedAt: isoTime(charge.submittedAt),
+      nextLookUpBy: charge.dueAt === undefined ? null : isoTime(charge.dueAt),
+      sends: charge.sends,
+    })),
+    merchant: merchantJson(place),
+    checkedAt: isoTime(nowMs),
+  };
+}

@@ -1,0 +1,29 @@
+/** How a command ends, for whoever calls it from a script. What each means is `exitCodeWords`. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unproven: 3,
+  notFound: 4,
+  settings: 5,
+  noAnswer: 6,
+  refused: 7,
+  interrupted: 130,
+  readerGone: 141,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Only 0 of a look-up may ever be taken for *paid*: every other end, a bug included, has a code of its own. */
+export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
+  0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
+  1: 'not done, for a reason that standard error tells, or because of a bug',
+  2: 'the command was not understood; nothing was asked of anybody',
+  3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known',
+  4: 'the service knows no such transaction or account, or nothing matches the filter',
+  5: 'a setting is missing or wrong, or no playground runs here',
+  6: 'no usable answer from the payments service or the store, or the list broke off; try again',
+  7: 'the payments service refused the credentials, the permission or the question; trying again will not help',
+  130: 'stopped with Ctrl-C',
+  141: 'whoever read the output has left (as with | head)',
+};

@@ -1,0 +1,32 @@
+import { deskCommands, usualPlaygroundPort } from './command-words.ts';
+import { exitCodeWords } from './exit-codes.ts';
+
+/** Made from what the commands are, so that it cannot lag behind them. `others`: the operator's commands. */
+export function helpText(others: readonly string[]): string {
+  const commands = Object.values(deskCommands);
+  const widest = Math.max(...commands.map(({ usage }) => usage.length));
+  return [
+    'The desk’s read-only operations, for engineers and scripts.',
+    '',
+    'Usage: npm run payops --silent -- <command>',
+    '',
+    ...commands.map(({ usage, summary }) => `  ${usage.padEnd(widest)}  ${summary}`),
+    '',
+    'Options:',
+    '  --json                  one JSON document on standard output',
+    '  --csv                   the whole list as CSV, written page by page',
+    '  --all                   read the list to its end; a filter and --csv do so by themselves',
+    '  -q, --quiet             no progress and no summary on standard error, errors alone',
+    `  --playground            use the settings of the playground that runs here (port ${usualPlaygroundPort})`,
+    '  --playground-port <n>   the same, where the playground has another port',
+    '  -h, --help              this text',
+    '  --version               the version',
+    '',
+    'Data goes to standard output, all else to standard error. The settings are the bot’s own (docs/settings.md).',
+    `Other commands, each an npm script too: ${others.join(', ')}.`,
+    '',
+    'Exit codes:',
+    ...Object.entries(exitCodeWords).map(([code, words]) => `  ${code.padStart(3)}  ${words}`),
+    '',
+  ].join('\n');
+}

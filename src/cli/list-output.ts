@@ -1,0 +1,226 @@
+import type { Reading } from '../domain/service-page.ts';
+import { listCsv } from '../operations/list-csv.ts';
+import { ListForgotten, type ServiceList } from '../operations/service-list.ts';
+import type { ListSubject } from '../slack/list/list-message.ts';
+import { outsideText } from '../slack/text.ts';
+import type { ListQuestion } from './command-words.ts';
+import { exitCodes } from './exit-codes.ts';
+import { jsonText } from './json-text.ts';
+import { isoTime, merchantJson, shortText, type Place } from './lines.ts';
+import { outsideProblem, type Problem } from './problem-words.ts';
+import type { Screen } from './screen.ts';
+
+export type DeskList<Row> = {
+  list: ServiceList<Row>;
+  /** Its words, and its columns for people. */
+  subject: ListSubject<Row>;
+  /** Its columns for programs: under the specification's own names, without what a file must not hold. */
+  columns: Parameters<typeof listCsv<Row>>[0];
+  /** Whether each of the words, lower-case, stands in it. */
+  matches: (row: Row, words: readonly string[]) => boolean;
+};
+
+export type ListDeps = { screen: Screen; place: Place; now: () => number };
+
+type End = { kind: Reading['end'] } | { kind: 'broke_off'; problem: Problem };
+
+/** How far the list is read; filled while it goes by. */
+type Progress = { pages: number; items: number; found: number; end: End };
+
+/** Nobody's Slack user id, so that no person's list is gone on with. */
+const owner = 'command-line';
+
+/**
+ * Prints the list page by page, never more than one of them in memory, and says how that ended. Nothing is printed
+ * when there is no first page; what throws then is the caller's. A list that broke off never ends as if it were whole.
+ */
+export async function printList<Row>(
+  desk: DeskList<Row>,
+  question: ListQuestion,
+  deps: ListDeps,
+): Promise<Problem> {
+  const { screen, now } = deps;
+  const progress: Progress = { pages: 0, items: 0, found: 0, end: { kind: 'more' } };
+  const done = screen.progress(() => progressWords(desk.subject, question, progress));
+  try {
+    const of = await desk.list.begin(owner);
+    const pages = matching(desk, question, readPages(desk.list, of, { question, progress }), progress);
+    for await (const piece of piecesOf(desk, question, { ...deps, pages, progress, readAtMs: now() })) {
+      if (piece !== '') await screen.out(piece);
+    }
+  } finally {
+    done();
+  }
+  return endOf(desk.subject, question, progress);
+}
+
+/** A file or a search that lacks some looks like one that is whole: those are always read to the end. */
+function readsOn({ all, filter, output }: ListQuestion): boolean {
+  return all || filter !== '' || output === 'csv';
+}
+
+async function* readPages<Row>(
+  list: ServiceList<Row>,
+  of: { owner: string; list: string },
+  { question, progress }: { question: ListQuestion; progress: Progress },
+): AsyncGenerator<readonly Row[]> {
+  try {
+    if (!readsOn(question)) {
+      const page = await list.show({ ...of, filter: '', number: 0, mostCalls: 0 });
+      if (page.kind === 'gone') throw new ListForgotten();
+      yield page.items;
+      progress.end = { kind: page.reading.end };
+      return;
+    }
+    progress.end = { kind: yield* list.everyPage(of) };
+  } catch (error) {
+    const problem = outsideProblem(error);
+    if (!problem) throw error;
+    progress.end = { kind: 'broke_off', problem };
+  }
+}
+
+async function* matching<Row>(
+  { matches }: DeskList<Row>,
+  { filter }: ListQuestion,
+  pages: AsyncIterable<readonly Row[]>,
+  progress: Progress,
+): AsyncGenerator<readonly Row[]> {
+  const words = filter
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter((word) => word !== '');
+  for await (const page of pages) {
+    const found = words.length === 0 ? page : page.filter((row) => matches(row, words));
+    progress.pages += 1;
+    progress.items += page.length;
+    progress.found += found.length;
+    yield found;
+  }
+}
+
+type Printing<Row> = ListDeps & {
+  pages: AsyncIterable<readonly Row[]>;
+  progress: Progress;
+  readAtMs: number;
+};
+
+function piecesOf<Row>(
+  desk: DeskList<Row>,
+  question: ListQuestion,
+  printing: Printing<Row>,
+): AsyncIterable<string> {
+  switch (question.output) {
+    case 'csv':
+      return listCsv(desk.columns, printing.pages);
+    case 'json':
+      return listJson(desk, question, printing);
+    case 'text':
+      return listText(desk.subject, printing.pages);
+  }
+}
+
+/** Columns of one width each; a later page may widen them, for then what is printed is gone. */
+async function* listText<Row>(
+  { columns }: ListSubject<Row>,
+  pages: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<string> {
+  let widths: readonly number[] | undefined;
+  for await (const rows of pages) {
+    if (rows.length === 0) continue;
+    const heads = columns.map(({ head }) => head);
+    const cells = rows.map((row) =>
+      columns.map(({ cell, longest }) => outsideText(cell(row) ?? '', longest)),
+    );
+    const lines = widths === undefined ? [heads, ...cells] : cells;
+    const least = widths ?? heads.map(() => 0);
+    widths = least.map((width, index) =>
+      Math.max(width, ...lines.map((line) => [...(line[index] ?? '')].length)),
+    );
+    yield lines.map((line) => `${aligned(line, widths ?? least)}\n`).join('');
+  }
+}
+
+function aligned(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - [...cell].length))
+    .join('  ')
+    .trimEnd();
+}
+
+/** One document, an item a line, valid however the list ends: `complete` says whether these are all. */
+async function* listJson<Row>(
+  { subject, columns }: DeskList<Row>,
+  { filter }: ListQuestion,
+  { pages, progress, place, readAtMs }: Printing<Row>,
+): AsyncGenerator<string> {
+  const head = {
+    kind: subject.verb,
+    merchant: merchantJson(place),
+    filter: filter === '' ? null : filter,
+    readAt: isoTime(readAtMs),
+  };
+  yield `${jsonText(head).slice(0, -1)},"items":[`;
+  let before = '\n';
+  for await (const rows of pages) {
+    const items = rows.map((row) =>
+      jsonText(Object.fromEntries(columns.map(({ head: name, cell }) => [name, cell(row) ?? null]))),
+    );
+    if (items.length > 0) yield before + items.join(',\n');
+    if (items.length > 0) before = ',\n';
+  }
+  const { pages: read, items, found, end } = progress;
+  const tail = { found, read: { pages: read, items }, end: end.kind, complete: end.kind === 'last_page' };
+  yield `\n],${jsonText(tail).slice(1)}\n`;
+}
+
+function progressWords<Row>(
+  { many }: ListSubject<Row>,
+  { filter }: ListQuestion,
+  { pages, items, found }: Progress,
+): string {
+  const read = `${numbered(pages, 'page', 'pages')}, ${items.toLocaleString('en-US')} read`;
+  return `Reading ${many}: ${read}${filter === '' ? '' : `, ${numbered(found, 'match', 'matches')}`}`;
+}
+
+function endOf<Row>(subject: ListSubject<Row>, question: ListQuestion, progress: Progress): Problem {
+  const { end, found } = progress;
+  switch (end.kind) {
+    case 'broke_off': {
+      const { exitCode, words } = end.problem;
+      return { exitCode, words: `${brokeOff(subject, progress)}\n${words}` };
+    }
+    case 'repeated_cursor':
+      return {
+        exitCode: exitCodes.noAnswer,
+        words: `${brokeOff(subject, progress)}\nThe service gave the same cursor twice, so what follows cannot be read.`,
+      };
+    case 'more':
+    case 'last_page':
+      return {
+        exitCode: question.filter !== '' && found === 0 ? exitCodes.notFound : exitCodes.ok,
+        words: summary(subject, question, progress),
+      };
+  }
+}
+
+function brokeOff<Row>({ one, many }: ListSubject<Row>, { pages, items }: Progress): string {
+  const read = `${numbered(pages, 'page', 'pages')}, ${numbered(items, one, many)}`;
+  return `The list broke off after ${read}: what was printed is not all of it.`;
+}
+
+function summary<Row>(
+  { one, many }: ListSubject<Row>,
+  { filter }: ListQuestion,
+  { pages, items, found, end }: Progress,
+): string {
+  const read = `${numbered(items, one, many)} read in ${numbered(pages, 'call', 'calls')}`;
+  if (end.kind === 'more') return `${read}; more follow: --all reads them all`;
+  if (filter === '') return `${read}, the last included`;
+  const matches = found === 0 ? `No ${one} matches` : numbered(found, `${one} matches`, `${many} match`);
+  return `${matches} “${shortText(filter)}”; ${read}, the last included`;
+}
+
+function numbered(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}

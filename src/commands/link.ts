@@ -1,0 +1,71 @@
+import { parseAmount } from '../domain/money.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { defineCommand, type Caller, type Command } from '../slack/command.ts';
+import { linkActions, linkModalId, shareModalId } from '../slack/link/link-actions.ts';
+import { linkFields, linkForm, type LinkPrefill } from '../slack/link/link-form.ts';
+import { homeLinks } from '../slack/link/link-list.ts';
+import type { HomeBlock } from '../slack/message.ts';
+import { askForLink } from './link/ask-for-link.ts';
+import type { LinkDeps } from './link/link-deps.ts';
+import { checkLink, formAgain, openShare, shareLink, showLink } from './link/link-presses.ts';
+
+export type { LinkDeps };
+
+/**
+ * `/pay link [amount]`: the form, the order, and its link on a card that says when it is paid. Running it asks the
+ * service for nothing; a form asks for one order at most, however often it is submitted.
+ */
+export function linkCommand(deps: LinkDeps): Command {
+  return defineCommand<LinkPrefill>({
+    verb: 'link',
+    usage: '[amount]',
+    summary: 'Make a payment link that saves the customer’s card, and see when it is paid',
+    examples: ['link', 'link 100.00'],
+    permission: 'link',
+    effect: 'none',
+    menu: { text: 'Payment link', opens: 'modal' },
+    // The customer's id may be an account's own.
+    keepsForOtherAccount: [
+      linkFields.amount,
+      linkFields.currency,
+      linkFields.email,
+      linkFields.saves,
+      linkFields.reference,
+      linkFields.place,
+    ],
+    parse: parsePrefill,
+    modals: [
+      { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },
+      { callbackId: shareModalId, effect: 'none', submit: (submission) => shareLink(deps, submission) },
+    ],
+    presses: [
+      { actionId: linkActions.check, press: (pressed) => checkLink(deps, pressed) },
+      { actionId: linkActions.share, press: (pressed) => openShare(deps, pressed) },
+      { actionId: linkActions.show, press: (pressed) => showLink(deps, pressed) },
+      { actionId: linkActions.again, press: (pressed) => formAgain(deps, pressed) },
+    ],
+    home: (caller) => open(deps, caller),
+
+    async run(prefill, { caller, openModal }) {
+      await openModal(linkForm({ place: deps, currencies: deps.currencies, prefill, ...channelOf(caller) }));
+      return undefined;
+    },
+  });
+}
+
+function parsePrefill([first, ...rest]: readonly string[]): Parsed<LinkPrefill> {
+  if (first === undefined) return parsed({});
+  const amount = parseAmount(first);
+  if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
+  const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
+  return problem(`${said} The customer and everything else are asked for in a form.`);
+}
+
+/** A conversation of two people is no channel: who asks there is told alone. */
+function channelOf({ channelId }: Caller): { channel?: string } {
+  return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
+}
+
+async function open(deps: LinkDeps, { userId }: Caller): Promise<HomeBlock[]> {
+  return homeLinks(await deps.links.openOf(userId), deps, deps.now());
+}

@@ -1,0 +1,38 @@
+import { candidateReferences } from '../../domain/candidate-references.ts';
+import { holdsCardNumber } from '../../domain/card-number.ts';
+import type { Conversation, Prepared } from '../../slack/command.ts';
+import { cardNumberMessage } from '../../slack/error-message.ts';
+import { chooseModal, noReferenceMessage } from '../../slack/lookup/choose-modal.ts';
+import type { SlackMessage } from '../../slack/message.ts';
+import { isChannel, type LookupDeps, type Question } from './look-up.ts';
+
+/**
+ * What *Look up the reference here* does with a message: the one reference is looked up and answered in the place,
+ * of several the person chooses, and without one the answer says how to go on.
+ */
+export function prepareHere(
+  deps: LookupDeps,
+  texts: readonly string[],
+  run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
+): Prepared {
+  const [first, ...others] = candidateReferences(texts);
+  if (first === undefined) {
+    const message = texts.some(holdsCardNumber) ? cardNumberMessage() : noReferenceMessage();
+    return { run: () => Promise.resolve(message) };
+  }
+  const all = [first, ...others] as const;
+  async function knows(): Promise<boolean> {
+    return (await Promise.all(all.map(deps.isOnRecord))).includes(true);
+  }
+  if (others.length === 0) {
+    return { reference: first, knows, run: (conversation) => run({ reference: first }, conversation) };
+  }
+  return {
+    knows,
+    async run({ caller, openModal }) {
+      const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
+      await openModal(chooseModal(all, { ...deps, channelId }));
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { isJsonPointer } from '../domain/json-pointer.ts';
+import {
+  savedCardFields,
+  savedCardHeaders,
+  specifiedPointers,
+  type SavedCardHeader,
+  type SavedCardPointers,
+} from '../domain/saved-card-list.ts';
+import { jsonObject, list, pointerList, text, type JsonObject, type JsonValue } from './readers.ts';
+import { setting } from './setting.ts';
+
+const savedCards = 'Saved cards';
+const sandboxOnly = 'Spec: not shown, so live has no default.';
+
+/** How saved cards are listed and deleted. Together they make `/pay cards` appear in the live environment. */
+export const savedCardSettings = {
+  savedCardsQuery: setting(
+    savedCards,
+    `Name of the query parameter that carries the customer’s e-mail when cards are listed; in the sandbox \`customerEmail\` when absent. ${sandboxOnly}`,
+    text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
+  ),
+  savedCardsListPointers: setting(
+    savedCards,
+    `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`/data/tokenizedCardDataList,/data/tokenizedCardData,/data/results,/data\` when absent. ${sandboxOnly}`,
+    pointerList(),
+  ),
+  savedCardsFieldPointers: setting(
+    savedCards,
+    'Where a card’s fields stand within the card: a JSON object of field name to JSON pointer or list of them. Fields that are not named have the names of the specification’s Saved card, in live too.',
+    fieldPointers(),
+  ),
+  savedCardsHeaders: setting(
+    savedCards,
+    `Which headers listing and deleting take: \`Authorization,accountId\`, one of them, or \`none\`; in the sandbox both when absent. ${sandboxOnly}`,
+    headerList(),
+  ),
+  savedCardsDeleteBody: setting(
+    savedCards,
+    `JSON body that deletes a card, with {{TOKEN_KEY}} in it, and {{CUSTOMER_EMAIL}} and {{ACCOUNT_ID}} where they are wanted; in the sandbox \`{"tokenKey":"{{TOKEN_KEY}}"}\` when absent. ${sandboxOnly}`,
+    deleteBody(),
+  ),
+};
+
+function headerList(): z.ZodType<SavedCardHeader[], string> {
+  return list().transform((names, context): SavedCardHeader[] => {
+    if (names.length === 1 && names[0]?.toLowerCase() === 'none') return [];
+    const found = names.map((name) =>
+      savedCardHeaders.find((header) => header.toLowerCase() === name.toLowerCase()),
+    );
+    const headers = [...new Set(found)].filter((header) => header !== undefined);
+    if (headers.length > 0 && !found.includes(undefined)) return headers;
+    context.addIssue({ code: 'custom', message: 'must be Authorization, accountId, both, or none' });
+    return z.NEVER;
+  });
+}
+
+function fieldPointers(): z.ZodType<SavedCardPointers, string> {
+  const words = `must be a JSON object of ${savedCardFields.join(', ')} to JSON pointers, like {"cardPan":"/last4"}`;
+  return jsonObject().transform((given, context): SavedCardPointers => {
+    const read = Object.entries(given).map(([name, value]) => [name, pointersIn(value)] as const);
+    const isGood = read.every(
+      ([name, pointers]) => savedCardFields.some((field) => field === name) && pointers !== undefined,
+    );
+    if (isGood) return { ...specifiedPointers, ...Object.fromEntries(read) };
+    context.addIssue({ code: 'custom', message: words });
+    return z.NEVER;
+  });
+}
+
+function pointersIn(value: JsonValue): string[] | undefined {
+  const all = Array.isArray(value) ? value : [value];
+  const pointers = all.filter((one) => typeof one === 'string' && one !== '' && isJsonPointer(one));
+  return pointers.length > 0 && pointers.length === all.length ? (pointers as string[]) : undefined;
+}
+
+/** A body that names no card would ask for the deletion of nobody knows which. */
+function deleteBody(): z.ZodType<JsonObject, string> {
+  return jsonObject().refine((body) => JSON.stringify(body).includes('{{TOKEN_KEY}}'), {
+    error: 'must be a JSON object with {{TOKEN_KEY}} in it, like {"tokenKey":"{{TOKEN_KEY}}"}',
+  });
+}

@@ -1,0 +1,45 @@
+import type { ChargeIntent } from '../domain/charge-state.ts';
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import { readCharge } from './advance-charge.ts';
+import { seenOf, type ChargeRecord } from './charge-record.ts';
+import type { OpenCharges } from './open-charges.ts';
+import type { Sealer } from './outbox.ts';
+
+type ReadDeps = { store: Pick<Store, 'read'>; sealer: Sealer; log: Log };
+
+/** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
+export async function chargesInDoubt(
+  deps: ReadDeps & { openCharges: Pick<OpenCharges, 'all'> },
+): Promise<ChargeSeen[]> {
+  const records = oldestFirst(await readCharges(deps, await deps.openCharges.all()));
+  const unsettled = records.filter(({ intent }) => isInDoubt(intent));
+  const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
+  return [...unsettled, ...underReview].map((record) => seenOf(record));
+}
+
+/** Those of the charges that there are. One that cannot be opened must not hide all others. */
+export async function readCharges(deps: ReadDeps, references: readonly string[]): Promise<ChargeRecord[]> {
+  const records = await Promise.all(references.map((reference) => readIfPossible(deps, reference)));
+  return records.filter((record) => record !== undefined);
+}
+
+async function readIfPossible(deps: ReadDeps, reference: string): Promise<ChargeRecord | undefined> {
+  try {
+    return await readCharge(deps, reference);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    deps.log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
+    return undefined;
+  }
+}
+
+export function oldestFirst(records: readonly ChargeRecord[]): ChargeRecord[] {
+  return records.toSorted((a, b) => a.intent.submittedAt - b.intent.submittedAt);
+}
+
+function isInDoubt({ state }: ChargeIntent): boolean {
+  return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
+}

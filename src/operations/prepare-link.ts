@@ -1,0 +1,57 @@
+import type { PaymentLink } from '../domain/payment-link.ts';
+import { openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
+import type { Work } from './outbox-work.ts';
+import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import type { PrepareDeps, Prepared } from './prepare-post.ts';
+
+/** A link's card in one place. The post leaves out who asked for it, whom it would ping; an edit follows that names them. */
+export async function prepareLink(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const link = await requireLink(deps, openLink(deps.sealer, entry.key, record).reference);
+  const isFirst = !record.posted;
+  const repeat = isRepeat(work, mayBeRepeat);
+  const message = deps.compose({ kind: 'link', link, key: entry.key, mayBeRepeat: repeat, isFirst });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
+}
+
+/** Below the card in a channel; to the person alone where the card is theirs alone. Never before the card says the same. */
+export async function prepareLinkNote(
+  deps: PrepareDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { reference, what } = openLinkNote(deps.sealer, entry.key, record);
+  const { channel } = record;
+  const link = await requireLink(deps, reference);
+  // Another note tells what it has become since.
+  if (link.state.kind !== what) return await settle(deps, work);
+  const parent = linkCardKey(reference, channel);
+  const place = channel === link.by ? { channel } : await placeBelow(deps, work, { parent, channel });
+  if (!place || (await isUnderWay(deps, parent))) return await waitForParent(deps, work);
+  const message = deps.compose({
+    kind: 'link',
+    note: what,
+    link,
+    key: entry.key,
+    mayBeRepeat,
+    isFirst: true,
+  });
+  return { kind: 'post', ...place, message };
+}
+
+async function isUnderWay({ store }: PrepareDeps, card: string): Promise<boolean> {
+  const entry = await store.read(card);
+  return entry !== undefined && readOutboxRecord(entry.value).progress?.kind !== 'done';
+}
+
+/** One card for each place, a channel or a person. */
+export function linkCardKey(reference: string, place: string): string {
+  return outboxKey('link', `${place}:${reference}`);
+}
+
+async function requireLink(deps: PrepareDeps, reference: string): Promise<PaymentLink> {
+  const link = await deps.findLink(reference);
+  if (!link) throw new Error('There is something to say of a link that is not in the store.');
+  return link;
+}

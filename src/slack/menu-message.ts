@@ -1,0 +1,67 @@
+import type { ActionsBlock } from '@slack/types';
+import { actions, bold, button, code, headline, richText, words, type Run } from './blocks.ts';
+import type { Command, OpenItems } from './command.ts';
+import { limits } from './limits.ts';
+import type { HomeBlock, SlackMessage } from './message.ts';
+
+/** A verb as a button of the menu. */
+export type MenuVerb = Pick<Command, 'verb' | 'menu'>;
+
+/** A button that runs a verb without words. */
+export function menuActionId(verb: string): string {
+  return `menu.${verb}`;
+}
+
+/** More than a person reads at a glance. */
+const mostLines = 6;
+
+/** The buttons of what the person may do, in the order of the help; the first is what most people come for. */
+export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
+  const buttons = verbs.flatMap(({ verb, menu }) =>
+    menu === undefined ? [] : [button({ actionId: menuActionId(verb), text: menu.text })],
+  );
+  return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
+}
+
+/** `/pay` alone: what waits for the person, the most urgent first, and what they may do. */
+export function menuMessage(
+  verbs: readonly MenuVerb[],
+  open: readonly OpenItems[],
+  command = '/pay',
+): SlackMessage {
+  const count = open.reduce((sum, items) => sum + items.count, 0);
+  const state =
+    count === 0
+      ? 'Nothing waits for you'
+      : `🔔 ${count} ${count === 1 ? 'thing waits' : 'things wait'} for you`;
+  const { text, block } = headline(state, []);
+  return {
+    text,
+    blocks: [block, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs, command))],
+  };
+}
+
+/** The most urgent first; what can wait keeps the order of the verbs. */
+function openLines(open: readonly OpenItems[]): HomeBlock[] {
+  const sorted = open.toSorted((one, other) => urgency(one) - urgency(other));
+  return sorted.length === 0 ? [] : [richText(...sorted.slice(0, mostLines).map(({ line }) => line))];
+}
+
+function hints(verbs: readonly MenuVerb[], command: string): Run[][] {
+  const lookUp: Run[][] = verbs.some(({ verb }) => verb === 'lookup')
+    ? [[code(`${command} <reference>`), words('  looks a transaction up.')]]
+    : [];
+  const others = verbs.filter(({ verb, menu }) => menu === undefined && verb !== 'lookup');
+  return [
+    ...lookUp,
+    [
+      words('Also: '),
+      ...others.flatMap(({ verb }, at) => [...(at > 0 ? [words('  ')] : []), code(`${command} ${verb}`)]),
+    ],
+    [words('Under Apps, the '), bold('Home'), words(' of this app shows all that is open, and follows it.')],
+  ];
+}
+
+function urgency({ untilMs = Number.MAX_SAFE_INTEGER }: OpenItems): number {
+  return untilMs;
+}

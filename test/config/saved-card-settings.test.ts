@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { savedCardSettings as settings } from '../../src/config/saved-card-settings.ts';
+import { specifiedPointers } from '../../src/domain/saved-card-list.ts';
+
+type Name = keyof typeof settings;
+
+function read(name: Name, text: string): unknown {
+  const result = settings[name].read.safeParse(text);
+  return result.success ? result.data : `refused: ${result.error.issues[0]?.message}`;
+}
+
+describe('the settings of saved cards', () => {
+  it('have no default, so that live asks nothing that nobody has shown', () => {
+    expect(Object.values(settings).filter((setting) => 'fallback' in setting)).toEqual([]);
+  });
+
+  it('read the headers in any case, both, one or none', () => {
+    expect(read('savedCardsHeaders', 'authorization, ACCOUNTID')).toEqual(['Authorization', 'accountId']);
+    expect(read('savedCardsHeaders', 'accountId,accountId')).toEqual(['accountId']);
+    expect(read('savedCardsHeaders', 'None')).toEqual([]);
+  });
+
+  it('read pointers of single fields beside the specified names', () => {
+    expect(read('savedCardsFieldPointers', '{"cardPan":"/last4","tokenKey":["/token","/id"]}')).toEqual({
+      ...specifiedPointers,
+      cardPan: ['/last4'],
+      tokenKey: ['/token', '/id'],
+    });
+  });
+
+  it('read a body with the token at any depth', () => {
+    const body = { card: [{ key: '{{TOKEN_KEY}}' }] };
+    expect(read('savedCardsDeleteBody', JSON.stringify(body))).toEqual(body);
+  });
+
+  it.each<[Name, string]>([
+    ['savedCardsQuery', 'customer email'],
+    ['savedCardsQuery', 'a=b&c'],
+    ['savedCardsListPointers', 'data/list'],
+    ['savedCardsHeaders', 'Authorization,X-Api-Key'],
+    ['savedCardsHeaders', 'none,accountId'],
+    ['savedCardsFieldPointers', '{"token":"/token"}'],
+    ['savedCardsFieldPointers', '{"tokenKey":"token"}'],
+    ['savedCardsFieldPointers', '{"tokenKey":[]}'],
+    ['savedCardsFieldPointers', '["/tokenKey"]'],
+    ['savedCardsDeleteBody', '{"tokenKey":"TOKEN_KEY"}'],
+    ['savedCardsDeleteBody', '{{TOKEN_KEY}}'],
+  ])('refuse %s=%s, and say what to write', (name, text) => {
+    expect(read(name, text)).toMatch(/^refused: must be /);
+  });
+});

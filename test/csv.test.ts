@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { csvHead, csvRows, type CsvColumn } from '../src/csv.ts';
+import { listCsv, terminalColumns } from '../src/operations/list-csv.ts';
+
+const columns: readonly CsvColumn<{ a?: string; b?: string }>[] = [
+  { head: 'a', cell: ({ a }) => a },
+  { head: 'b, c', cell: ({ b }) => b },
+];
+
+function cell(text: string): string {
+  return csvRows(columns, [{ a: text }]).slice(0, -',\r\n'.length);
+}
+
+describe('CSV text', () => {
+  it('quotes what must be quoted, ends lines as RFC 4180 says, and leaves absent cells empty', () => {
+    expect(csvHead(columns)).toBe('\uFEFFa,"b, c"\r\n');
+    expect(csvRows(columns, [{ a: 'x"y', b: 'x, y' }, { b: '😀 ‏שלום' }, {}])).toBe(
+      '"x""y","x, y"\r\n,😀 ‏שלום\r\n,\r\n',
+    );
+    expect(csvRows(columns, [])).toBe('');
+  });
+
+  it.each(['=1+1', '+234', '-1', '@SUM(A1)', '\t=1', ' =1', '\u200B=1', '＝1', '\r=1', '\n=1', '\u0000=1'])(
+    'lets no spreadsheet take %j for a formula',
+    (text) => {
+      expect(cell(text)).toMatch(/^"?'/);
+    },
+  );
+
+  it.each([';', '|', '\t', '; ', '|\u200B', ';"', '\n', '\r\n', '\u2028'])(
+    'runs nothing behind %j, by which other spreadsheets divide',
+    (divider) => {
+      for (const sign of ['=', '＝', '@', '+', '-']) {
+        expect(cell(`declined${divider}${sign}HYPERLINK("http://x.example")`)).not.toMatch(
+          /[;|\t\n\r\u2028]["\s\p{Cf}]*[=＝@+-]/u,
+        );
+      }
+    },
+  );
+
+  it.each(['a\nb', 'a\r\nb', 'a\rb', 'a\u2028b', 'a\u0085b', 'a\vb', 'a\u0000b', '  a\t b \n'])(
+    'keeps %j on one line',
+    (text) => {
+      expect(cell(text)).toBe('a b');
+    },
+  );
+
+  it('leaves all other text as it is', () => {
+    expect(csvRows(columns, [{ a: '12,500.00', b: 'a=b' }])).toBe('"12,500.00",a=b\r\n');
+    expect(cell('say "no"; 5-1=4')).toBe('"say ""no""; 5-1=4"');
+  });
+
+  it('takes a hostile cell in a time that grows with its length alone', () => {
+    const times = [20_000, 200_000].map((length) => {
+      const startedAt = performance.now();
+      for (const part of [' ', ';', '; ', ';\u200B', "'", '|"']) cell(part.repeat(length));
+      return performance.now() - startedAt;
+    });
+    expect(times[1]).toBeLessThan(Math.max(50, (times[0] ?? 0) * 60));
+  });
+});
+
+async function* pages() {
+  yield [{ terminalId: '1', merchantName: '=cmd' }];
+  yield [{ terminalId: '2' }];
+}
+
+describe('the CSV of a list', () => {
+  it('comes page by page under the specification’s names', async () => {
+    const pieces: string[] = [];
+    for await (const piece of listCsv(terminalColumns, pages())) pieces.push(piece);
+    expect(pieces.length).toBe(3);
+    expect(pieces[0]).toContain('terminalId,terminalLabel,merchantName,serialNumber,accountId');
+    expect(pieces[1]).toBe("1,,'=cmd,,,,,\r\n");
+    expect(pieces[2]).toBe('2,,,,,,,\r\n');
+  });
+});

@@ -1,0 +1,253 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { startPlayground } from '../../src/playground/playground.ts';
+import { findCanaries } from '../support/canaries.ts';
+import { openChargeDialogue } from '../support/charge-dialogue.ts';
+import type { House } from '../support/house.ts';
+import { openPayopsDesk } from '../support/payops-desk.ts';
+import { runPayops } from '../support/run-payops.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+function calls(house: House): number {
+  return house.paymentsGate.passed.length;
+}
+
+describe('payops lookup', { timeout: 60_000 }, () => {
+  it('succeeds for a proven payment alone, and says why not of any other', async (test) => {
+    const { ask } = await openPayopsDesk(test);
+    const paid = await ask('lookup', 'ORDER-1001');
+    expect(paid).toMatchObject({ code: 0, stderr: '' });
+    expect(paid.stdout).toMatch(
+      /^✅ Paid \(confirmed\) · NGN 12,500\.00 · a\*\*\*@example\.com · ORDER-1001\n {2}✓ Status is SUCCESS\n/,
+    );
+    expect(await ask('lookup', 'ORDER-1001', '12,500.00')).toMatchObject({ code: 0 });
+    const other = await ask('lookup', 'ORDER-1001', '12,500.01');
+    expect(other).toMatchObject({ code: 3, stderr: '' });
+    expect(other.stdout).toContain('✗ Amount NGN 12,500.00 differs from the amount you gave');
+    expect(await ask('lookup', 'ORDER-1002')).toMatchObject({ code: 3, stderr: '' });
+    const none = await ask('lookup', 'NOPE-1');
+    expect(none).toMatchObject({ code: 4, stderr: '' });
+    expect(none.stdout).toMatch(/^🔎 Not found · NOPE-1\n/);
+  });
+
+  it('prints one JSON document, amounts exact, the customer masked', async (test) => {
+    const { ask } = await openPayopsDesk(test);
+    const { code, stdout, stderr } = await ask('lookup', 'ORDER-1003', '--json');
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: 'transaction',
+      verdict: 'not_confirmed',
+      reference: 'ORDER-1003',
+      amount: { minor: 1_400_000, decimal: '14000.00', currency: 'NGN' },
+      evidence: [
+        { part: 'status', holds: true },
+        { part: 'reference', holds: true },
+        { part: 'amount', holds: false },
+      ],
+      transaction: {
+        customerEmail: 'a***@example.com',
+        orderAmount: { minor: 1_500_000, decimal: '15000.00', currency: 'NGN' },
+      },
+      merchant: { environment: 'live', account: 'Lagos store' },
+    });
+    const none = await ask('lookup', 'NOPE-1', '--json');
+    expect(none.code).toBe(4);
+    expect(JSON.parse(none.stdout)).toMatchObject({
+      verdict: 'not_found',
+      amount: null,
+      transaction: null,
+      evidence: [],
+    });
+  });
+
+  it('is misunderstood aloud, before anybody is asked, and repeats no card number', async (test) => {
+    const { house, ask } = await openPayopsDesk(test);
+    const wrong = [
+      ['lookup'],
+      ['lookup', 'A', '1', '2'],
+      ['lookup', 'A', '--csv'],
+      ['lokup', 'A'],
+      ['terminals', '--frob'],
+      ['terminals', '--csv', '--json'],
+      ['account', 'short'],
+      ['doubt', 'ORDER-1001'],
+      ['--quiet', 'redrive'],
+      ['lookup', '5555 5555 5555 4444'],
+    ];
+    const ends = await Promise.all(wrong.map((words) => ask(...words)));
+    expect(ends.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+      wrong.map(() => ({ code: 2, stdout: '' })),
+    );
+    expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('4444');
+    expect(ends[3]?.stderr).toContain('Did you mean lookup?');
+    expect(calls(house)).toBe(0);
+  });
+});
+
+describe('without settings', () => {
+  it('payops helps, tells its version, and refuses everything else with a code of its own', async () => {
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const [bare, help, version, lookup, redrive] = await Promise.all(
+      [[], ['--help'], ['--version'], ['lookup', 'ORDER-1'], ['redrive']].map((words) =>
+        runPayops(words, env),
+      ),
+    );
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help?.stdout).toContain('lookup <reference> [amount]');
+    expect(bare).toEqual(help);
+    const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(version).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+    for (const end of [lookup, redrive]) {
+      expect(end).toMatchObject({ code: 5, stdout: '' });
+      expect(end?.stderr).toContain('PAYMENTS_ACCOUNT_ID is missing');
+    }
+  });
+});
+
+describe('when the service is away', { timeout: 60_000 }, () => {
+  it('prints no data, says what helps, and tells what may be tried again from what may not', async (test) => {
+    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    for (const [weather, code, words] of [
+      ['hang', 6, 'PAYMENTS_TIMEOUT_SECONDS'],
+      ['error_500', 6, 'try again in a few minutes'],
+      ['rate_limited', 6, 'as the service asks'],
+      ['unauthorized', 7, 'PAYMENTS_CLIENT_SECRET'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one weather after the other
+      await house.payments.act({ kind: 'set_weather', weather });
+      for (const asked of [
+        ['lookup', 'ORDER-1001', '--json'],
+        ['terminals', '--csv'],
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const end = await ask(...asked);
+        expect({ weather, ...end }).toMatchObject({ code, stdout: '' });
+        expect(end.stderr).toContain(words);
+      }
+    }
+    const gone = await runPayops(
+      ['lookup', 'ORDER-1001'],
+      house.settings({ PAYMENTS_BASE_URL: 'http://127.0.0.1:1' }),
+    );
+    expect(gone).toMatchObject({ code: 6, stdout: '' });
+    expect(gone.stderr).toContain('check PAYMENTS_BASE_URL');
+    const away = {
+      REDIS_URL: 'redis://127.0.0.1:1',
+      SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+    };
+    const noStore = await runPayops(['doubt'], house.settings(away));
+    expect(noStore).toMatchObject({ code: 6, stdout: '' });
+    expect(noStore.stderr).toContain('The store does not answer');
+  });
+});
+
+describe('payops account', { timeout: 60_000 }, () => {
+  it('finds one by reference and by id, masked, and says what is not there', async (test) => {
+    const { ask } = await openPayopsDesk(test);
+    const byReference = await ask('account', 'PLAYGROUND-SUB-00003', '--json');
+    const { account } = JSON.parse(byReference.stdout) as { account: { accountId: string; email: string } };
+    expect(byReference.code).toBe(0);
+    expect(account.email).toBe('p***@example.com');
+    const byId = await ask('account', account.accountId);
+    expect(byId).toMatchObject({ code: 0, stderr: '' });
+    expect(byId.stdout).toMatch(/^Account · Surulere Branch · active · PLAYGROUND-SUB-00003\n/);
+    expect(await ask('account', 'NOBODYS-ACCOUNT-0001')).toMatchObject({ code: 4, stderr: '' });
+  });
+});
+
+describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
+  it('lists what the running bot does not know yet, and no secret stands anywhere', async (test) => {
+    const { house, ask } = await openPayopsDesk(test, {
+      payments: { knownCards: true },
+      env: { PAYMENTS_TIMEOUT_SECONDS: '1', LOG_LEVEL: 'debug' },
+    });
+    const bot = house.bot();
+    await house.start(bot);
+    await house.cardsKnown();
+    const settled = await ask('doubt');
+    expect(settled.code).toBe(0);
+    expect(settled.stdout).toMatch(/^No charge is in doubt\n/);
+
+    const dialogue = openChargeDialogue(house);
+    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await dialogue.charge('agent', { amount: '2500', card: 'ada' });
+    await dialogue.modalSays('agent', 'In doubt, checking');
+    const [key = ''] = await house.storeKeys('charge:');
+    const reference = key.slice('charge:'.length);
+    const doubt = await ask('doubt');
+    expect(doubt.code).toBe(3);
+    expect(doubt.stdout).toMatch(/^❔ 1 charge without a known outcome\n/);
+    expect(doubt.stdout).toContain(reference);
+    const json = await ask('doubt', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      kind: 'doubt',
+      count: 1,
+      charges: [{ reference, amount: { currency: 'NGN' }, customerEmail: expect.stringMatching(/^.\*{3}@/) }],
+    });
+
+    await house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    const ends = await Promise.all([
+      ask('lookup', 'ORDER-1001'),
+      ask('lookup', 'ORDER-1001', '--json'),
+      ask('account', 'PLAYGROUND-SUB-00003', '--json'),
+      ask('accounts', '--csv'),
+      ask('accounts', '--all', '--json'),
+    ]);
+    await house.payments.act({ kind: 'set_weather', weather: 'unauthorized' });
+    ends.push(await ask('lookup', 'ORDER-1001'), doubt, json, settled);
+    const issued = house.paymentsGate.passed.find(({ path }) => path === '/v1/auth/token/issue');
+    const token = /"accessToken":"([^"]+)"/.exec(issued?.answer ?? '')?.[1] ?? '';
+    const settings = house.settings();
+    const canaries = {
+      'access token': token,
+      'client secret': settings['PAYMENTS_CLIENT_SECRET'] ?? '',
+      'bot token': settings['SLACK_BOT_TOKEN'] ?? '',
+      'signing secret': settings['SLACK_SIGNING_SECRET'] ?? '',
+      'token key': 'tok-ada-approves',
+      customer: 'ada.obi@example.com',
+      'account’s e-mail': 'playground-sub-00003@',
+    };
+    const printed = ends.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    expect(findCanaries(canaries, { 'what was printed': printed })).toEqual([]);
+  });
+});
+
+/** npm as a person starts it, with no setting of ours. */
+function npm(words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+  return new Promise((resolve) => {
+    execFile('npm', words, { cwd: root, env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+describe('the playground', { timeout: 60_000 }, () => {
+  const fromReadme = 'npm run payops -- --playground lookup ORDER-1001';
+
+  it('is asked by the command of README with no settings of one’s own', async (test) => {
+    const playground = await startPlayground();
+    test.onTestFinished(() => playground.close());
+    const { port } = new URL(playground.url);
+    // Another port than the usual one, which somebody may be using.
+    const end = await npm([...fromReadme.split(' ').slice(1), '--playground-port', port]);
+    expect(end).toMatchObject({ code: 0 });
+    expect(end.stdout).toContain('✅ Paid (confirmed) · NGN 12,500.00');
+    const piped = await npm(
+      `run payops --silent -- --playground-port ${port} lookup ORDER-1002 --json`.split(' '),
+    );
+    expect(piped.code).toBe(3);
+    expect(JSON.parse(piped.stdout)).toMatchObject({ verdict: 'not_confirmed' });
+    expect(await runPayops(['--playground-port', port, 'lookup', 'NOPE-1'], {})).toMatchObject({ code: 4 });
+  });
+
+  it('that does not run is told as such', async () => {
+    const end = await runPayops(['--playground-port', '1', 'lookup', 'ORDER-1001'], {});
+    expect(end).toMatchObject({ code: 5, stdout: '' });
+    expect(end.stderr).toContain('npm run playground');
+  });
+});

@@ -1,0 +1,71 @@
+// The saved cards of a customer: what the service lists and answers is outside words, and so is the typed e-mail.
+
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import {
+  cardsMessage,
+  listingMessage,
+  noCardsMessage,
+  refusedCardsMessage,
+  type CardsContext,
+  type CardShown,
+} from '../../../src/slack/cards/cards-message.ts';
+import {
+  deletingMessage,
+  deletionMessage,
+  type DeletionShown,
+} from '../../../src/slack/cards/deletion-message.ts';
+import { placeOf } from './alert-surfaces.ts';
+import { messageOf, type Outside, type Surface } from './surface.ts';
+
+const list = 'f'.repeat(32);
+
+export const cardsSurfaces: readonly Surface[] = [
+  messageOf('saved cards', (outside) =>
+    cardsMessage(
+      { list, email: outside.text(), cards: Array.from({ length: 12 }, () => cardOf(outside)), total: 120 },
+      outside.random.pick([0, 8]),
+      contextOf(outside),
+    ),
+  ),
+  messageOf('saved cards being listed', ({ text }) => listingMessage(text())),
+  messageOf('no saved cards', (outside) =>
+    noCardsMessage(
+      { email: outside.text(), why: outside.random.pick(['empty', 'not_found']) },
+      contextOf(outside),
+    ),
+  ),
+  messageOf('saved cards refused', (outside) =>
+    refusedCardsMessage({ email: outside.text(), message: outside.text() }, contextOf(outside)),
+  ),
+  messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), list)),
+  messageOf('a card deleted or not', (outside) =>
+    deletionMessage(deletionOf(outside), list, contextOf(outside)),
+  ),
+];
+
+function contextOf(outside: Outside): CardsContext {
+  const chance = () => outside.random.chance(0.7);
+  const may = { charge: chance(), changeEmail: chance(), remove: chance(), link: chance() };
+  return { place: placeOf(outside), may, nowMs: Date.UTC(2026, 8, 14, 13, 37) };
+}
+
+function cardOf({ random, text }: Outside): CardShown {
+  return {
+    ...(random.chance(0.8) ? { fingerprint: 'e'.repeat(32), isKnown: random.chance(0.5) } : {}),
+    face: random.chance(0.9) ? { cardType: text(), lastFour: text() } : {},
+    expiry: text(),
+    customerEmail: random.pick([text(), `${text()}@${text()}`]),
+  };
+}
+
+function deletionOf(outside: Outside): DeletionShown {
+  const { random, text } = outside;
+  const told = { card: cardOf(outside), open: [text(), text()] };
+  return random.pick<() => DeletionShown>([
+    () => ({ kind: 'deleted', ...told, records: random.pick(['forgotten', 'behind']) }),
+    () => ({ kind: 'no_such_card', ...told, records: 'forgotten' }),
+    () => ({ kind: 'refused', message: text(), ...told, records: 'kept' }),
+    () => ({ kind: 'not_made', failure: 'invalid_request', message: text(), ...told, records: 'kept' }),
+    () => ({ kind: 'unknown', cause: new ServiceFailure('timeout', text()), ...told, records: 'kept' }),
+  ])();
+}

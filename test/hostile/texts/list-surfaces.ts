@@ -1,0 +1,172 @@
+// The service's lists, what is told of their CSV, and sub accounts: outside words come from the service's records,
+// from what people type as a filter or into the form, and from Slack's answers.
+
+import type { Account, AccountEnd } from '../../../src/domain/account.ts';
+import { knownAccountFields, parseAccountFields } from '../../../src/domain/account-field.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import type { ListPage, Reading, ReadingStop } from '../../../src/domain/service-page.ts';
+import { accountEndMessage, accountEndModal, creatingModal } from '../../../src/slack/account/account-end.ts';
+import {
+  accountMessage,
+  noAccountMessage,
+  refusedKeyMessage,
+} from '../../../src/slack/account/account-message.ts';
+import { accountModal } from '../../../src/slack/account/account-modal.ts';
+import { richText, words } from '../../../src/slack/blocks.ts';
+import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/slack/list/list-file.ts';
+import { listMessage, readingMessage, type ListNews } from '../../../src/slack/list/list-message.ts';
+import { accountSubject, terminalSubject } from '../../../src/slack/list/list-subjects.ts';
+import { fixFor } from '../../../src/slack/slack-error.ts';
+import { oneLine, visible } from '../../../src/slack/text.ts';
+import { placeOf } from './alert-surfaces.ts';
+import { messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+
+const at = Date.UTC(2026, 8, 14, 13, 37);
+const colleague = 'U0OWN00002';
+
+export const listSurfaces: readonly Surface[] = [
+  messageOf('a page of terminals', (outside) =>
+    listMessage(terminalSubject, shownList(outside, terminalOf), placeOf(outside)),
+  ),
+  messageOf('a page of accounts', (outside) =>
+    listMessage(accountSubject, shownList(outside, accountOf), placeOf(outside)),
+  ),
+  messageOf('a list that is read', ({ text }) =>
+    readingMessage(terminalSubject, { filter: text(), reading: undefined, found: 0 }),
+  ),
+  messageOf('a CSV that is made', ({ text }) =>
+    exportingMessage({ subject: accountSubject, filter: text() }, { rows: 0 }),
+  ),
+  messageOf('what stands beside a CSV', (outside) => {
+    const { title, comment } = listFile(
+      { subject: terminalSubject, filter: outside.text() },
+      { text: '', rows: 2, reading: readingOf(outside) },
+      { place: placeOf(outside), nowMs: at },
+    );
+    return { text: comment, blocks: [richText([words(title)])] };
+  }),
+  messageOf('an account', (outside) => accountMessage(accountOf(outside), shownIn(outside))),
+  messageOf('no account', (outside) => {
+    const key = { by: 'accountRef', value: outside.text() } as const;
+    return outside.random.chance(0.5)
+      ? noAccountMessage(key, shownIn(outside))
+      : refusedKeyMessage(key, outside.text(), shownIn(outside));
+  }),
+  modalOf('the form of a new account', (outside) =>
+    accountModal({ place: placeOf(outside), fields: fields(), prefill: wantedOf(outside) }),
+  ),
+  modalOf('a new account that is made', (outside) => creatingModal(askedOf(outside), placeOf(outside))),
+  modalOf('what became of a new account', (outside) =>
+    accountEndModal(endOf(outside), askedOf(outside), placeOf(outside)),
+  ),
+  messageOf('what became of a new account, as a message', (outside) =>
+    accountEndMessage(endOf(outside), askedOf(outside), shownIn(outside)),
+  ),
+];
+
+function shownIn(outside: Outside) {
+  return { place: placeOf(outside), nowMs: at };
+}
+
+function terminalOf({ text }: Outside) {
+  return {
+    terminalId: text(),
+    terminalLabel: text(),
+    merchantName: text(),
+    serialNumber: text(),
+    createdAt: text(),
+  };
+}
+
+function accountOf({ random, text }: Outside): Account {
+  return {
+    accountId: text(),
+    accountRef: text(),
+    accountName: text(),
+    status: random.pick(['active', text()]),
+    type: text(),
+    currency: text(),
+    email: text(),
+    phoneNumber: text(),
+    address: text(),
+    description: text(),
+    createdAt: random.pick(['2026-01-05T09:30:00Z', text()]),
+    updatedAt: text(),
+    banks: [{ bankAccountNumber: text(), bankName: text(), bankAccountName: text() }],
+  };
+}
+
+function shownList<Item>(outside: Outside, itemOf: (outside: Outside) => Item) {
+  const { random, text } = outside;
+  const items = [itemOf(outside), itemOf(outside)];
+  const stop = random.chance(0.5) ? stopOf(outside) : undefined;
+  // What is longer is refused before anything is read.
+  const typed = oneLine(text());
+  const filter = random.chance(0.5) || typed.length > 100 ? '' : typed;
+  const page: ListPage<Item> = {
+    kind: 'page',
+    number: random.below(2),
+    items,
+    before: 0,
+    found: items.length,
+    hasNext: random.chance(0.5),
+    reading: readingOf(outside),
+    ...(stop && { stop }),
+  };
+  const news: { news?: ListNews } = random.chance(0.5) ? { news: newsOf(outside) } : {};
+  return { list: 'abc', filter, page, ...news };
+}
+
+function newsOf(outside: Outside): ListNews {
+  const { random, text } = outside;
+  const slackError = text();
+  const end = random.pick<FileEnd>([
+    { kind: 'placed', placed: { kind: 'here' }, rows: 3 },
+    { kind: 'placed', placed: { kind: 'direct', fix: fixFor(slackError) }, rows: 3 },
+    { kind: 'placed', placed: { kind: 'failed', why: 'It failed.', fix: fixFor(slackError) }, rows: 3 },
+    { kind: 'stopped', stop: stopOf(outside), rows: 3, reading: readingOf(outside) },
+    { kind: 'nothing' },
+    { kind: 'running' },
+  ]);
+  return fileNews({ subject: terminalSubject, filter: text() }, end);
+}
+
+function readingOf({ random }: Outside): Reading {
+  const end = random.pick(['more', 'last_page', 'repeated_cursor'] as const);
+  return { pages: 3, items: 150, calls: 2, readAt: at, end };
+}
+
+function stopOf({ random, text }: Outside): ReadingStop {
+  return random.pick<ReadingStop>([
+    { kind: 'enough_calls' },
+    { kind: 'cursor_refused' },
+    { kind: 'failure', failure: new ServiceFailure('malformed', text()) },
+  ]);
+}
+
+function fields() {
+  return parseAccountFields(knownAccountFields.split(',')) ?? [];
+}
+
+/** As the form reads it. */
+function wantedOf({ text }: Outside): Record<string, string> {
+  const typed = (): string => visible(text()).trim();
+  const accountRef = [...`${typed()}${'R'.repeat(20)}`].slice(0, 20).join('');
+  return { accountName: typed(), accountRef, email: typed(), address: typed(), description: typed() };
+}
+
+function askedOf(outside: Outside) {
+  return {
+    wanted: wantedOf(outside),
+    ...(outside.random.chance(0.5) ? { askedBy: colleague } : {}),
+  };
+}
+
+function endOf(outside: Outside): AccountEnd {
+  const { random, text } = outside;
+  return random.pick<AccountEnd>([
+    { kind: 'created', account: accountOf(outside), by: random.pick(['answer', 'look_up']) },
+    { kind: 'not_made', failure: 'invalid_request', message: text() },
+    { kind: 'doubt', lookUp: random.pick(['not_found', 'another', 'failed', 'impossible']) },
+  ]);
+}

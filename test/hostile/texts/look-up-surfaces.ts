@@ -1,0 +1,90 @@
+// What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
+// reference is looked up in is somebody else's, whole.
+
+import { candidateReferences } from '../../../src/domain/candidate-references.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
+import { homeAlerts } from '../../../src/slack/alert/alerts-in-hand.ts';
+import { openCodes, openDoubts } from '../../../src/slack/charge/open-items.ts';
+import {
+  answerMessage,
+  lookingUpModal,
+  noAnswerModal,
+  transactionModal,
+} from '../../../src/slack/lookup/answer-message.ts';
+import { chooseModal } from '../../../src/slack/lookup/choose-modal.ts';
+import { wordsOfView } from '../../../src/slack/lookup/lookup-actions.ts';
+import { notSharedMessage, sharedMessage, type NotShared } from '../../../src/slack/lookup/shared-message.ts';
+import { menuMessage } from '../../../src/slack/menu-message.ts';
+import { messageTexts } from '../../../src/slack/message-texts.ts';
+import { fixFor } from '../../../src/slack/slack-error.ts';
+import type { TransactionView } from '../../../src/slack/transaction-message.ts';
+import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
+import { chargeOf } from './charge-surfaces.ts';
+import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+
+const at = Date.UTC(2026, 8, 14, 13, 37);
+const channel = 'C0OWN00001';
+const ada = 'U0OWN00001';
+
+export const lookUpSurfaces: readonly Surface[] = [
+  messageOf('the answer of a look-up', (outside) =>
+    answerMessage(viewOf(outside), outside.random.chance(0.5)),
+  ),
+  modalOf('the answer of a look-up in a modal', (outside) =>
+    transactionModal(viewOf(outside), outside.random.chance(0.5) ? channel : undefined),
+  ),
+  modalOf('a look-up under way in a modal', (outside) => lookingUpModal(outside.text(), placeOf(outside))),
+  modalOf('a look-up without an answer', (outside) => {
+    const { reference } = viewOf(outside);
+    const failure = new ServiceFailure('malformed', outside.text());
+    return noAnswerModal(failure, { reference, words: wordsOfView({ reference }) }, placeOf(outside));
+  }),
+  messageOf('a shared look-up', (outside) =>
+    sharedMessage(viewOf(outside), { by: ada, isFirst: outside.random.chance(0.5) }),
+  ),
+  messageOf('why a look-up is not shared', (outside) => notSharedMessage(notSharedOf(outside))),
+  modalOf('the references of a message', (outside) => {
+    const blocks = [
+      { type: 'section', text: { type: 'mrkdwn', text: `“${outside.text()}1” ref: ${outside.text()}` } },
+    ];
+    const [first = 'REF-1' as OrderReference, ...rest] = candidateReferences(
+      messageTexts({ text: outside.text(), blocks }),
+    );
+    return chooseModal([first, ...rest], { ...placeOf(outside), channelId: channel });
+  }),
+  homeOf('alerts in the App Home', (outside) => {
+    const event = eventOf(outside);
+    const evidence = { lookup: lookupOf(outside, event.orderReference) };
+    const alert = { event, receivedAtMs: at, card: cardOf(outside), evidence };
+    return homeAlerts(
+      Array.from({ length: 12 }, () => alert),
+      placeOf(outside),
+    );
+  }),
+  messageOf('the menu', (outside) => {
+    const charges = [chargeOf(outside), chargeOf(outside)];
+    const open = [openCodes(charges), openDoubts(charges)].filter((items) => items !== undefined);
+    return menuMessage([{ verb: 'lookup' }], open);
+  }),
+];
+
+function viewOf(outside: Outside): TransactionView {
+  // Only what can be a reference is ever asked for.
+  const typed = parseOrderReference(outside.text());
+  const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
+  const confirmation = confirm({ reference }, recordOf(outside, reference));
+  return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500 };
+}
+
+function notSharedOf({ random, text }: Outside): NotShared {
+  return random.pick<() => NotShared>([
+    () => ({ kind: 'shared_before' }),
+    () => ({ kind: 'busy' }),
+    () => {
+      const slackError = text();
+      return { kind: 'refused', slackError, fix: fixFor(slackError, channel) };
+    },
+  ])();
+}

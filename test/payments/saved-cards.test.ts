@@ -1,0 +1,181 @@
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import {
+  sandboxShape,
+  specifiedPointers,
+  type SavedCardShape,
+  type SavedCardsAnswer,
+} from '../../src/domain/saved-card-list.ts';
+import { deleteSavedCard, listSavedCards } from '../../src/payments/saved-cards.ts';
+import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
+import { seedCards } from '../../src/playground/payments/seed.ts';
+import { startMerchant } from '../playground/payments/merchant.ts';
+import { findCanaries } from '../support/canaries.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+import {
+  accountId,
+  baseUrl,
+  cannedClient,
+  clientAt,
+  clientOf,
+  emailPath,
+  secrets,
+  shown,
+} from './charging.ts';
+
+mockTheOutside();
+
+const shape: SavedCardShape = { ...sandboxShape, fieldPointers: specifiedPointers };
+const email = 'ada.obi+shop@example.com';
+const card = { tokenKey: 'tok-1', cardType: 'Visa', cardPan: '418742******1127', customerEmail: email };
+const toDelete = { tokenKey: secrets.tokenKey, customerEmail: email };
+
+function listAnswered(body: unknown, httpStatus = 200, with_: Partial<SavedCardShape> = {}) {
+  const of = { accountId, shape: { ...shape, ...with_ } };
+  return listSavedCards(cannedClient(body, httpStatus), of, email);
+}
+
+function deletionAnswered(body: unknown, httpStatus = 200) {
+  return deleteSavedCard(cannedClient(body, httpStatus), { accountId, shape }, toDelete);
+}
+
+describe('listSavedCards', () => {
+  it('sends the e-mail under the given name, and the headers that are given', async () => {
+    const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
+    nock(baseUrl, { reqheaders })
+      .get(emailPath)
+      .query({ 'filter[mail]': email })
+      .reply(200, { code: '00', data: [card] });
+    const of = { accountId, shape: { ...shape, emailParameter: 'filter[mail]' } };
+    expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [card] });
+  });
+
+  it('sends neither token nor account where the settings want none', async () => {
+    nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
+      .get(emailPath)
+      .query({ customerEmail: email })
+      .reply(200, { code: '00', data: [] });
+    const of = { accountId, shape: { ...shape, headers: [] } };
+    expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [] });
+  });
+
+  it.each<[string, unknown]>([
+    ['the first pointer’s list', { code: '00', data: { tokenizedCardDataList: [card] } }],
+    ['a later pointer’s', { code: '00', data: { results: [card] } }],
+    ['a bare list under data', { code: '00', data: [card] }],
+    ['one card where a list could come', { code: '00', data: card }],
+    ['a list without any code', { data: [card] }],
+  ])('reads %s', async (_what, body) => {
+    expect(await listAnswered(body)).toEqual({ kind: 'cards', cards: [card] });
+  });
+
+  it('reads fields of other names, numbers as text, and a card without a token', async () => {
+    const fieldPointers = { ...specifiedPointers, cardPan: ['/pan/last4', '/last4'], tokenKey: ['/id'] };
+    const body = { code: '00', data: [{ id: 77, pan: { last4: 1127 } }, { last4: '0007' }] };
+    expect(await listAnswered(body, 200, { fieldPointers })).toEqual({
+      kind: 'cards',
+      cards: [{ tokenKey: '77', cardPan: '1127' }, { cardPan: '0007' }],
+    });
+  });
+
+  it.each<[unknown, number, SavedCardsAnswer]>([
+    [{ code: '404', description: 'Record not found' }, 404, { kind: 'not_found' }],
+    [{ code: '01', data: null }, 200, { kind: 'not_found' }],
+    [{ code: '00', data: null }, 200, { kind: 'cards', cards: [] }],
+    [{ code: '400', description: 'no such mail' }, 400, { kind: 'refused', message: 'no such mail' }],
+  ])('answers %j with HTTP %i as %j', async (body, httpStatus, answer) => {
+    expect(await listAnswered(body, httpStatus)).toEqual(answer);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing where the pointers look', { code: '00', data: { cards: [card] } }],
+    ['a list with something else among its cards', { code: '00', data: [card, 'and 3 more'] }],
+    ['a code that is no success', { code: '99', data: [card] }],
+  ])('throws for %s: it is not an empty list', async (_what, body) => {
+    await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [429, 'rate_limited'],
+    [500, 'server'],
+  ])('throws for HTTP %i, as %s', async (httpStatus, kind) => {
+    await expect(listAnswered({}, httpStatus)).rejects.toMatchObject({ kind });
+  });
+});
+
+describe('deleteSavedCard', () => {
+  it('sends the body of the settings, filled in', async () => {
+    const deleteBody = { card: { key: '{{TOKEN_KEY}}', of: ['{{CUSTOMER_EMAIL}}', '{{ACCOUNT_ID}}'] } };
+    const sent = { card: { key: secrets.tokenKey, of: [email, accountId] } };
+    const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
+    nock(baseUrl, { reqheaders: { ...reqheaders, 'content-type': 'application/json' } })
+      .delete(emailPath, sent)
+      .reply(200, { code: '00', data: { status: true } });
+    const of = { accountId, shape: { ...shape, deleteBody } };
+    expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
+  });
+
+  it('sends the same body again after a 401, and no Authorization where none is wanted', async () => {
+    nock(baseUrl).delete(emailPath, { tokenKey: secrets.tokenKey }).reply(401, {});
+    nock(baseUrl).delete(emailPath, { tokenKey: secrets.tokenKey }).reply(200, { code: '00' });
+    expect(await deleteSavedCard(clientOf(), { accountId, shape }, toDelete)).toEqual({ kind: 'deleted' });
+    nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
+      .delete(emailPath, { tokenKey: secrets.tokenKey })
+      .reply(200, { code: '00' });
+    const of = { accountId, shape: { ...shape, headers: [] } };
+    expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
+  });
+
+  it.each<[unknown, number, string]>([
+    [{ code: '00' }, 200, 'deleted'],
+    [{ code: '00', data: { status: 'true' } }, 200, 'deleted'],
+    [{ code: '00', data: { status: false, message: 'no' } }, 200, 'refused'],
+    [{ code: '400', data: { status: false, message: 'no' } }, 200, 'refused'],
+    [{ code: '404' }, 200, 'no_such_card'],
+    [{ code: '404' }, 404, 'no_such_card'],
+    [{ code: '400' }, 400, 'not_made'],
+    [{}, 403, 'not_made'],
+    [{}, 429, 'not_made'],
+    [{}, 500, 'unknown'],
+    [{}, 200, 'unknown'],
+    [{ code: '77' }, 200, 'unknown'],
+    [{ description: 'Card deleted' }, 200, 'unknown'],
+  ])('judges %j with HTTP %i as %s', async (body, httpStatus, kind) => {
+    expect(await deletionAnswered(body, httpStatus)).toMatchObject({ kind });
+  });
+
+  it('strikes the token out of the service’s words', async () => {
+    const message = `no card ${secrets.tokenKey} here`;
+    const answer = await deletionAnswered({ code: '00', data: { status: false, message } });
+    expect(shown(answer)).toContain('no card [secret] here');
+    expect(findCanaries({ 'token key': secrets.tokenKey }, { answer: shown(answer) })).toEqual([]);
+  });
+});
+
+describe('the simulated service', () => {
+  it('has the sandbox’s answers: 404 for the designated e-mail and token, a sample otherwise', async () => {
+    const merchant = await startMerchant();
+    const client = clientAt(merchant, { sandbox: true });
+    const of = { accountId: merchant.service.credentials.accountId, shape };
+    const list = (mail: string) => listSavedCards(client, of, mail);
+    const remove = (tokenKey: string) => deleteSavedCard(client, of, { tokenKey, customerEmail: email });
+    expect(await list(sandboxInputs.emailWithoutCards)).toEqual({ kind: 'not_found' });
+    expect(await list(email)).toMatchObject({ kind: 'cards', cards: [{ cardType: 'Mastercard' }] });
+    expect(await remove(sandboxInputs.unknownTokenKey)).toEqual({ kind: 'no_such_card' });
+    expect(await remove('anything')).toEqual({ kind: 'deleted' });
+  });
+
+  it('lists and deletes a card in live', async () => {
+    const merchant = await startMerchant();
+    const of = { accountId: merchant.service.credentials.accountId, shape };
+    const { tokenKey, customerEmail } = seedCards.approves;
+    const list = () => listSavedCards(clientAt(merchant), of, customerEmail);
+    expect(await list()).toMatchObject({ kind: 'cards', cards: [{ tokenKey, customerEmail }] });
+    const remove = () => deleteSavedCard(clientAt(merchant), of, { tokenKey, customerEmail });
+    expect(await remove()).toEqual({ kind: 'deleted' });
+    expect(await remove()).toEqual({ kind: 'no_such_card' });
+    expect(await list()).toEqual({ kind: 'not_found' });
+  });
+});
