@@ -3,13 +3,17 @@ import { readCommandWords, type Asked } from '../cli/command-words.ts';
 import { exitCodes, type ExitCode } from '../cli/exit-codes.ts';
 import { helpText } from '../cli/help.ts';
 import { createScreen, type Screen, type Stream } from '../cli/screen.ts';
+import type { Config } from '../config/config.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { askDesk } from './ask-desk.ts';
 import type { CommandEnd } from './command-end.ts';
 import type { Outside } from './outside.ts';
 import { openLog, readSettings } from './read-settings.ts';
 import { operatorCommands, runCommand } from './run-command.ts';
 
+type Question = Extract<Asked, { kind: 'question' }>;
 type Variables = Parameters<typeof readSettings>[0];
 
 export type CommandLine = {
@@ -66,9 +70,21 @@ async function runAsked(line: CommandLine, asked: Asked): Promise<ExitCode> {
         );
         return exitCodes.settings;
       }
-      return await runWith(line, screen, variables, (outside) => askDesk(outside, asked.question, screen));
+      return await runWith(line, screen, variables, async (outside) => {
+        const meant = accountAsked(outside.config, asked);
+        return meant.ok
+          ? await askDesk({ ...outside, config: meant.value }, asked.question, screen)
+          : { exitCode: exitCodes.usage, words: meant.problem };
+      });
     }
   }
+}
+
+/** The first without a name, as in Slack; but whoever asks what is in doubt must not take one account’s answer for all. */
+function accountAsked(config: Config, { account, question }: Question): Parsed<Config> {
+  const all = allAccounts(config);
+  if (account !== undefined) return accountNamed(account, all);
+  return question.command === 'doubt' && all.length > 1 ? problem(sayWhich(all)) : parsed(config);
 }
 
 /** Settings read, log opened, command run, its end told: the same for each of them. */

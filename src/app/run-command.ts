@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import type { CommandEnd } from './command-end.ts';
 import { runExplainDelivery } from './explain-delivery.ts';
 import { runForgetCards } from './forget-cards.ts';
@@ -33,10 +34,7 @@ export async function runCommand(
   if (problem !== undefined) return { exitCode: 2, words: problem };
   const [config, ...more] = configs;
   if (config && more.length === 0) return await command.run({ ...outside, config }, rest);
-  if (!command.each) {
-    const names = configs.map(({ merchant }) => merchant?.name).join(', ');
-    return { exitCode: 2, words: `Nothing was done. Say for which account: --account with ${names}.` };
-  }
+  if (!command.each) return { exitCode: 2, words: sayWhich(configs) };
   const ends: CommandEnd[] = [];
   for (const one of configs) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: each opens the store for itself
@@ -54,16 +52,12 @@ type Meant = { configs: readonly Config[]; rest: readonly string[]; problem?: st
 
 /** All of them, when none is named. */
 function accountsMeant(words: readonly string[], config: Config): Meant {
-  const all = [config, ...(config.further ?? [])];
+  const all = allAccounts(config);
   const at = words.indexOf('--account');
   if (at < 0) return { configs: all, rest: words };
-  const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === words[at + 1]);
-  const rest = words.filter((_, index) => index !== at && index !== at + 1);
-  if (named) return { configs: [named], rest };
-  const names = all.flatMap(({ merchant }) => merchant?.name ?? []);
-  const known =
-    names.length > 0 ? `The accounts are ${names.join(', ')}.` : 'The policy file has no accounts.';
-  return { configs: [], rest, problem: `Nothing was done. There is no account of that name. ${known}` };
+  const named = accountNamed(words[at + 1], all);
+  if (!named.ok) return { configs: [], rest: [], problem: named.problem };
+  return { configs: [named.value], rest: words.filter((_, index) => index !== at && index !== at + 1) };
 }
 
 export const operatorCommands: readonly string[] = [...commands.keys()];

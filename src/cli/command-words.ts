@@ -25,11 +25,14 @@ export type Asked =
       kind: 'question';
       question: DeskQuestion;
       quiet: boolean;
+      /** Which of several merchant accounts is asked about, as it was typed; absent: none was named. */
+      account?: string;
       /** The port of the running playground whose settings are to be taken; absent: one's own settings. */
       playgroundPort?: number;
     };
 
 const options = {
+  account: { type: 'string' },
   all: { type: 'boolean' },
   csv: { type: 'boolean' },
   json: { type: 'boolean' },
@@ -45,6 +48,7 @@ type Values = ReturnType<typeof readWords>['values'];
 
 /** Options of every command, or of none. */
 const everywhere: readonly OptionName[] = [
+  'account',
   'quiet',
   'playground',
   'playground-port',
@@ -139,6 +143,7 @@ function readQuestion(command: CommandDescription, words: readonly string[], val
     kind: 'question',
     question: question.value,
     quiet: values.quiet === true,
+    ...(values.account === undefined ? {} : { account: values.account }),
     ...(port.value === undefined ? {} : { playgroundPort: port.value }),
   });
 }

@@ -13,6 +13,7 @@ export function helpText(others: readonly string[]): string {
     ...commands.map(({ usage, summary }) => `  ${usage.padEnd(widest)}  ${summary}`),
     '',
     'Options:',
+    '  --account <name>        the merchant account, of several; the first, if none is named',
     '  --json                  one JSON document on standard output',
     '  --csv                   the whole list as CSV, written page by page',
     '  --all                   read the list to its end; a filter and --csv do so by themselves',
