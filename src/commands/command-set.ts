@@ -17,6 +17,8 @@ export type OwnWays = {
   bind: (command: Command) => Command;
   /** What becomes of the buttons of the Home. */
   buttons: (blocks: readonly HomeBlock[]) => readonly HomeBlock[];
+  /** Of the other accounts: verbs that may have something waiting for whoever asks for the menu. */
+  others: () => readonly Command[];
 };
 
 /**
@@ -27,10 +29,10 @@ export function createCommandSet(
   verbs: readonly Command[],
   mayRun: MayRun,
   log: Log,
-  own: OwnWays = { bind: (command) => command, buttons: (blocks) => blocks },
+  own: OwnWays = { bind: (command) => command, buttons: (blocks) => blocks, others: () => [] },
 ): CommandSet {
   const all: Command[] = [...verbs, helpCommand(() => all, mayRun)].map(withMenuButton).map(own.bind);
-  const menu = own.bind(menuCommand(() => all, mayRun, log));
+  const menu = own.bind(menuCommand(() => all, mayRun, log, own.others));
   const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
   const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
   const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));

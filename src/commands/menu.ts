@@ -18,7 +18,13 @@ import { nothingAllowed, sortByPermit } from './help.ts';
 const openMs = 1_000;
 
 /** `/pay` alone: what waits for the person, the most urgent first, and a button for what they may do. */
-export function menuCommand(verbs: () => readonly Command[], mayRun: MayRun, log: Log): Command {
+export function menuCommand(
+  verbs: () => readonly Command[],
+  mayRun: MayRun,
+  log: Log,
+  /** Verbs that have something waiting for the person and do not stand in the menu. */
+  others: () => readonly Command[] = () => [],
+): Command {
   return defineCommand<undefined>({
     verb: '',
     usage: '',
@@ -27,18 +33,21 @@ export function menuCommand(verbs: () => readonly Command[], mayRun: MayRun, log
     permission: anyone,
     effect: 'none',
     parse: () => parsed(undefined),
-    run: (_, { caller }) => menuFor(caller, { verbs: verbs(), mayRun, log }),
+    run: (_, { caller }) => menuFor(caller, { verbs: verbs(), others: others(), mayRun, log }),
   });
 }
 
-type MenuDeps = { verbs: readonly Command[]; mayRun: MayRun; log: Log };
+type MenuDeps = { verbs: readonly Command[]; others: readonly Command[]; mayRun: MayRun; log: Log };
 
-async function menuFor(caller: Caller, { verbs, mayRun, log }: MenuDeps): Promise<SlackMessage> {
+async function menuFor(caller: Caller, { verbs, others, mayRun, log }: MenuDeps): Promise<SlackMessage> {
   const permitted = await sortByPermit(caller, verbs, mayRun);
   const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;
   const { allowed } = permitted;
-  const asked = await Promise.all(allowed.map((verb) => openOf(verb, caller, log)));
+  const elsewhere = await sortByPermit(caller, others, mayRun);
+  const asked = await Promise.all(
+    [...allowed, ...elsewhere.allowed].map((verb) => openOf(verb, caller, log)),
+  );
   const open = asked.filter((items) => items !== undefined && items !== 'unknown');
   const { text, blocks } = menuMessage(allowed, open);
   if (!asked.includes('unknown')) return { text, blocks };

@@ -2,7 +2,7 @@ import type { Environment } from '../domain/alert.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import { parsed } from '../domain/parsed.ts';
 import type { Log } from '../log.ts';
-import { context, plainText } from '../slack/blocks.ts';
+import { context, plainText, words as say } from '../slack/blocks.ts';
 import {
   anyone,
   type Caller,
@@ -46,11 +46,12 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
     name,
     label: placeWords(environment, label),
   }));
-  const sets = all.map((one) => ({
+  const sets: MerchantSet[] = all.map((one) => ({
     ...one,
     set: createCommandSet(one.verbs, mayRun, log, {
       bind: (command) => bind(command, one),
       buttons: (blocks) => ownButtons(blocks, one),
+      others: () => sets.filter(({ merchant }) => merchant !== one.merchant).flatMap(waitingAt),
     }),
   }));
   const [first, ...further] = sets;
@@ -206,11 +207,27 @@ function homesOf({ set, verbs, label, environment }: MerchantSet): Command[] {
   });
 }
 
+/** What of the account waits for a person, with whose it is behind it. */
+function waitingAt({ set, verbs, label }: MerchantSet): Command[] {
+  return verbs.flatMap(({ verb }) => {
+    const command = set.verb(verb);
+    const open = command?.open;
+    if (!command || !open) return [];
+    return {
+      ...command,
+      async open(caller) {
+        const items = await open(caller);
+        return items && { ...items, line: [...items.line, say(` · ${label}`)] };
+      },
+    } satisfies Command;
+  });
+}
+
 /** Help and menu say whose verbs they list, and how to mean another’s. */
 function withPlace(command: Command, place: string, names: readonly string[]): Command {
-  const say = `${place} is meant here. Another: --account with ${names.join(', ')}.`;
+  const sentence = `${place} is meant here. Another: --account with ${names.join(', ')}.`;
   function placed(message: SlackMessage | undefined): SlackMessage | undefined {
-    return message && { ...message, blocks: [...message.blocks, context(plainText(say))] };
+    return message && { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
   }
   return {
     ...command,

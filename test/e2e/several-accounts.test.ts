@@ -6,8 +6,10 @@ import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
 import type { House } from '../support/house.ts';
 import {
+  chooseAccount,
   mixedCalls,
   openSeveralAccounts,
+  saveCard,
   secretsOf,
   type SeveralAccount,
   type SeveralAccounts,
@@ -42,7 +44,7 @@ describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
     await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
     await house.until('both cards are known', () => told(accounts, 2));
     await dialogue.opens('agent', '/pay charge 1,234.00');
-    await choose(desk, 'agent', 'lagos');
+    await chooseAccount(house, 'agent', 'lagos');
     const form = await dialogue.modalSays('agent', 'Account: lagos');
     expect(JSON.stringify(form.view)).toContain('1,234.00');
     await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
@@ -186,16 +188,6 @@ async function openDesk(test: TestContext): Promise<Desk> {
   return { ...several, bot, dialogue: openChargeDialogue(house) };
 }
 
-async function saveCard(
-  { service }: SeveralAccount,
-  orderReference: string,
-  customerEmail: string,
-  amount: string,
-): Promise<void> {
-  await service.act({ kind: 'create_order', amount, customerEmail, orderReference });
-  await service.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-}
-
 function told(accounts: readonly SeveralAccount[], count: number): boolean {
   const deliveries = accounts.flatMap(({ service }) => service.state().deliveries);
   return deliveries.filter(({ state }) => state === 'delivered').length >= count;
@@ -206,28 +198,6 @@ function chargesAt({ service }: SeveralAccount): string[] {
     .state()
     .orders.map(({ orderReference }) => orderReference)
     .filter((reference) => reference.startsWith('pay-'));
-}
-
-async function choose({ house }: Desk, person: 'agent', name: string): Promise<void> {
-  const userId = house.workspace.ids.users[person];
-  const view = house.workspace.state(userId).views.at(-1);
-  const json = JSON.parse(JSON.stringify(view?.blocks ?? [])) as {
-    block_id?: string;
-    elements?: { action_id: string; options?: { value: string }[] }[];
-  }[];
-  const block = json.find(({ block_id: id }) => id === 'merchant_choice');
-  const element = block?.elements?.[0];
-  const option = element?.options?.find(({ value }) => JSON.parse(value)[0] === name);
-  if (!view || !element || !option) throw new Error('no choice of an account');
-  const result = await house.workspace.act(userId, {
-    kind: 'block_action',
-    blockId: 'merchant_choice',
-    actionId: element.action_id,
-    element: { type: 'static_select', selected_option: option },
-    container: { type: 'view', viewId: view.id },
-    values: {},
-  });
-  if (!result.ok) throw new Error(result.problem);
 }
 
 async function asks(house: House, command: string, words: string): Promise<void> {
