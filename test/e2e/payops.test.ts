@@ -64,6 +64,18 @@ describe('payops lookup', { timeout: 60_000 }, () => {
     });
   });
 
+  it('is no success for a reference that reads like an option', async (test) => {
+    const { house, ask } = await openPayopsDesk(test);
+    for (const reference of ['--version', '--help', '-h', '--quiet', '--playground']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const end = await ask('lookup', reference);
+      expect(end).toMatchObject({ code: 2, stdout: '' });
+      expect(end.stderr).toContain('payops');
+    }
+    expect(calls(house)).toBe(0);
+    expect(await ask('lookup', '--', '--version')).toMatchObject({ code: 4 });
+  });
+
   it('is misunderstood aloud, before anybody is asked, and repeats no card number', async (test) => {
     const { house, ask } = await openPayopsDesk(test);
     const wrong = [
