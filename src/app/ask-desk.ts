@@ -121,8 +121,15 @@ async function listDoubts(
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
   const openCharges = createOpenCharges({ store });
-  const charges = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
-  const view = { charges, place, nowMs: outside.now() };
+  const unread: string[] = [];
+  const charges = await chargesInDoubt({
+    store,
+    sealer,
+    log: outside.log,
+    openCharges,
+    unread: (reference) => void unread.push(reference),
+  });
+  const view = { charges, unread, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
   return { exitCode: doubtExitCode(view), words: '' };
 }

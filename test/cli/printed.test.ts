@@ -76,7 +76,7 @@ describe('hostile words of the service', () => {
     const seen = { key, answer: { kind: 'found', account }, place, checkedAtMs: 0 } as const;
     const refused = { key, answer: { kind: 'refused', message: hostile }, place, checkedAtMs: 0 } as const;
     const charge = seenCharge();
-    const doubts = { charges: [charge], place, nowMs: 0 };
+    const doubts = { charges: [charge], unread: [reference], place, nowMs: 0 };
     const printed = [
       accountText(seen),
       jsonText(accountJson(seen)),

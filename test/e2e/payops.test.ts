@@ -201,6 +201,15 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
       charges: [{ reference, amount: { currency: 'NGN' }, customerEmail: expect.stringMatching(/^.\*{3}@/) }],
     });
 
+    // As somebody's own machine may ask, with the bot's store and another key.
+    const SEALING_KEYS = `other:${Buffer.alloc(32, 1).toString('base64')}`;
+    const unread = await runPayops(['doubt'], house.settings({ SEALING_KEYS }));
+    expect(unread).toMatchObject({ code: 3 });
+    expect(unread.stdout).toMatch(/^❔ 1 charge that cannot be opened with these SEALING_KEYS\n/);
+    const unreadJson = await runPayops(['doubt', '--json'], house.settings({ SEALING_KEYS }));
+    expect(unreadJson).toMatchObject({ code: 3 });
+    expect(JSON.parse(unreadJson.stdout)).toMatchObject({ count: 0, charges: [], unread: [reference] });
+
     await house.payments.act({ kind: 'set_weather', weather: 'normal' });
     const ends = await Promise.all([
       ask('lookup', 'ORDER-1001'),
