@@ -98,6 +98,10 @@ describe('hostile words of the service', () => {
     const json = await printed([[terminal]], 'json');
     expect(steers(json)).toBe(false);
     expect((JSON.parse(json) as { items: Terminal[] }).items[0]?.merchantName).toBe(hostile);
+    const csv = await printed([[terminal]], 'csv');
+    expect(csv).toContain('evil');
+    // Breaks of lines and tabs are a file's own.
+    expect(csv).not.toMatch(/(?![\r\n\t])\p{Cc}/u);
   });
 });
 
