@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -122,7 +122,7 @@ describe('without settings', () => {
 
 describe('when the service is away', { timeout: 60_000 }, () => {
   it('prints no data, says what helps, and tells what may be tried again from what may not', async (test) => {
-    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3' } });
     for (const [weather, code, words] of [
       ['hang', 6, 'PAYMENTS_TIMEOUT_SECONDS'],
       ['error_500', 6, 'try again in a few minutes'],
@@ -234,6 +234,17 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
     };
     const printed = ends.map(({ stdout, stderr }) => stdout + stderr).join('\n');
     expect(findCanaries(canaries, { 'what was printed': printed })).toEqual([]);
+  });
+});
+
+describe('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
+  it('is no proof that no outcome is open', async (test) => {
+    const { house } = await openPayopsDesk(test);
+    const DATA_DIR = join(house.folder, 'elsewhere');
+    const end = await runPayops(['doubt'], house.settings({ DATA_DIR }));
+    expect(end).toMatchObject({ code: 5, stdout: '' });
+    expect(end.stderr).toContain('DATA_DIR');
+    expect(existsSync(DATA_DIR)).toBe(false);
   });
 });
 
