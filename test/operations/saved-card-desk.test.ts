@@ -256,6 +256,23 @@ describe('the deletion of a saved card', () => {
     expect(await house.desk.remember({ list, index: 0, by: 'U1' })).toMatchObject({ id });
   });
 
+  it('is not undone by a form that is opened at the same moment', async () => {
+    const house = openDesk();
+    const { list } = await listed(house);
+    const at = { list, index: 0, by: 'U1' };
+    const { store, fingerprint } = house;
+    const ledger = {
+      ...house.ledger,
+      async remember(card: Parameters<typeof house.ledger.remember>[0]) {
+        await house.desk.remove(at);
+        await house.ledger.remember(card);
+      },
+    };
+    const beside = openDesk({ store, fingerprint, ledger });
+    expect(await beside.desk.remember(at)).toBeUndefined();
+    expect(await house.ledger.find(await fingerprint(tokenKey))).toBeUndefined();
+  });
+
   it('sends the token and the e-mail the card is saved with, and logs neither', async () => {
     const house = openDesk();
     const { list } = await listed(house);
