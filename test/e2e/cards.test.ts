@@ -73,8 +73,10 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
     await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
-    const [listing] = house.seenBy('lead');
-    if (!listing) throw new Error('nothing was listed');
+    // Two lists: the same button twice within two seconds is a double click.
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
+    const [listing, other] = house.seenBy('lead');
+    if (!listing || !other) throw new Error('nothing was listed');
     await pressIn(house, listing, cardsActions.changeEmail);
     await dialogue.modalSays('lead', 'Current e-mail');
     await dialogue.submit('lead', { [cardEmailFields.next]: newEmail });
@@ -91,7 +93,7 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
 
     await pressIn(house, listing, cardsActions.remove);
     await says(desk, 'lead', 'Card deleted');
-    await pressIn(house, listing, cardsActions.charge);
+    await pressIn(house, other, cardsActions.charge);
     expect(await says(desk, 'lead', 'out of date')).toContain('Nothing was sent');
     await expect(dialogue.readBack('agent', { card: '4081', amount: '1.00' })).rejects.toThrow('No card');
   });
