@@ -42,7 +42,15 @@ export async function askDesk(outside: Outside, question: DeskQuestion, screen: 
   if (question.command === 'doubt' && !hasStore(outside.config)) return noStoreHere(outside);
   return await withKept(
     outside,
-    (kept) => answer(openDesk(outside, kept, screen), question),
+    async (kept) => {
+      const desk = openDesk(outside, kept, screen);
+      try {
+        return await answer(desk, question);
+      } finally {
+        // A call that was given up may still be asking for one.
+        await desk.payments.letGo();
+      }
+    },
     (error) => outsideProblem(error) ?? brokenHere(outside, error),
   );
 }

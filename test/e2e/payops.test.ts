@@ -237,6 +237,15 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
   });
 });
 
+describe('a command that was not answered', { timeout: 60_000 }, () => {
+  it('leaves no replica waiting for the token that it asked for', async (test) => {
+    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '2' } });
+    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    expect(await ask('lookup', 'ORDER-1001')).toMatchObject({ code: 6 });
+    expect(await house.storeKeys('token:lock:')).toEqual([]);
+  });
+});
+
 describe('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
   it('is no proof that no outcome is open', async (test) => {
     const { house } = await openPayopsDesk(test);
