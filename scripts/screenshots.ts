@@ -120,9 +120,9 @@ async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<voi
   await ada.type('/pay cards ngozi.ike@example.com');
   await ada.message('1 saved card').waitFor();
   await shootMessage(ada, '1 saved card', 'cards');
-  await ada.type('/pay terminals lekki counter');
-  await ada.message('match “lekki counter”').waitFor();
-  await shootMessage(ada, 'match “lekki counter”', 'terminals');
+  await ada.type('/pay terminals lekki kiosk');
+  await ada.message('match “lekki kiosk”').waitFor();
+  await shootMessage(ada, 'match “lekki kiosk”', 'terminals');
 }
 
 async function shootCard(lead: ChargePage): Promise<void> {
