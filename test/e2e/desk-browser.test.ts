@@ -1,10 +1,8 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startPlayground, type Playground } from '../../src/playground/playground.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import type { Playground } from '../../src/playground/playground.ts';
 import { fillByKeys, keysTo, pressByKeys, pressInModalByKeys, typeByKeys } from '../support/by-keys.ts';
-import { openChargePage, type ChargePage } from '../support/charge-page.ts';
+import type { ChargePage } from '../support/charge-page.ts';
+import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('chromium') === undefined;
@@ -17,45 +15,26 @@ const newCustomer = 'new.customer@example.com';
 /** Every verb that is not charging, alerts or lists, which have browser tests of their own; by keys alone. */
 describe.skipIf(missing)('the desk by keyboard alone', { timeout: 60_000 }, () => {
   let playground: Playground;
-  let browser: TestBrowser;
+  let scene: PlaygroundScene<'lindiwe'>;
   let lindiwe: ChargePage;
-  let complaints: string[] = [];
 
   beforeAll(async () => {
-    const [opened, started] = await Promise.all([
-      openBrowser({ width: 1440, height: 900 }),
-      startPlayground(),
-    ]);
-    playground = started;
-    if (!opened) throw new Error('There is no browser.');
-    browser = opened;
-    browser.context.setDefaultTimeout(waitMs);
-    browser.context.on('console', (line) => {
-      if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
-    });
-    browser.context.on('weberror', (failure) => complaints.push(failure.error().message));
-    lindiwe = openChargePage(playground, await browser.context.newPage());
-    await lindiwe.be('lindiwe');
-    await lindiwe.channel('pay-desk');
+    scene = await openPlaygroundScene({ as: ['lindiwe'], channel: 'pay-desk', waitMs });
+    ({
+      playground,
+      people: { lindiwe },
+    } = scene);
     await vi.waitUntil(() => playground.payments.state().deliveries.length > 0, waitMs);
     await playground.payments.settled();
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
-    await playground?.close();
+    await scene?.close();
   }, 30_000);
   beforeEach(async ({ task, onTestFailed }) => {
-    onTestFailed(async () => {
-      const path = join(tmpdir(), `payops-desk-${task.name.replaceAll(/\W+/g, '-').slice(0, 50)}.png`);
-      await lindiwe.page.screenshot({ path });
-      console.error(`What the page showed: ${path}`);
-    });
-    complaints = [];
+    onTestFailed(() => scene.shoot(task.name));
     await lindiwe.tidy();
   });
-  afterEach(() => {
-    if (complaints.length > 0) throw new Error(`The browser complained:\n${complaints.join('\n')}`);
-  });
+  afterEach(() => scene.checkBrowser());
 
   async function closeByKeys(): Promise<void> {
     await lindiwe.page.keyboard.press('Escape');
