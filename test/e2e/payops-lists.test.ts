@@ -42,7 +42,7 @@ describe('payops terminals and accounts', { timeout: 120_000 }, () => {
     const { house } = await openPayopsDesk(test, {
       payments: { terminals: 10_000, seed: false, rateLimit: { limit: 1_000_000, windowMs: 60_000 } },
     });
-    const smallHeap = ['--max-old-space-size=24'];
+    const smallHeap = ['--max-old-space-size=32'];
     const few = startPayops(['terminals', '--json'], house.settings(), smallHeap);
     expect(await few.ended).toMatchObject({ code: 0 });
     const csv = startPayops(['terminals', '--csv'], house.settings(), smallHeap);
