@@ -16,7 +16,7 @@ const rightCode = '123456';
 const cardNumber = '4111 1111 1111 1111';
 const typedCardNumber = /4111\D?1111\D?1111/;
 
-describe.skipIf(missing)('charging in a browser', () => {
+describe.skipIf(missing)('charging in a browser', { timeout: 60_000 }, () => {
   let playground: Playground;
   let scene: PlaygroundScene<'ada' | 'lindiwe'>;
   let ada: ChargePage;
