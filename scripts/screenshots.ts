@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { startPlayground } from '../src/playground/playground.ts';
+import { startPlayground, type Playground } from '../src/playground/playground.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { openChargePage, type ChargePage } from '../test/support/charge-page.ts';
 
@@ -103,6 +103,28 @@ async function shootMessage({ page, message }: ChargePage, words: string, name: 
   console.log(`docs/images/${name}.png`);
 }
 
+/** A link that was paid, its saved card, and a list that was searched. */
+async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<void> {
+  await ada.channel('pay-desk');
+  await ada.type('/pay link 2,500.00');
+  await ada.modalSays('It charges nobody by itself');
+  await ada.modal.getByRole('textbox', { name: /^Customer’s e-mail/ }).fill('ngozi.ike@example.com');
+  await ada.press('Create the link');
+  await ada.modalSays('Send it to the customer');
+  await ada.close();
+  const order = payments.state().orders.find(({ amount }) => amount === '2500.00');
+  if (!order) throw new Error('There is no order.');
+  await payments.act({ kind: 'pay_order', orderReference: order.orderReference, outcome: 'approved' });
+  await ada.message('NGN 2,500.00').getByText('Paid (confirmed)').waitFor();
+  await shootMessage(ada, 'NGN 2,500.00', 'link-paid');
+  await ada.type('/pay cards ngozi.ike@example.com');
+  await ada.message('1 saved card').waitFor();
+  await shootMessage(ada, '1 saved card', 'cards');
+  await ada.type('/pay terminals lekki kiosk');
+  await ada.message('match “lekki kiosk”').waitFor();
+  await shootMessage(ada, 'match “lekki kiosk”', 'terminals');
+}
+
 async function shootCard(lead: ChargePage): Promise<void> {
   await lead.channel('pay-alerts');
   const card = lead.message('Declined by the bank');
@@ -140,6 +162,7 @@ try {
   await shootCard(lead);
   await shootCharges(ada);
   await shootHome(ada);
+  await shootDesk(ada, playground);
   await shootStorm(lead);
 } finally {
   await browser.close();

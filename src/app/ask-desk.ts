@@ -18,7 +18,7 @@ import { createOpenCharges } from '../operations/open-charges.ts';
 import { accountSubject, terminalSubject } from '../slack/list/list-subjects.ts';
 import type { CommandEnd } from './command-end.ts';
 import { createDeskLists, type DeskLists } from './desk-lists.ts';
-import type { Kept } from './kept.ts';
+import { hasStore, type Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { withKept } from './with-kept.ts';
@@ -38,9 +38,19 @@ type Desk = {
  * the bot keeps there: the shared access token and, for half an hour, pages of lists. Never throws for what is outside.
  */
 export async function askDesk(outside: Outside, question: DeskQuestion, screen: Screen): Promise<CommandEnd> {
+  // What a store that was made just now lacks would seem settled.
+  if (question.command === 'doubt' && !hasStore(outside.config)) return noStoreHere(outside);
   return await withKept(
     outside,
-    (kept) => answer(openDesk(outside, kept, screen), question),
+    async (kept) => {
+      const desk = openDesk(outside, kept, screen);
+      try {
+        return await answer(desk, question);
+      } finally {
+        // A call that was given up may still be asking for one.
+        await desk.payments.letGo();
+      }
+    },
     (error) => outsideProblem(error) ?? brokenHere(outside, error),
   );
 }
@@ -121,8 +131,15 @@ async function listDoubts(
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
   const openCharges = createOpenCharges({ store });
-  const charges = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
-  const view = { charges, place, nowMs: outside.now() };
+  const unread: string[] = [];
+  const charges = await chargesInDoubt({
+    store,
+    sealer,
+    log: outside.log,
+    openCharges,
+    unread: (reference) => void unread.push(reference),
+  });
+  const view = { charges, unread, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
   return { exitCode: doubtExitCode(view), words: '' };
 }
@@ -138,6 +155,11 @@ async function waited<T>(screen: Screen, words: string, work: Promise<T>): Promi
 
 function document(value: unknown): string {
   return `${jsonText(value, 2)}\n`;
+}
+
+function noStoreHere({ config }: Outside): CommandEnd {
+  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+  return { exitCode: exitCodes.settings, words };
 }
 
 /** A bug, or a store that cannot be opened, which says so itself. */

@@ -54,6 +54,10 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
 async function runAsked(line: CommandLine, asked: Asked): Promise<ExitCode> {
   switch (asked.kind) {
     case 'help':
+      if (asked.instead) {
+        openScreen(line, false).problem(helpText(operatorCommands).trimEnd());
+        return exitCodes.usage;
+      }
       await openScreen(line, false).out(helpText(operatorCommands));
       return exitCodes.ok;
     case 'version':

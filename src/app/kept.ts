@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';
 import type { Sealer } from '../operations/outbox.ts';
@@ -23,6 +23,13 @@ export type Kept = {
   close: () => Promise<void>;
 };
 
+const storeFile = 'payops.sqlite';
+
+/** False where the embedded store would be made anew, empty: no bot with these settings has run here. */
+export function hasStore({ redisUrl, dataDir }: Outside['config']): boolean {
+  return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
+}
+
 /** What survives a crash: the embedded store with its own key file, or Redis with the keys that replicas share. */
 export function openKept({ config, log, now }: Outside): Kept {
   if (config.redisUrl === undefined) {
@@ -30,7 +37,7 @@ export function openKept({ config, log, now }: Outside): Kept {
     const keys = config.sealingKeys ?? [
       { id: 'file', key: readOrMakeKeyFile(join(config.dataDir, 'sealing.key')) },
     ];
-    const store = openSqliteStore({ path: join(config.dataDir, 'payops.sqlite'), now });
+    const store = openSqliteStore({ path: join(config.dataDir, storeFile), now });
     return {
       store,
       sealer: createSealer(keys),

@@ -45,19 +45,23 @@ export type Payments = {
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
   /** The last call's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
+  /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
+  letGo: () => Promise<void>;
 };
 
 /** The payments service as the rest of the bot sees it: functions in domain words. */
 export function createPayments({ config, log, now }: Outside, kept: Kept): Payments {
   const accountId = config.paymentsAccountId ?? '';
   const { parentAccountId } = tokenSettings(config);
+  const memory = lettingGo(shareToken(kept.store, kept.sealer, parentAccountId));
   const client: PaymentsClient = createPaymentsClient(clientSettings(config), {
-    accessToken: createToken({ config, log, now }, kept, () => client),
+    accessToken: createToken({ config, log, now }, memory, () => client),
     fetch: (request) => fetch(request),
   });
   let failure: ServiceFailure | undefined;
   return {
     failure: () => failure,
+    letGo: memory.letGo,
     chargeSavedCard: (charge, leave) => chargeSavedCard(client, accountId, charge, leave),
     submitOtp: (submission, leave) => submitOtp(client, submission, leave),
     resendOtp: (transactionId, leave) => resendOtp(client, transactionId, leave),
@@ -81,14 +85,32 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
   };
 }
 
-function createToken({ config, log, now }: Outside, kept: Kept, client: () => PaymentsClient): AccessToken {
+type SharedToken = ReturnType<typeof shareToken>;
+
+function lettingGo(memory: SharedToken): SharedToken & Pick<Payments, 'letGo'> {
+  let unlock: (() => Promise<void>) | undefined;
+  return {
+    ...memory,
+    async lock(forMs) {
+      unlock = await memory.lock(forMs);
+      return unlock;
+    },
+    letGo: async () => await unlock?.().catch(() => undefined),
+  };
+}
+
+function createToken(
+  { config, log, now }: Outside,
+  memory: SharedToken,
+  client: () => PaymentsClient,
+): AccessToken {
   const { paymentsStaticToken: ready } = config;
   if (ready !== undefined)
     return { current: () => Promise.resolve(ready), replace: () => Promise.resolve(ready) };
   const settings = tokenSettings(config);
-  const { parentAccountId, refreshBody } = settings;
+  const { refreshBody } = settings;
   return createAccessToken({
-    memory: shareToken(kept.store, kept.sealer, parentAccountId),
+    memory,
     issue: () => issueToken(client(), settings, now),
     refresh: refreshBody
       ? (last) => refreshToken(client(), { ...settings, refreshBody }, last, now)

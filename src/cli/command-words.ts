@@ -19,7 +19,8 @@ export type DeskQuestion =
 export type ListQuestion = Extract<DeskQuestion, { filter: string }>;
 
 export type Asked =
-  | { kind: 'help' }
+  /** `instead`: of what else was typed, which was not done. */
+  | { kind: 'help'; instead?: true }
   | { kind: 'version' }
   | {
       kind: 'question';
@@ -117,9 +118,11 @@ export function readCommandWords(typed: readonly string[], others: readonly stri
     return problem(firstSentence(error instanceof Error ? error.message : 'Unknown option'));
   }
   const { values, positionals } = read;
-  if (values.version) return parsed({ kind: 'version' });
   const [name, ...words] = positionals;
-  if (values.help || name === undefined || name === 'help') return parsed({ kind: 'help' });
+  // A reference may read like these, and a look-up that was not made must not end as one that found it paid.
+  if (name !== undefined && (values.help || values.version)) return parsed({ kind: 'help', instead: true });
+  if (values.version) return parsed({ kind: 'version' });
+  if (name === undefined || name === 'help') return parsed({ kind: 'help' });
   const command = Object.entries(deskCommands).find(([one]) => one === name)?.[1];
   if (command) return readQuestion(command, words, values);
   return problem(unknownCommand(name, others));

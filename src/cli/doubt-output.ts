@@ -16,23 +16,43 @@ import {
   type Place,
 } from './lines.ts';
 
-export type DoubtView = { charges: readonly ChargeSeen[]; place: Place; nowMs: number };
+export type DoubtView = {
+  charges: readonly ChargeSeen[];
+  /** References of charges that are not settled, or are, and cannot be opened here. */
+  unread: readonly string[];
+  place: Place;
+  nowMs: number;
+};
 
-export function doubtExitCode({ charges }: DoubtView): ExitCode {
-  return charges.length === 0 ? exitCodes.ok : exitCodes.unproven;
+export function doubtExitCode({ charges, unread }: DoubtView): ExitCode {
+  return charges.length + unread.length === 0 ? exitCodes.ok : exitCodes.unproven;
 }
 
-export function doubtText({ charges, place, nowMs }: DoubtView): string {
-  const title =
-    charges.length === 0
-      ? 'No charge is in doubt'
-      : `❔ ${charges.length} ${charges.length === 1 ? 'charge' : 'charges'} without a known outcome`;
+export function doubtText({ charges, unread, place, nowMs }: DoubtView): string {
   return [
-    title,
+    ...(charges.length === 0 && unread.length > 0 ? [] : [title(charges.length)]),
     ...charges.flatMap((charge) => chargeLines(charge, nowMs)),
+    ...unreadLines(unread),
     placeLine(place, 'read from the bot’s store', nowMs),
     '',
   ].join('\n');
+}
+
+function title(charges: number): string {
+  return charges === 0 ? 'No charge is in doubt' : `❔ ${counted(charges)} without a known outcome`;
+}
+
+function unreadLines(unread: readonly string[]): string[] {
+  if (unread.length === 0) return [];
+  return [
+    `❔ ${counted(unread.length)} that cannot be opened with these SEALING_KEYS`,
+    '  Whether an outcome is open is not known. Next: run this with the very settings of the bot.',
+    ...unread.map((reference) => `  ${referenceWord(reference)}`),
+  ];
+}
+
+function counted(charges: number): string {
+  return `${charges} ${charges === 1 ? 'charge' : 'charges'}`;
 }
 
 function chargeLines(charge: ChargeSeen, nowMs: number): string[] {
@@ -61,7 +81,7 @@ function nextWords({ state, dueAt }: ChargeSeen, nowMs: number): string {
 }
 
 /** The document of `doubt --json`; people are Slack user ids. */
-export function doubtJson({ charges, place, nowMs }: DoubtView): Record<string, unknown> {
+export function doubtJson({ charges, unread, place, nowMs }: DoubtView): Record<string, unknown> {
   return {
     kind: 'doubt',
     count: charges.length,
@@ -77,6 +97,7 @@ export function doubtJson({ charges, place, nowMs }: DoubtView): Record<string, 
       nextLookUpBy: charge.dueAt === undefined ? null : isoTime(charge.dueAt),
       sends: charge.sends,
     })),
+    unread,
     merchant: merchantJson(place),
     checkedAt: isoTime(nowMs),
   };

@@ -112,12 +112,17 @@ function piecesOf<Row>(
 ): AsyncIterable<string> {
   switch (question.output) {
     case 'csv':
-      return listCsv(desk.columns, printing.pages);
+      return harmless(listCsv(desk.columns, printing.pages));
     case 'json':
       return listJson(desk, question, printing);
     case 'text':
       return listText(desk.subject, printing.pages);
   }
+}
+
+/** A file may be shown on a terminal too: what would steer it is left out. */
+async function* harmless(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) yield piece.replace(/(?![\r\n\t])\p{Cc}/gu, '');
 }
 
 /** Columns of one width each; a later page may widen them, for then what is printed is gone. */

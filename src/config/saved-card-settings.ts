@@ -74,9 +74,26 @@ function pointersIn(value: JsonValue): string[] | undefined {
   return pointers.length > 0 && pointers.length === all.length ? (pointers as string[]) : undefined;
 }
 
-/** A body that names no card would ask for the deletion of nobody knows which. */
+const places = ['TOKEN_KEY', 'CUSTOMER_EMAIL', 'ACCOUNT_ID'];
+
+/** A body that names no card would ask for the deletion of nobody knows which; a place of another name would be empty. */
 function deleteBody(): z.ZodType<JsonObject, string> {
-  return jsonObject().refine((body) => JSON.stringify(body).includes('{{TOKEN_KEY}}'), {
-    error: 'must be a JSON object with {{TOKEN_KEY}} in it, like {"tokenKey":"{{TOKEN_KEY}}"}',
-  });
+  return jsonObject().refine(
+    (body) => {
+      const named = placesIn(body);
+      return named.includes('TOKEN_KEY') && named.every((name) => places.includes(name));
+    },
+    {
+      error:
+        'must be a JSON object with {{TOKEN_KEY}} in a value, like {"tokenKey":"{{TOKEN_KEY}}"}, and no other places than {{CUSTOMER_EMAIL}} and {{ACCOUNT_ID}}',
+    },
+  );
+}
+
+/** Of the values alone: no place is filled in anywhere else. */
+function placesIn(value: JsonValue): string[] {
+  if (typeof value === 'string')
+    return [...value.matchAll(/\{\{([A-Z_]+)\}\}/g)].map(([, name = '']) => name);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((inner: JsonValue) => placesIn(inner));
 }

@@ -8,7 +8,13 @@ import { seenOf, type ChargeRecord } from './charge-record.ts';
 import type { OpenCharges } from './open-charges.ts';
 import type { Sealer } from './outbox.ts';
 
-type ReadDeps = { store: Pick<Store, 'read'>; sealer: Sealer; log: Log };
+type ReadDeps = {
+  store: Pick<Store, 'read'>;
+  sealer: Sealer;
+  log: Log;
+  /** Told of each that is there and cannot be opened, whose outcome is then not known here. */
+  unread?: (reference: string) => void;
+};
 
 /** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
 export async function chargesInDoubt(
@@ -32,6 +38,7 @@ async function readIfPossible(deps: ReadDeps, reference: string): Promise<Charge
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     deps.log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
+    deps.unread?.(reference);
     return undefined;
   }
 }

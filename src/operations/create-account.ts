@@ -80,7 +80,11 @@ export function createAccountDesk(deps: AccountDeskDeps): AccountDesk {
         return { kind: 'write', value: sealed, ttlMs: rememberMs, result: undefined };
       });
       if (before) {
-        const carryOn = (): Promise<AccountEnd> => lookUp(deps, before.wanted);
+        const isCreated = async (): Promise<boolean> => {
+          const entry = await deps.store.read(key);
+          return entry !== undefined && open(key, entry.value).state === 'created';
+        };
+        const carryOn = (): Promise<AccountEnd> => lookUpKnown(deps, before.wanted, isCreated);
         return { kind: 'known', wanted: before.wanted, askedBy: before.by, carryOn };
       }
       return {
@@ -136,6 +140,22 @@ async function endOf(
   }
 }
 
+/** What the service has answered stands, whatever its look-up says after that. */
+async function lookUpKnown(
+  deps: AccountDeskDeps,
+  wanted: NewAccount,
+  isCreated: () => Promise<boolean>,
+): Promise<AccountEnd> {
+  const end = await lookUp(deps, wanted);
+  if (end.kind !== 'doubt') return end;
+  try {
+    return (await isCreated()) ? { kind: 'created', account: undefined, by: 'answer' } : end;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return end;
+    throw error;
+  }
+}
+
 /** Not found proves nothing: what the service is still at work on is not there yet. */
 async function lookUp({ findAccount }: AccountDeskDeps, wanted: NewAccount): Promise<AccountEnd> {
   const ref = wanted[refField];
@@ -146,6 +166,9 @@ async function lookUp({ findAccount }: AccountDeskDeps, wanted: NewAccount): Pro
       return { kind: 'doubt', lookUp: answer.kind === 'not_found' ? 'not_found' : 'failed' };
     }
     const { account } = answer;
+    if (account.accountName === undefined && account.accountRef === undefined) {
+      return { kind: 'doubt', lookUp: 'failed' };
+    }
     const isOurs = account.accountName === undefined || account.accountName === wanted['accountName'];
     return isOurs ? { kind: 'created', account, by: 'look_up' } : { kind: 'doubt', lookUp: 'another' };
   } catch (error) {

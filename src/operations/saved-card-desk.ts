@@ -16,7 +16,7 @@ import type { Log } from '../log.ts';
 import type { CardHistory } from './card-history.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 import { catchUp } from './catch-up.ts';
-import type { RecordStore } from './change-record.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
 import type { DraftsOfCard } from './drafts-of-card.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { Sealer } from './outbox.ts';
@@ -66,7 +66,10 @@ export type SavedCardDesk = {
   /** What was listed, for turning a page; undefined when it is forgotten, or another person's. */
   listed(list: string, by: string): Promise<CardListing | undefined>;
   card(place: ListedPlace): Promise<ListedCard | undefined>;
-  /** The card as the bot's own list has it from now on, so that a form can offer it. Undefined: it keeps none, or the listing is gone. */
+  /**
+   * The card as the bot's own list has it from now on, so that a form can offer it. Undefined: it keeps none, or the
+   * listing is gone, or the card was deleted or forgotten since.
+   */
   remember(place: ListedPlace): Promise<LedgerCard | undefined>;
   /** Asks once. Undefined when the listing is gone: nothing was sent. */
   remove(place: ListedPlace): Promise<CardDeletion | undefined>;
@@ -95,6 +98,12 @@ const keptCard = z.object({
   face: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
   expiry: z.string().exactOptional(),
   customerEmail: z.string(),
+  /** Absent: the address is the one it was found by, which need not be the linked one to the letter. */
+  isEmailTold: z.literal(true).exactOptional(),
+  /** What the bot knew of the card when it was listed. Absent: nothing. */
+  known: z.object({ email: z.string().exactOptional() }).exactOptional(),
+  /** Its last deletion from here before it was listed, by the mark of that. */
+  deletion: z.string().exactOptional(),
 });
 const keptListing = z.object({
   by: z.string(),
@@ -123,7 +132,8 @@ export function createSavedCardDesk(deps: SavedCardDeskDeps): SavedCardDesk {
     async list(email, by) {
       const answer = await deps.listSavedCards(email);
       if (answer.kind !== 'cards') return answer;
-      const cards = answer.cards.slice(0, mostKept).map((card) => keptOf(card, email));
+      const told = answer.cards.slice(0, mostKept).map((card) => keptOf(card, email));
+      const cards = await Promise.all(told.map((card) => asListed(deps, card)));
       const list = randomBytes(16).toString('hex');
       const listing = { by, email, total: answer.cards.length, cards };
       const key = keyOf(list);
@@ -156,6 +166,11 @@ function keyOf(list: string): string {
   return `saved-cards:${list}`;
 }
 
+/** A mark that the card was deleted, which outlives every list of before. */
+function deletionKey(id: string): string {
+  return `saved-card-deleted:${id}`;
+}
+
 /** The e-mail a card is saved against is the one it was found by, where the service does not say. */
 function keptOf(told: ToldCard, email: string): KeptCard {
   const { tokenKey = '', tokenExpiryDate, customerEmail } = told;
@@ -170,7 +185,26 @@ function keptOf(told: ToldCard, email: string): KeptCard {
     face: withoutUndefined({ cardType: safe(cardType), lastFour }),
     expiry: safe(tokenExpiryDate),
     customerEmail: safe(customerEmail) ?? email,
+    isEmailTold: safe(customerEmail) === undefined ? undefined : (true as const),
   });
+}
+
+type AsOf = Pick<KeptCard, 'known' | 'deletion'>;
+
+/** With what the bot knows of the card now, so that what it learns after this is told from it. */
+async function asListed(deps: SavedCardDeskDeps, card: KeptCard): Promise<KeptCard> {
+  const { ledger, fingerprint } = deps;
+  if (!ledger || card.tokenKey === undefined) return card;
+  return { ...card, ...(await asOfNow(deps, ledger, await fingerprint(card.tokenKey))) };
+}
+
+async function asOfNow(deps: SavedCardDeskDeps, ledger: Ledger, id: string): Promise<AsOf> {
+  const [known, deletion] = await Promise.all([knownAs(ledger, id), deletionOf(deps, id)]);
+  return withoutUndefined({ known, deletion });
+}
+
+async function deletionOf({ store }: SavedCardDeskDeps, id: string): Promise<string | undefined> {
+  return (await store.read(deletionKey(id)))?.value;
 }
 
 async function shown(deps: SavedCardDeskDeps, list: string, listing: KeptListing): Promise<CardListing> {
@@ -180,30 +214,63 @@ async function shown(deps: SavedCardDeskDeps, list: string, listing: KeptListing
 }
 
 async function shownCard({ fingerprint, ledger }: SavedCardDeskDeps, card: KeptCard): Promise<ListedCard> {
-  const { tokenKey, ...told } = card;
+  const { tokenKey, face, expiry, customerEmail } = card;
+  const told = withoutUndefined({ face, expiry, customerEmail });
   if (tokenKey === undefined) return told;
   const id = await fingerprint(tokenKey);
-  return { ...told, fingerprint: id, ...(ledger ? { isKnown: await isKnown(ledger, id) } : {}) };
+  const isKnown = ledger && (await knownAs(ledger, id)) !== undefined;
+  return withoutUndefined({ ...told, fingerprint: id, isKnown });
 }
 
-/** One that cannot be opened is known all the same. */
-async function isKnown(ledger: NonNullable<SavedCardDeskDeps['ledger']>, id: string): Promise<boolean> {
+type Ledger = NonNullable<SavedCardDeskDeps['ledger']>;
+
+/** The address the bot has for the card; undefined: it does not know the card. One that cannot be opened is known all the same. */
+async function knownAs(ledger: Ledger, id: string): Promise<KeptCard['known']> {
   try {
-    return (await ledger.find(id)) !== undefined;
+    const found = await ledger.find(id);
+    return found && withoutUndefined({ email: found.customerEmail });
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
-    return true;
+    return {};
   }
 }
 
-/** The listing is the service's word of today, so the e-mail it tells counts, whatever an event said before. */
-async function remember(
-  { ledger, fingerprint }: SavedCardDeskDeps,
-  card: KeptCard,
-): Promise<LedgerCard | undefined> {
-  const { tokenKey, face, expiry, customerEmail } = card;
+/**
+ * The listing is the service's word of when it was made: what it tells counts, whatever an event said before, unless
+ * the bot has learnt something since. What was forgotten since stays forgotten.
+ */
+async function remember(deps: SavedCardDeskDeps, card: KeptCard): Promise<LedgerCard | undefined> {
+  const { ledger, fingerprint } = deps;
+  const { tokenKey } = card;
   if (!ledger || tokenKey === undefined) return undefined;
   const id = await fingerprint(tokenKey);
+  const now = await asOfNow(deps, ledger, id);
+  if (now.deletion !== card.deletion || (card.known && !now.known)) return undefined;
+  await tellLedger(ledger, id, { ...card, tokenKey, customerEmail: newsOfEmail(card, now) });
+  // A deletion marks the card before it forgets it: one of the two has seen the other.
+  if ((await deletionOf(deps, id)) !== card.deletion) {
+    await ledger.forgetCard(id);
+    return undefined;
+  }
+  const found = await ledger.find(id);
+  if (!found) return undefined;
+  const { tokenKey: _secret, ...known } = found;
+  return known;
+}
+
+/** The listing's address, where it counts for more than what the bot has. */
+function newsOfEmail({ known, isEmailTold, customerEmail }: KeptCard, now: AsOf): string | undefined {
+  if (now.known?.email !== known?.email) return undefined;
+  return isEmailTold || now.known?.email === undefined ? customerEmail : undefined;
+}
+
+type NewsOfCard = Omit<KeptCard, 'customerEmail'> & { tokenKey: string; customerEmail: string | undefined };
+
+async function tellLedger(
+  ledger: Ledger,
+  id: string,
+  { tokenKey, face, expiry, customerEmail }: NewsOfCard,
+): Promise<void> {
   await ledger.remember(
     withoutUndefined({
       tokenKey,
@@ -213,11 +280,7 @@ async function remember(
       customerEmail,
     }),
   );
-  await ledger.changeEmail(id, customerEmail);
-  const found = await ledger.find(id);
-  if (!found) return undefined;
-  const { tokenKey: _secret, ...known } = found;
-  return known;
+  if (customerEmail !== undefined) await ledger.changeEmail(id, customerEmail);
 }
 
 /** Asked once: a person who hears nothing lists the cards again, which tells. */
@@ -241,6 +304,7 @@ async function remove(
   }
   const id = card.fingerprint ?? '';
   const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () => {
+    await markDeleted(deps, id);
     await deps.ledger?.forgetCard(id);
     await deps.drafts.forget(id);
   });
@@ -249,4 +313,14 @@ async function remove(
     open = await deps.history.underWay(id);
   });
   return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind', open };
+}
+
+async function markDeleted({ store }: SavedCardDeskDeps, id: string): Promise<void> {
+  const value = randomBytes(8).toString('hex');
+  await createChangeRecord(store)(deletionKey(id), () => ({
+    kind: 'write',
+    value,
+    ttlMs: keepMs,
+    result: undefined,
+  }));
 }

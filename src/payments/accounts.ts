@@ -71,15 +71,18 @@ export async function findAccount(
   if (response.status === 400) {
     return { kind: 'refused', message: looseText.parse(envelope?.['description']) };
   }
-  const accounts = asObjects(envelope?.['data']).map(readAccount);
-  // The fields of `data` are not shown, so the one asked by may be missing; another's account is no answer.
-  const account =
-    accounts.find((one) => one[by]?.toLowerCase() === value.toLowerCase()) ??
-    accounts.find((one) => one[by] === undefined);
+  const account = accountAskedFor(asObjects(envelope?.['data']).map(readAccount), { by, value });
   if (code === '00' && account) return { kind: 'found', account };
   throw new ServiceFailure('malformed', 'The account was answered without code "00" and its own data.', {
     httpStatus: response.status,
   });
+}
+
+/** The fields of `data` are not shown, so the one asked by may be missing from the only one; another's account is no answer. */
+function accountAskedFor(accounts: readonly Account[], { by, value }: AccountKey): Account | undefined {
+  const own = accounts.find((one) => one[by]?.toLowerCase() === value.toLowerCase());
+  if (own || accounts.length !== 1) return own;
+  return accounts[0]?.[by] === undefined ? accounts[0] : undefined;
 }
 
 /**
@@ -101,8 +104,10 @@ export async function createAccount(
   });
 }
 
-function judgeCreation({ isOk, code, data }: Told): NewAccountAnswer | undefined {
-  return isOk && code === '00' ? { kind: 'created', account: data && readAccount(data) } : undefined;
+function judgeCreation({ isOk, code, data, isDenied }: Told): NewAccountAnswer | undefined {
+  return isOk && code === '00' && !isDenied
+    ? { kind: 'created', account: data && readAccount(data) }
+    : undefined;
 }
 
 function readAccount(record: unknown): Account {

@@ -10,6 +10,8 @@ export type Told = {
   isOk: boolean;
   code: string | undefined;
   data: JsonObject | undefined;
+  /** The envelope itself says false: as its own status, or in the place of data. */
+  isDenied: boolean;
   status: boolean | undefined;
   otpRequired: boolean | undefined;
   transactionId: string | undefined;
@@ -87,6 +89,7 @@ function readTold(response: Response, body: unknown, known: readonly string[]): 
     isOk: response.ok,
     code: words(envelope?.['code']),
     data,
+    isDenied: [envelope?.['status'], envelope?.['data']].some((value) => readBoolean(value) === false),
     status: readBoolean(data?.['status']),
     otpRequired: readBoolean(data?.['otpRequired']),
     transactionId,

@@ -11,7 +11,7 @@ import {
 } from '../domain/saved-card-list.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
-import { askForEffect, type Told } from './effect-answer.ts';
+import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
 import { fillTemplate } from './token-body.ts';
 import { withoutAuthorization } from './tokenless.ts';
 import { asObject, looseText } from './wire.ts';
@@ -75,14 +75,20 @@ export async function deleteSavedCard(
   });
 }
 
-function judgeDeletion({ isOk, httpStatus, code, status, message, description }: Told) {
-  if (httpStatus === 404 || (isOk && (code === '404' || code === '01'))) {
-    return { kind: 'no_such_card' } as const;
-  }
+function judgeDeletion(told: Told) {
+  const { isOk, code, status, message, description } = told;
+  if (isNoSuchCard(told)) return { kind: 'no_such_card' } as const;
   if (isOk && (code === '400' || (code === '00' && status === false))) {
     return { kind: 'refused', message: message ?? description } as const;
   }
-  return isOk && code === '00' ? ({ kind: 'deleted' } as const) : undefined;
+  return isOk && code === '00' && !told.isDenied ? ({ kind: 'deleted' } as const) : undefined;
+}
+
+/** Or its token has no card behind it, in the words that the specification gives to that. Spec: Saved card charge rejections. */
+function isNoSuchCard({ isOk, httpStatus, code, status, message }: Told): boolean {
+  if (httpStatus === 404 || (isOk && (code === '404' || code === '01'))) return true;
+  const isNo = code === '400' || (isOk && code === '00' && status === false);
+  return isNo && status !== true && rejectedFor(message).reason === 'invalid_token';
 }
 
 function headersOf({ accountId, shape: { headers } }: SavedCardsOf): {

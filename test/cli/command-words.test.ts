@@ -36,11 +36,24 @@ describe('what is typed behind payops', () => {
     }
   });
 
-  it('is help when nothing is asked or help is, whatever stands beside it', () => {
-    for (const words of [[], ['help'], ['-h'], ['lookup', '--help'], ['nonsense', '-h']]) {
+  it('is help when nothing is asked, or help is', () => {
+    for (const words of [[], ['help'], ['-h'], ['help', 'lookup']]) {
       expect(read(...words)).toEqual({ kind: 'help' });
     }
     expect(read('--version')).toEqual({ kind: 'version' });
+  });
+
+  it('is no question and no success where a reference reads like an option', () => {
+    for (const word of ['--help', '-h', '--version', '-hq']) {
+      for (const words of [
+        ['lookup', word],
+        ['lookup', word, '12,500.00'],
+        ['lookup', 'INV-1', word],
+      ]) {
+        expect(read(...words)).toEqual({ kind: 'help', instead: true });
+      }
+      expect(read('lookup', '--', word)).toMatchObject({ question: { reference: word } });
+    }
   });
 
   it('is answered with what is wrong in it', () => {

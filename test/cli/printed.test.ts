@@ -76,7 +76,7 @@ describe('hostile words of the service', () => {
     const seen = { key, answer: { kind: 'found', account }, place, checkedAtMs: 0 } as const;
     const refused = { key, answer: { kind: 'refused', message: hostile }, place, checkedAtMs: 0 } as const;
     const charge = seenCharge();
-    const doubts = { charges: [charge], place, nowMs: 0 };
+    const doubts = { charges: [charge], unread: [reference], place, nowMs: 0 };
     const printed = [
       accountText(seen),
       jsonText(accountJson(seen)),
@@ -98,6 +98,10 @@ describe('hostile words of the service', () => {
     const json = await printed([[terminal]], 'json');
     expect(steers(json)).toBe(false);
     expect((JSON.parse(json) as { items: Terminal[] }).items[0]?.merchantName).toBe(hostile);
+    const csv = await printed([[terminal]], 'csv');
+    expect(csv).toContain('evil');
+    // Breaks of lines and tabs are a file's own.
+    expect(csv).not.toMatch(/(?![\r\n\t])\p{Cc}/u);
   });
 });
 

@@ -45,6 +45,10 @@ describe('the settings of saved cards', () => {
     ['savedCardsFieldPointers', '["/tokenKey"]'],
     ['savedCardsDeleteBody', '{"tokenKey":"TOKEN_KEY"}'],
     ['savedCardsDeleteBody', '{{TOKEN_KEY}}'],
+    // Only values are filled in.
+    ['savedCardsDeleteBody', '{"{{TOKEN_KEY}}":"delete"}'],
+    // A place of no such name would be sent empty.
+    ['savedCardsDeleteBody', '{"tokenKey":"{{TOKEN_KEY}}","email":"{{EMAIL}}"}'],
   ])('refuse %s=%s, and say what to write', (name, text) => {
     expect(read(name, text)).toMatch(/^refused: must be /);
   });

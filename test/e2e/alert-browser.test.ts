@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator } from 'playwright-core';
-import { startPlayground, type Playground } from '../../src/playground/playground.ts';
+import type { Playground } from '../../src/playground/playground.ts';
 import { channelIds } from '../../src/playground/workspace/cast.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { openChargePage, type ChargePage } from '../support/charge-page.ts';
+import type { ChargePage } from '../support/charge-page.ts';
+import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('chromium') === undefined;
@@ -31,10 +31,9 @@ function firstCard(person: ChargePage): Locator {
 
 describe.skipIf(missing)('alerts in a browser', () => {
   let playground: Playground;
-  let browser: TestBrowser;
+  let scene: PlaygroundScene<'lindiwe' | 'omar'>;
   let lindiwe: ChargePage;
   let omar: ChargePage;
-  let complaints: string[] = [];
 
   beforeAll(async () => {
     const mutedUntil = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
@@ -43,36 +42,24 @@ describe.skipIf(missing)('alerts in a browser', () => {
     to: ${channelIds.payAlerts}
     mute_until: ${mutedUntil}
 `;
-    const [opened, started] = await Promise.all([
-      openBrowser({ width: 1440, height: 900 }),
+    scene = await openPlaygroundScene({
+      as: ['lindiwe', 'omar'],
+      channel: 'pay-alerts',
+      waitMs,
       // More than the alerts of the tests before the storm.
-      startPlayground({ rules, botEnv: { DIGEST_THRESHOLD: '6' } }),
-    ]);
-    playground = started;
-    if (!opened) throw new Error('There is no browser.');
-    browser = opened;
-    browser.context.setDefaultTimeout(waitMs);
-    browser.context.on('console', (line) => {
-      if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
+      playground: { rules, botEnv: { DIGEST_THRESHOLD: '6' } },
     });
-    browser.context.on('weberror', (failure) => complaints.push(failure.error().message));
-    lindiwe = openChargePage(playground, await browser.context.newPage());
-    omar = openChargePage(playground, await browser.context.newPage());
-    await Promise.all([lindiwe.be('lindiwe'), omar.be('omar')]);
-    await Promise.all([lindiwe, omar].map((person) => person.channel('pay-alerts')));
+    ({
+      playground,
+      people: { lindiwe, omar },
+    } = scene);
     await playground.payments.settled();
     await lindiwe.tab('Saved cards');
   }, 30_000);
   afterAll(async () => {
-    await browser?.close();
-    await playground?.close();
+    await scene?.close();
   });
-  beforeEach(() => {
-    complaints = [];
-  });
-  afterEach(() => {
-    if (complaints.length > 0) throw new Error(`The browser complained:\n${complaints.join('\n')}`);
-  });
+  afterEach(() => scene.checkBrowser());
 
   /** A charge of a saved card from outside Slack. */
   async function chargeOutside(

@@ -69,6 +69,35 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
     await expectNothingOut(desk);
   });
 
+  it('changed or deleted since they were listed are charged as they are now, or not at all', async (test) => {
+    const desk = await openDesk(test);
+    const { house, dialogue } = desk;
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
+    // Two lists: the same button twice within two seconds is a double click.
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
+    const [listing, other] = house.seenBy('lead');
+    if (!listing || !other) throw new Error('nothing was listed');
+    await pressIn(house, listing, cardsActions.changeEmail);
+    await dialogue.modalSays('lead', 'Current e-mail');
+    await dialogue.submit('lead', { [cardEmailFields.next]: newEmail });
+    await dialogue.submit('lead');
+    await dialogue.modalSays('lead', 'E-mail changed');
+    await dialogue.close('lead');
+
+    await pressIn(house, listing, cardsActions.charge);
+    await dialogue.modalSays('lead', 'Charge a card');
+    await dialogue.submit('lead', { [chargeFields.amount]: '1,000.00' });
+    await dialogue.submit('lead');
+    await dialogue.modalSays('lead', 'Paid (confirmed)');
+    await dialogue.close('lead');
+
+    await pressIn(house, listing, cardsActions.remove);
+    await says(desk, 'lead', 'Card deleted');
+    await pressIn(house, other, cardsActions.charge);
+    expect(await says(desk, 'lead', 'out of date')).toContain('Nothing was sent');
+    await expect(dialogue.readBack('agent', { card: '4081', amount: '1.00' })).rejects.toThrow('No card');
+  });
+
   it('that the bot did not know can be charged from the list, and are offered from then on', async (test) => {
     const desk = await openDesk(test, { payments: {} });
     const { dialogue } = desk;
@@ -118,6 +147,29 @@ describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
     await dialogue.pressInMessage('lead', cardsActions.again);
     await says(desk, 'lead', 'No saved cards');
     await expectNothingOut(desk);
+  });
+
+  it('whose deletion the bot did not survive are forgotten by what the message says', async (test) => {
+    const desk = await openDesk(test);
+    const { house, bot, dialogue } = desk;
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
+    // Two lists: the same button twice within two seconds is a double click.
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
+    const [listing, earlier] = house.seenBy('lead');
+    if (!listing || !earlier) throw new Error('nothing was listed');
+    const answer = house.paymentsGate.hold(cardPath, 'after');
+    await pressIn(house, listing, cardsActions.remove);
+    await answer;
+    await bot.kill9();
+    (await answer).release();
+    expect(await says(desk, 'lead', 'Deleting the card')).toContain(
+      'Then press Delete … once more in the earlier list',
+    );
+    await house.start(bot);
+    await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, 'No saved cards');
+    await pressIn(house, earlier, cardsActions.remove);
+    expect(await says(desk, 'lead', 'Already gone')).toContain('has forgotten its token');
+    await expect(dialogue.readBack('agent', { card: '4081', amount: '1.00' })).rejects.toThrow('No card');
   });
 
   it('deleted from another list meanwhile are already gone', async (test) => {

@@ -1,10 +1,8 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startPlayground, type Playground } from '../../src/playground/playground.ts';
+import type { Playground } from '../../src/playground/playground.ts';
 import type { PageMessage, PaymentsOrder } from '../../src/playground/protocol.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { openChargePage, type ChargePage } from '../support/charge-page.ts';
+import type { ChargePage } from '../support/charge-page.ts';
+import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('chromium') === undefined;
@@ -18,60 +16,39 @@ const rightCode = '123456';
 const cardNumber = '4111 1111 1111 1111';
 const typedCardNumber = /4111\D?1111\D?1111/;
 
-describe.skipIf(missing)('charging in a browser', () => {
+describe.skipIf(missing)('charging in a browser', { timeout: 60_000 }, () => {
   let playground: Playground;
-  let browser: TestBrowser;
+  let scene: PlaygroundScene<'ada' | 'lindiwe'>;
   let ada: ChargePage;
   let lindiwe: ChargePage;
-  let complaints: string[] = [];
 
   beforeAll(async () => {
     const env = { PAYMENTS_TIMEOUT_SECONDS: '2', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '6' };
-    const [opened, started] = await Promise.all([
-      openBrowser({ width: 1440, height: 900 }),
-      startPlayground({ botEnv: env }),
-    ]);
-    playground = started;
-    if (!opened) throw new Error('There is no browser.');
-    browser = opened;
-    browser.context.setDefaultTimeout(waitMs);
-    browser.context.on('console', (line) => {
-      if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
+    scene = await openPlaygroundScene({
+      as: ['ada', 'lindiwe'],
+      channel: 'pay-desk',
+      waitMs,
+      playground: { botEnv: env },
     });
-    browser.context.on('weberror', (failure) => complaints.push(failure.error().message));
-    ada = openChargePage(playground, await browser.context.newPage());
-    lindiwe = openChargePage(playground, await browser.context.newPage());
-    await Promise.all([ada.be('ada'), lindiwe.be('lindiwe')]);
-    await Promise.all([ada, lindiwe].map((person) => person.channel('pay-desk')));
+    ({
+      playground,
+      people: { ada, lindiwe },
+    } = scene);
     // The saved cards reach the bot as events, as they would anywhere.
     await vi.waitUntil(() => playground.payments.state().deliveries.length > 0, waitMs);
     await playground.payments.settled();
   }, 30_000);
   afterAll(async () => {
-    await browser?.close();
-    await playground?.close();
+    await scene?.close();
   });
   beforeEach(async ({ task, onTestFailed }) => {
-    complaints = [];
     await playground.payments.act({ kind: 'set_weather', weather: 'normal' });
     await playground.payments.act({ kind: 'order_next_charge', next: 'as_usual' });
     await ada.tidy();
     await lindiwe.tidy();
-    onTestFailed(async () => {
-      for (const [name, { page }] of Object.entries({ ada, lindiwe })) {
-        const path = join(
-          tmpdir(),
-          `payops-charge-${task.name.replaceAll(/\W+/g, '-').slice(0, 50)}-${name}.png`,
-        );
-        // oxlint-disable-next-line no-await-in-loop
-        await page.screenshot({ path });
-        console.error(`What ${name} saw: ${path}`);
-      }
-    });
+    onTestFailed(() => scene.shoot(task.name));
   });
-  afterEach(() => {
-    if (complaints.length > 0) throw new Error(`The browser complained:\n${complaints.join('\n')}`);
-  });
+  afterEach(() => scene.checkBrowser());
 
   function charges(amount: string): PaymentsOrder[] {
     return playground.payments

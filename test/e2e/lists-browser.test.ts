@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPlayground, type Playground } from '../../src/playground/playground.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pressByKeys, typeByKeys } from '../support/by-keys.ts';
-import { openChargePage, type ChargePage } from '../support/charge-page.ts';
+import type { ChargePage } from '../support/charge-page.ts';
+import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('chromium') === undefined;
@@ -12,33 +11,19 @@ const waitMs = 15_000;
 const soon = { timeout: waitMs };
 
 describe.skipIf(missing)('lists in a browser', () => {
-  let playground: Playground;
-  let browser: TestBrowser;
+  let scene: PlaygroundScene<'ada'>;
   let ada: ChargePage;
-  const complaints: string[] = [];
 
   beforeAll(async () => {
-    const [opened, started] = await Promise.all([
-      openBrowser({ width: 1440, height: 900 }),
-      startPlayground(),
-    ]);
-    playground = started;
-    if (!opened) throw new Error('There is no browser.');
-    browser = opened;
-    browser.context.setDefaultTimeout(waitMs);
-    browser.context.on('console', (line) => {
-      if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
-    });
-    browser.context.on('weberror', (failure) => complaints.push(failure.error().message));
-    ada = openChargePage(playground, await browser.context.newPage());
-    await ada.be('ada');
-    await ada.channel('pay-desk');
+    scene = await openPlaygroundScene({ as: ['ada'], channel: 'pay-desk', waitMs });
+    ({ ada } = scene.people);
   }, 60_000);
 
   afterAll(async () => {
-    await browser?.close();
-    await playground?.close();
+    await scene?.close();
   }, 30_000);
+
+  afterEach(() => scene.checkBrowser());
 
   it('are turned, filtered and made a CSV of by the keyboard alone', async () => {
     await typeByKeys(ada, '/pay terminals');
@@ -52,7 +37,6 @@ describe.skipIf(missing)('lists in a browser', () => {
     await expect.poll(() => file.innerText(), soon).toMatch(/terminals-\d{4}-\d\d-\d\d-\d{4}\.csv/);
     const rows = await file.locator('pre').textContent();
     expect(rows?.trim().split('\n').length).toBe(13);
-    expect(complaints).toEqual([]);
   }, 60_000);
 
   it('break no id of a table in two at desktop width', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -64,6 +64,18 @@ describe('payops lookup', { timeout: 60_000 }, () => {
     });
   });
 
+  it('is no success for a reference that reads like an option', async (test) => {
+    const { house, ask } = await openPayopsDesk(test);
+    for (const reference of ['--version', '--help', '-h', '--quiet', '--playground']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const end = await ask('lookup', reference);
+      expect(end).toMatchObject({ code: 2, stdout: '' });
+      expect(end.stderr).toContain('payops');
+    }
+    expect(calls(house)).toBe(0);
+    expect(await ask('lookup', '--', '--version')).toMatchObject({ code: 4 });
+  });
+
   it('is misunderstood aloud, before anybody is asked, and repeats no card number', async (test) => {
     const { house, ask } = await openPayopsDesk(test);
     const wrong = [
@@ -110,7 +122,7 @@ describe('without settings', () => {
 
 describe('when the service is away', { timeout: 60_000 }, () => {
   it('prints no data, says what helps, and tells what may be tried again from what may not', async (test) => {
-    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3' } });
     for (const [weather, code, words] of [
       ['hang', 6, 'PAYMENTS_TIMEOUT_SECONDS'],
       ['error_500', 6, 'try again in a few minutes'],
@@ -189,6 +201,15 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
       charges: [{ reference, amount: { currency: 'NGN' }, customerEmail: expect.stringMatching(/^.\*{3}@/) }],
     });
 
+    // As somebody's own machine may ask, with the bot's store and another key.
+    const SEALING_KEYS = `other:${Buffer.alloc(32, 1).toString('base64')}`;
+    const unread = await runPayops(['doubt'], house.settings({ SEALING_KEYS }));
+    expect(unread).toMatchObject({ code: 3 });
+    expect(unread.stdout).toMatch(/^❔ 1 charge that cannot be opened with these SEALING_KEYS\n/);
+    const unreadJson = await runPayops(['doubt', '--json'], house.settings({ SEALING_KEYS }));
+    expect(unreadJson).toMatchObject({ code: 3 });
+    expect(JSON.parse(unreadJson.stdout)).toMatchObject({ count: 0, charges: [], unread: [reference] });
+
     await house.payments.act({ kind: 'set_weather', weather: 'normal' });
     const ends = await Promise.all([
       ask('lookup', 'ORDER-1001'),
@@ -213,6 +234,26 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
     };
     const printed = ends.map(({ stdout, stderr }) => stdout + stderr).join('\n');
     expect(findCanaries(canaries, { 'what was printed': printed })).toEqual([]);
+  });
+});
+
+describe('a command that was not answered', { timeout: 60_000 }, () => {
+  it('leaves no replica waiting for the token that it asked for', async (test) => {
+    const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '2' } });
+    await house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    expect(await ask('lookup', 'ORDER-1001')).toMatchObject({ code: 6 });
+    expect(await house.storeKeys('token:lock:')).toEqual([]);
+  });
+});
+
+describe('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
+  it('is no proof that no outcome is open', async (test) => {
+    const { house } = await openPayopsDesk(test);
+    const DATA_DIR = join(house.folder, 'elsewhere');
+    const end = await runPayops(['doubt'], house.settings({ DATA_DIR }));
+    expect(end).toMatchObject({ code: 5, stdout: '' });
+    expect(end.stderr).toContain('DATA_DIR');
+    expect(existsSync(DATA_DIR)).toBe(false);
   });
 });
 

@@ -63,8 +63,18 @@ describe('a new account', () => {
     await make(desk);
     const { beginning, end } = await make(desk);
     expect(beginning).toMatchObject({ kind: 'known', askedBy: by });
-    expect(end).toEqual({ kind: 'doubt', lookUp: 'not_found' });
+    // What the service has answered stands, though its look-up lags behind.
+    expect(end).toEqual({ kind: 'created', account: undefined, by: 'answer' });
     expect([asked.length, lookedUp.length]).toEqual([1, 1]);
+  });
+
+  it('stays in doubt for who submits it twice while nobody knows', async () => {
+    const { desk, deps } = stage(lost);
+    await make(desk);
+    expect((await make(desk)).end).toEqual({ kind: 'doubt', lookUp: 'not_found' });
+    const beginning = await desk.begin({ viewId: 'V1', wanted, by });
+    deps.store.read = away;
+    expect(await beginning.carryOn()).toEqual({ kind: 'doubt', lookUp: 'not_found' });
   });
 
   it('is never asked for again after a lost answer, not even after a crash', async () => {
@@ -86,6 +96,7 @@ describe('a new account', () => {
       { kind: 'doubt', lookUp: 'another' },
     ],
     ['refused', { kind: 'refused', message: undefined }, { kind: 'doubt', lookUp: 'failed' }],
+    ['found with nothing told of it', { kind: 'found', account: {} }, { kind: 'doubt', lookUp: 'failed' }],
   ] as [string, AccountAnswer, object][])(
     'whose answer was lost is looked up: %s',
     async (_what, found, end) => {

@@ -160,6 +160,30 @@ describe('a listing of saved cards', () => {
     expect(await house.ledger.find(id)).toMatchObject({ customerEmail: email });
   });
 
+  it('of before keeps to what the bot has learnt since', async () => {
+    const house = openDesk();
+    const id = await house.fingerprint(tokenKey);
+    await house.ledger.remember({ tokenKey, customerEmail: email });
+    const { list } = await listed(house);
+    await house.ledger.changeEmail(id, 'later@example.com');
+    const card = await house.desk.remember({ list, index: 0, by: 'U1' });
+    expect(card).toMatchObject({ customerEmail: 'later@example.com' });
+    await house.ledger.forgetCard(id);
+    expect(await house.desk.remember({ list, index: 0, by: 'U1' })).toBeUndefined();
+    expect(await house.ledger.find(id)).toBeUndefined();
+  });
+
+  it('that tells no e-mail puts none in the place of the one the card was saved with', async () => {
+    const { customerEmail: _, ...silent } = told;
+    const house = openDesk({ cards: [silent] });
+    const id = await house.fingerprint(tokenKey);
+    await house.ledger.remember({ tokenKey, customerEmail: email });
+    const listing = await house.desk.list(email.toUpperCase(), 'U1');
+    if (listing.kind !== 'listed') throw new Error(listing.kind);
+    await house.desk.remember({ list: listing.list, index: 0, by: 'U1' });
+    expect(await house.ledger.find(id)).toMatchObject({ customerEmail: email });
+  });
+
   it('says nothing of knowing where the bot remembers no cards', async () => {
     const house = openDesk({ ledger: undefined });
     const { list, cards } = await listed(house);
@@ -218,6 +242,35 @@ describe('the deletion of a saved card', () => {
     expect(await house.ledger.find(await house.fingerprint(tokenKey))).toBeDefined();
     expect(await house.drafts.read('V1', word)).toEqual(terms);
     expect(house.logged.join('\n')).toContain(answer.kind);
+  });
+
+  it('is not undone by a list of before it, and a list of after it counts', async () => {
+    const house = openDesk();
+    const id = await house.fingerprint(tokenKey);
+    const [before, others] = [await listed(house), await listed(house, 'U2')];
+    await house.desk.remove({ list: before.list, index: 0, by: 'U1' });
+    expect(await house.desk.remember({ list: before.list, index: 0, by: 'U1' })).toBeUndefined();
+    expect(await house.desk.remember({ list: others.list, index: 0, by: 'U2' })).toBeUndefined();
+    expect(await house.ledger.find(id)).toBeUndefined();
+    const { list } = await listed(house);
+    expect(await house.desk.remember({ list, index: 0, by: 'U1' })).toMatchObject({ id });
+  });
+
+  it('is not undone by a form that is opened at the same moment', async () => {
+    const house = openDesk();
+    const { list } = await listed(house);
+    const at = { list, index: 0, by: 'U1' };
+    const { store, fingerprint } = house;
+    const ledger = {
+      ...house.ledger,
+      async remember(card: Parameters<typeof house.ledger.remember>[0]) {
+        await house.desk.remove(at);
+        await house.ledger.remember(card);
+      },
+    };
+    const beside = openDesk({ store, fingerprint, ledger });
+    expect(await beside.desk.remember(at)).toBeUndefined();
+    expect(await house.ledger.find(await fingerprint(tokenKey))).toBeUndefined();
   });
 
   it('sends the token and the e-mail the card is saved with, and logs neither', async () => {

@@ -139,6 +139,7 @@ describe('findAccount', () => {
     ['another account', envelope('00', { ...account, accountRef: 'ANOTHER-000000000001' })],
     ['no data', envelope('00', null)],
     ['no code', { data: account }],
+    ['several, none of which says whose it is', envelope('00', [{ accountName: 'A' }, { accountName: 'B' }])],
   ])('gives no account for %s', async (_what, body) => {
     await expect(find(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
@@ -165,6 +166,12 @@ describe('createAccount', () => {
       { description: 'bvn 12345678901 is used' },
       400,
       { kind: 'not_made', failure: 'invalid_request', message: 'bvn [secret] is used' },
+    ],
+    [
+      'nothing certain, when it is denied in the same answer',
+      { code: '00', status: false, data: null },
+      200,
+      expect.objectContaining({ kind: 'unknown' }),
     ],
   ])('tells %s', async (_what, body, status, answer) => {
     expect(await create(body, status)).toEqual(answer);

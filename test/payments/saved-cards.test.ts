@@ -142,6 +142,15 @@ describe('deleteSavedCard', () => {
     [{}, 200, 'unknown'],
     [{ code: '77' }, 200, 'unknown'],
     [{ description: 'Card deleted' }, 200, 'unknown'],
+    // Success that contradicts itself is no success.
+    [{ code: '00', status: false }, 200, 'unknown'],
+    [{ code: '00', status: 'false', data: null }, 200, 'unknown'],
+    [{ code: '00', data: false }, 200, 'unknown'],
+    // The specification's words for a token that is not there (any more).
+    [{ code: '400', data: { status: false, message: 'Invalid card token' } }, 200, 'no_such_card'],
+    [{ code: '400', data: { message: 'Invalid card token.' } }, 400, 'no_such_card'],
+    [{ code: '400', description: 'Invalid card token' }, 400, 'not_made'],
+    [{ code: '00', data: { status: false, message: 'Invalid card token' } }, 200, 'no_such_card'],
   ])('judges %j with HTTP %i as %s', async (body, httpStatus, kind) => {
     expect(await deletionAnswered(body, httpStatus)).toMatchObject({ kind });
   });

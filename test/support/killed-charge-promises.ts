@@ -11,12 +11,15 @@ const endWords: Record<string, string> = {
   abandoned: `📭 ${outcomeWords.abandoned}`,
   expired: `⌛ ${outcomeWords.expired}`,
 };
-/** A charge whose answer with the OTP's transaction id was lost can be given no code: the service ends it. */
+/**
+ * A charge whose answer with the OTP's transaction id was lost can be given no code: the service ends it. One whose
+ * rejection was lost is found nowhere, and is sent again only while that is not too late.
+ */
 const ends: Record<Story, readonly string[]> = {
   approved: ['approved'],
   lost: ['approved'],
   declined: ['declined'],
-  rejected: ['rejected'],
+  rejected: ['rejected', 'abandoned'],
   otp: ['approved', 'declined', 'expired'],
 };
 

@@ -257,16 +257,16 @@ export function listingMessage(email: string): SlackMessage {
   return { text, blocks: [block] };
 }
 
-/** The listing is forgotten, or was never this person's: nothing was done. */
+/** The listing or the card in it is forgotten, or was never this person's: nothing was done. */
 export function goneCardsMessage(): SlackMessage {
-  const { text, block } = headline('⌛ This list of cards is not kept any more', []);
+  const { text, block } = headline('⌛ This list of cards is out of date', []);
   return {
     text,
     blocks: [
       block,
       richText(
         plain(
-          'Nothing was sent. A list is kept for half an hour, for who asked for it. List them anew: ',
+          'Nothing was sent. A list is kept for half an hour, for who asked for it, and a card that was deleted since is not used from it. List them anew: ',
           code('/pay cards <e-mail>'),
         ),
       ),

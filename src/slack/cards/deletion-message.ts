@@ -21,6 +21,9 @@ export type DeletionShown = CardDeletionAnswer & {
 /** More than these are rarely open with one card, and `/pay doubt` lists them all. */
 const mostOpen = 5;
 
+const askAgain =
+  'List again: if the card is not listed any more, it is deleted. Then press Delete … once more in the earlier list: it does no harm, and the bot forgets the card too.';
+
 /** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
 export function deletingMessage(card: CardShown, list: string): SlackMessage {
   const { text, block } = headline('⏳ Deleting the card …', cardDetails(card));
@@ -28,12 +31,7 @@ export function deletingMessage(card: CardShown, list: string): SlackMessage {
     text,
     blocks: [
       block,
-      richText(
-        labelled(
-          'If nothing follows within a minute',
-          'the card may have been deleted. List the cards again: that tells.',
-        ),
-      ),
+      richText(labelled('If nothing follows within a minute', `the card may have been deleted. ${askAgain}`)),
       againButton(list),
     ],
   };
@@ -113,10 +111,7 @@ function endWords(deletion: DeletionShown, hasLink: boolean): EndWords {
         lines: [
           labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
           labelled('Money', 'none moves by this.'),
-          labelled(
-            'Next',
-            'list again: if the card is not listed any more, it is deleted. Then press Delete … once more in the earlier list: it does no harm, and the bot forgets the card too.',
-          ),
+          labelled('Next', askAgain),
         ],
       };
   }

@@ -1,6 +1,7 @@
 // The service's lists, what is told of their CSV, and sub accounts: outside words come from the service's records,
 // from what people type as a filter or into the form, and from Slack's answers.
 
+import { unescaped } from '../../slack/shown-text.ts';
 import type { Account, AccountEnd } from '../../../src/domain/account.ts';
 import { knownAccountFields, parseAccountFields } from '../../../src/domain/account-field.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
@@ -43,7 +44,7 @@ export const listSurfaces: readonly Surface[] = [
       { text: '', rows: 2, reading: readingOf(outside) },
       { place: placeOf(outside), nowMs: at },
     );
-    return { text: comment, blocks: [richText([words(title)])] };
+    return { text: comment, blocks: [richText([words(unescaped(comment))], [words(title)])] };
   }),
   messageOf('an account', (outside) => accountMessage(accountOf(outside), shownIn(outside))),
   messageOf('no account', (outside) => {

@@ -3,6 +3,8 @@ import { createRandom } from '../../chaos/random.ts';
 import { agent, colleague } from '../../slack/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
+import type { SlackMessage } from '../../../src/slack/message.ts';
+import { firstLine, unescaped } from '../../slack/shown-text.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
 import { listSurfaces } from './list-surfaces.ts';
@@ -66,5 +68,13 @@ export function runTexts(options: { count: number; seed: number }): TextsResult 
 
 function unfit(shown: Shown): string[] {
   if (shown.kind === 'modal') return findViewProblems(shown.payload);
-  return findBlockProblems(shown.kind, shown.payload.blocks);
+  const problems = findBlockProblems(shown.kind, shown.payload.blocks);
+  return shown.kind === 'message' ? [...problems, ...unheard(shown.payload)] : problems;
+}
+
+/** A screen reader and a notification say `text` and nothing else. */
+function unheard(message: SlackMessage): string[] {
+  const heard = unescaped(message.text).trim();
+  const [seen = ''] = firstLine(message).split('\n');
+  return heard === seen.trim() ? [] : [`its text is “${heard}”, and its first line “${seen}”`];
 }
