@@ -9,6 +9,8 @@ import { cardEmailModalId } from '../../src/slack/card-email/form-modal.ts';
 import { chargeFields, chargeModalId } from '../../src/slack/charge/charge-modal.ts';
 import type { Caller, Command, MayRun, Pressed } from '../../src/slack/command.ts';
 import { lookUpActionId } from '../../src/slack/evidence.ts';
+import { linkModalId } from '../../src/slack/link/link-actions.ts';
+import { linkFields } from '../../src/slack/link/link-form.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 import { createFakeDesk } from './charge-stage.ts';
 import { noDeskLists } from './no-desk-lists.ts';
@@ -20,6 +22,10 @@ const nothingNewAtAbuja: MayRun = async (permission) =>
   permission === 'account-new@abuja'
     ? { kind: 'refused', rule: 'It needs a role', whoCan: 'The leads' }
     : { kind: 'allowed' };
+const atLagosAlone: MayRun = async (permission) =>
+  permission.endsWith('@lagos')
+    ? { kind: 'allowed' }
+    : { kind: 'refused', rule: 'It needs a role', whoCan: 'The leads' };
 const names = ['main', 'lagos', 'abuja'];
 
 /** Which account was asked for what. */
@@ -71,7 +77,7 @@ function openSets({ mayRun = allowAll, own = {}, labels = names }: Options = {})
     if (!read.ok) throw new Error(read.problem);
     let modal: Modal | undefined;
     const message = await read.value.run({
-      caller,
+      caller: { ...caller, ...(channelId === undefined ? {} : { channelId }) },
       openModal: async (opened) => {
         modal = opened;
         return 'V1';
@@ -93,7 +99,7 @@ function openSets({ mayRun = allowAll, own = {}, labels = names }: Options = {})
     const pressed: Pressed = {
       caller,
       value,
-      view: { id: 'V1', privateMetadata: '', values },
+      view: { id: 'V1', privateMetadata: form.private_metadata ?? '', values },
       openModal: async (modal) => {
         shown.opened = modal;
         return 'V2';
@@ -223,13 +229,77 @@ describe('the choice of an account in a form', () => {
       merchantLabel(oddest[index % oddest.length] ?? '', accountColours[index % accountColours.length]),
     );
     const { type, choose } = openSets({ labels });
-    for (const command of ['charge 1', 'card-email', 'account new']) {
-      // oxlint-disable-next-line no-await-in-loop -- three
+    for (const command of ['charge 1', 'card-email', 'account new', 'link 1']) {
+      // oxlint-disable-next-line no-await-in-loop -- four
       const { modal } = await type(command);
       if (!modal) throw new Error('no form');
       // oxlint-disable-next-line no-await-in-loop
       expect(findViewProblems((await choose(modal, 'name-19')).updated)).toEqual([]);
     }
+  });
+});
+
+describe('a payment link’s form', () => {
+  it('stays the channel’s when another account is chosen, and keeps what is not an account’s', async () => {
+    const { type, choose } = openSets();
+    const { modal } = await type('link 150.00', 'C0DESK0001');
+    if (!modal) throw new Error('no form');
+    const typed = {
+      [linkFields.amount]: '77.00',
+      [linkFields.email]: 'ada@example.com',
+      [linkFields.reference]: 'OUR-7',
+      [linkFields.place]: 'alone',
+      [linkFields.customerId]: 'CUST-7',
+    };
+    const { updated } = await choose(modal, 'abuja', typed);
+    expect(updated).toMatchObject({
+      callback_id: `${linkModalId}@abuja`,
+      private_metadata: 'C0DESK0001',
+    });
+    expect(findViewProblems(updated)).toEqual([]);
+    const shown = JSON.stringify(updated);
+    for (const kept of ['77.00', 'ada@example.com', 'OUR-7', 'abuja']) expect(shown).toContain(kept);
+    expect(shown).not.toContain('CUST-7');
+    expect(updated?.blocks.find((block) => block.block_id === linkFields.place)).toMatchObject({
+      element: { initial_option: { value: 'alone' } },
+    });
+  });
+});
+
+describe('menu, Home and shortcuts', () => {
+  it('have buttons of the account that is meant', async () => {
+    const { type, set } = openSets();
+    expect(JSON.stringify((await type('', 'C0LAGOS001')).message)).toContain(
+      '"action_id":"menu.charge@lagos"',
+    );
+    expect(JSON.stringify((await type('')).message)).toContain('"action_id":"menu.charge"');
+    expect(set.pressed('menu.charge@lagos', '')).toMatchObject({ command: { merchant: 'lagos' }, words: [] });
+    expect(JSON.stringify(await set.home(caller))).toContain('"action_id":"menu.charge"');
+  });
+
+  it('are those of the first account that the person may use', async () => {
+    const { set } = openSets({ mayRun: atLagosAlone });
+    const home = await set.home(caller);
+    assertBlocks('home', home.blocks);
+    const shown = JSON.stringify(home);
+    expect(shown).toContain('"action_id":"menu.charge@lagos"');
+    expect(shown).toContain('LIVE · lagos');
+    expect(shown).not.toMatch(/"action_id":"menu\.charge(@abuja)?"/);
+    expect(await set.shortcut('charge', caller)).toMatchObject({ command: { merchant: 'lagos' } });
+  });
+
+  it('look a message’s reference up at the account that has it on record, else at the channel’s', async () => {
+    const { set, asked } = openSets({ own: { abuja: ['LINK-7'] } });
+    async function lookUp(text: string, channelId: string): Promise<void> {
+      const found = await set.shortcut('lookup_here', { ...caller, channelId });
+      if (found?.shortcut.kind !== 'message') throw new Error('no such shortcut');
+      const prepared = found.shortcut.prepare([text]);
+      await prepared.run({ caller, openModal: async () => 'V1', whileWaiting: (work) => work });
+    }
+    await lookUp('is LINK-7 paid', 'C0LAGOS001');
+    await lookUp('is ORDER-8 paid', 'C0LAGOS001');
+    await lookUp('is ORDER-8 paid', 'C0DESK0001');
+    expect(asked).toEqual(['abuja LINK-7', 'lagos ORDER-8', 'main ORDER-8']);
   });
 });
 

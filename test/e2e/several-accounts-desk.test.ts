@@ -96,8 +96,6 @@ describe.concurrent('a further account', { timeout: 120_000 }, () => {
     const updates = () => house.slackGate.passed.filter(({ path }) => path === '/api/chat.update').length;
     await house.until('who shared it is named', () => updates() > 0);
     const before = updates();
-    const lookUpsOf = ({ calls }: SeveralAccount) =>
-      calls.filter(({ request }) => request.includes('SAME-1')).length;
     const [atMain, atLagos] = [lookUpsOf(main), lookUpsOf(lagos)];
     await dialogue.pressInMessage('onCall', `${lookupActions.refreshShared}@lagos`);
     await house.until('it is read anew', () => updates() > before);
@@ -179,6 +177,10 @@ async function openDesk(test: TestContext): Promise<Desk> {
 
 function ordersOf({ service }: SeveralAccount): string[] {
   return service.state().orders.map(({ orderReference }) => orderReference);
+}
+
+function lookUpsOf({ calls }: SeveralAccount): number {
+  return calls.filter(({ request }) => request.includes('SAME-1')).length;
 }
 
 /** The oldest message in the desk's channel, for everybody, with these words in its first line. */
