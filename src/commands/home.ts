@@ -32,9 +32,11 @@ export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMess
   if (refusal) return refusal;
   const { allowed } = all;
   const listed = allowed.filter((verb) => !others.includes(verb));
-  const sections = await Promise.all(allowed.map((verb) => sectionOf(verb, caller, deps.log)));
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.
-  const filled = sections.filter((section) => section.length > 0).toReversed();
+  const order = verbs.map(({ verb }) => verb).toReversed();
+  const inOrder = allowed.toSorted((one, other) => order.indexOf(one.verb) - order.indexOf(other.verb));
+  const sections = await Promise.all(inOrder.map((verb) => sectionOf(verb, caller, deps.log)));
+  const filled = sections.filter((section) => section.length > 0);
   const buttons = ownButtons(menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')));
   const overview = helpMessage(listed);
   const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;

@@ -49,7 +49,7 @@ export function preparedByWhoKnows(own: Prepared, { verb, sets, mayRun, prepare 
     answeredBy: () => answeredBy,
     async run(conversation) {
       const [one, ...more] = await whoKnow(conversation.caller);
-      if (one && more.length > 0) return severalMessage(verb, [one, ...more]);
+      if (one && more.length > 0) return severalMessage([verb, ...quoted(own)], [one, ...more]);
       answeredBy = one?.name;
       return await (one?.prepared ?? own).run(conversation);
     },
@@ -60,11 +60,17 @@ export type Named = { merchant: Merchant; set: CommandSet };
 type Knowing = { name: string; prepared: Prepared };
 
 /** One form at a time, and one answer that a person can read. */
-function severalMessage(verb: string, knowing: readonly Knowing[]): SlackMessage {
+function severalMessage(asked: readonly string[], knowing: readonly Knowing[]): SlackMessage {
   const { text, block } = headline(
     'Several accounts have something here',
     knowing.map(({ name }) => name),
   );
-  const lines = knowing.map(({ name }): Run[] => [code(`/pay ${verb} --account ${name}`)]);
+  const lines = knowing.map(({ name }): Run[] => [code(`/pay ${asked.join(' ')} --account ${name}`)]);
   return { text, blocks: [block, richText(...lines)] };
+}
+
+/** The reference as a person would type it. */
+function quoted({ reference }: Prepared): string[] {
+  if (reference === undefined) return [];
+  return [reference.includes(' ') ? `"${reference}"` : reference];
 }

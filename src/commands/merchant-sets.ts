@@ -58,10 +58,9 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
   if (!first) throw new Error('no account has verbs');
 
   function bind(command: Command, { merchant, label, environment }: MerchantVerbs): Command {
-    if (command.permission === anyone) {
-      return merchantCommand(withPlace(command, placeWords(environment, label), names), merchant);
-    }
-    return withChoice(command, merchant, { choices, mayRun, verbOf });
+    const place = placeWords(environment, label);
+    if (command.permission === anyone) return merchantCommand(withPlace(command, place, names), merchant);
+    return withChoice(homeWithPlace(command, place), merchant, { choices, mayRun, verbOf });
   }
   function verbOf(name: string, verb: string): Command | undefined {
     return sets.find(({ merchant }) => merchant.name === name)?.set.verb(verb);
@@ -190,21 +189,22 @@ function ownButtons(
   return [context(plainText(placeWords(environment, label))), ...merchantIds(merchant).home(blocks)];
 }
 
-/** What each verb of the account has for a person, below whose it is. */
-function homesOf({ set, verbs, label, environment }: MerchantSet): Command[] {
-  const whose = context(plainText(placeWords(environment, label)));
-  return verbs.flatMap(({ verb }) => {
-    const command = set.verb(verb);
-    const home = command?.home;
-    if (!command || !home) return [];
-    return {
-      ...command,
-      async home(caller) {
-        const blocks = await home(caller);
-        return blocks.length === 0 ? [] : [whose, ...blocks];
-      },
-    } satisfies Command;
-  });
+/** The verbs of the account that may have something for a person’s Home. */
+function homesOf({ set, verbs }: MerchantSet): Command[] {
+  return verbs.flatMap(({ verb }) => set.verb(verb) ?? []).filter(({ home }) => home !== undefined);
+}
+
+/** What the verb has for a person’s Home stands below whose it is: one Home is of all accounts. */
+function homeWithPlace(command: Command, place: string): Command {
+  const { home } = command;
+  if (!home) return command;
+  return {
+    ...command,
+    async home(caller) {
+      const blocks = await home(caller);
+      return blocks.length === 0 ? [] : [context(plainText(place)), ...blocks];
+    },
+  };
 }
 
 /** What of the account waits for a person, with whose it is behind it. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kept } from '../../src/app/kept.ts';
 import { merchantPlaces } from '../../src/app/merchants.ts';
 import { createPayments, type Payments } from '../../src/app/payments.ts';
+import type { SavedCardCalls } from '../../src/app/saved-cards.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
@@ -115,7 +116,15 @@ const kinds: readonly Call[] = [
     createCheckoutOrder({ money, customerEmail, savesCard: true, reference: referenceOf(name, number) }),
   async ({ listTerminals }, name) => [await listTerminals(undefined), await listTerminals(`cursor-${name}`)],
   ({ listAccounts }) => listAccounts(undefined),
+  ({ savedCards }, name) => cardsAt(savedCards).list(`ada.${name}@example.com`),
+  ({ savedCards }, name) =>
+    cardsAt(savedCards).remove({ tokenKey: `card-${name}`, customerEmail: `ada.${name}@example.com` }),
 ];
+
+function cardsAt(calls: SavedCardCalls): Extract<SavedCardCalls, { kind: 'ready' }> {
+  if (calls.kind === 'missing') throw new Error(`not set up: ${calls.settings.join(', ')}`);
+  return calls;
+}
 
 function referenceOf(name: string, number: number): OrderReference {
   return `${name}-${number}` as OrderReference;
@@ -152,6 +161,10 @@ function openPayments(): (name: string) => Payments {
     PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}","secret":"{{CLIENT_SECRET}}"}',
     PAYMENTS_TOKEN_REFRESH_BODY: '{"refresh":"{{REFRESH_TOKEN}}"}',
     ...(Object.fromEntries(secrets) as Record<string, string>),
+    SAVED_CARDS_QUERY: 'customerEmail',
+    SAVED_CARDS_LIST_POINTERS: '/data/cards',
+    SAVED_CARDS_HEADERS: 'Authorization,accountId',
+    SAVED_CARDS_DELETE_BODY: '{"tokenKey":"{{TOKEN_KEY}}"}',
     PAYOPS_FILE: path,
   });
   if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
@@ -195,7 +208,7 @@ function tokenOf(name: string): string {
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   service.calls += 1;
   const { pathname, search } = new URL(request.url ?? '/', service.url);
-  const body = request.method === 'POST' ? JSON.stringify(await json(request)) : '';
+  const body = ['POST', 'DELETE'].includes(request.method ?? '') ? JSON.stringify(await json(request)) : '';
   const { authorization = '', accountid: accountId = '' } = request.headers;
   const carried = `${search} ${body} ${authorization} ${whoseId(String(accountId))}`;
   const whose = names.filter((name) => carried.includes(name));
@@ -231,6 +244,8 @@ function bodyOf(path: string, name: string): unknown {
       };
     case '/v1/accounts/terminals':
       return { ...done, data: { results: [{ terminalId: `terminal-${name}` }], cursor: `cursor-${name}` } };
+    case '/v1/checkout/tokenized-card-data':
+      return { ...done, data: { cards: [{ tokenKey: `card-${name}` }], status: true, message: '' } };
     case '/v1/accounts':
       return { results: [{ accountName: `account-${name}` }], cursor: '' };
     default:

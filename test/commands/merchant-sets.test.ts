@@ -136,6 +136,7 @@ describe('a command', () => {
     const { type, asked } = openSets({ own: { main: ['pay-1'], abuja: ['pay-1'] } });
     const { message } = await type('pay-1');
     expect(message?.text).toBe('Several accounts have something here · main · abuja');
+    expect(JSON.stringify(message)).toContain('/pay lookup pay-1 --account abuja');
     expect(asked).toEqual([]);
   });
 

@@ -107,7 +107,7 @@ describe.concurrent('a further account', { timeout: 120_000 }, () => {
   });
 
   it('stands in the one Home, which follows it, and in what waits for the person', async (test) => {
-    const { house, dialogue, lagos, accounts } = await openDesk(test);
+    const { house, dialogue, main, lagos, accounts } = await openDesk(test);
     await saveCard(lagos, 'CARD-L', email, '50.00');
     const tokenKey = lagos.service.state().cards[0]?.tokenKey ?? '';
     const { agent } = house.workspace.ids.users;
@@ -132,6 +132,18 @@ describe.concurrent('a further account', { timeout: 120_000 }, () => {
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     await house.until('the Home follows', () => home().includes('Your last charges'));
     expect(home()).not.toContain('Waiting for a code');
+
+    await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
+    await dialogue.close('agent');
+    const ofMain = main.service.state().cards[0]?.tokenKey ?? '';
+    await dialogue.charge('agent', { token: ofMain, email: 'olu@example.com', amount: '2,000.00' });
+    await dialogue.modalSays('agent', 'Paid (confirmed)');
+    await house.until('the Home has both', () => home().includes('NGN 2,000.00'));
+    const [, atMain = '', atLagos = ''] = home().split(/LIVE · (?:main|lagos)(?=\n.*Your last charges)/);
+    expect(atMain).toContain('NGN 2,000.00');
+    expect(atMain).not.toContain('NGN 1,000.00');
+    expect(atLagos).toContain('NGN 1,000.00');
+    expect(atLagos).not.toContain('NGN 2,000.00');
     const records = await house.storeKeys('home:');
     expect(records).toHaveLength(1);
     expect(await house.storeKeys('@lagos:home:')).toEqual([]);
