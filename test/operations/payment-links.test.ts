@@ -211,6 +211,23 @@ describe('a payment link whose answer does not come', () => {
     house.service.made = [];
     expect((await make(process)).state.kind).toBe('open');
   });
+
+  it.each([
+    ['an event of it', ({ links }: Process) => links.trigger(paidEvent)],
+    ['somebody’s look', ({ links }: Process) => links.lookNow(reference)],
+  ])('is refused when another order has the reference, whatever %s said of that one', async (_what, hear) => {
+    const house = openLinks();
+    const process = house.start();
+    house.service.made = [reference];
+    house.service.lookups = [proven, proven];
+    const beginning = await process.links.begin(request);
+    if (beginning.kind !== 'begun') throw new Error(`It is ${beginning.kind}.`);
+    await hear(process);
+    expect((await beginning.carryOn()).state.kind).toBe('refused');
+    await process.drain(60_000);
+    expect(await stateOf(process)).toBe('refused');
+    expect(house.notes()).toEqual([]);
+  });
 });
 
 describe('a payment link in a process that is killed', () => {
