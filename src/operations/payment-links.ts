@@ -74,6 +74,8 @@ export type PaymentLinksDeps = LinkStoreDeps &
     lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
     /** Where the customer is sent after paying. */
     callbackUrl: string | undefined;
+    /** A link of this person has changed. Never throws, and nobody waits for it. */
+    changed: (userIds: readonly string[]) => void;
     wait: (ms: number) => Promise<unknown>;
   };
 
@@ -184,7 +186,10 @@ function keepAnswer(
 /** Tells what is new of it and lets it rest until it is due. */
 async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecord> {
   const { link, told, turn } = record;
-  if (told < turn) await tellLink(linking, link);
+  if (told < turn) {
+    linking.changed([link.by]);
+    await tellLink(linking, link);
+  }
   return await linking.links.rest(record);
 }
 

@@ -99,6 +99,7 @@ export function openLinks() {
       rememberMs: 365 * 86_400_000,
       now: () => clock.nowMs,
       wake: () => undefined,
+      changed: () => undefined,
       wait: (ms) => Promise.resolve((clock.nowMs += ms)),
       log: () => undefined,
     });
