@@ -114,6 +114,17 @@ describe('a payment link', { timeout: 60_000 }, () => {
     expect(home()).toContain('Nothing waits for you');
   });
 
+  it('that is looked at in its form says there what was found', async (test) => {
+    const { dialogue } = await openDesk(test);
+    await dialogue.opens('agent', '/pay link');
+    await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
+    await dialogue.modalSays('agent', 'The service’s order id');
+    await dialogue.press('agent', linkActions.check);
+    const looked = await dialogue.modalSays('agent', 'proves no payment of this amount so far');
+    expect(looked.text).toContain('Payment link, not paid yet');
+    expect(dialogue.directOf('agent')).toEqual([]);
+  });
+
   it('is not saving a card when it is not to, and says nothing of one', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;

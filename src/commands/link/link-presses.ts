@@ -2,18 +2,18 @@ import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import type { Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { linkForm } from '../../slack/link/link-form.ts';
-import { lookedMessage, unknownLinkMessage } from '../../slack/link/link-list.ts';
+import { lookedLine, lookedMessage, unknownLinkMessage } from '../../slack/link/link-list.ts';
 import { linkModal } from '../../slack/link/link-message.ts';
 import { cannotPostProblem, readShareModal, shareField, shareModal } from '../../slack/link/share-modal.ts';
 import type { LinkDeps } from './link-deps.ts';
 
-/** Looks whether it is paid; the card is edited when it is. */
+/** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
 export async function checkLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
   const { value, view, updateModal, reply } = pressed;
   const looked = await deps.links.lookNow(value);
   if (!looked) return await reply(unknownLinkMessage(value));
   const { link, lookup } = looked;
-  if (view && link.state.kind !== 'open') return await updateModal(linkModal(link, deps));
+  if (view) return await updateModal(linkModal(link, deps, lookedLine(link, lookup)));
   await reply(lookedMessage(link, lookup, { place: deps, nowMs: deps.now() }));
 }
 
