@@ -1,3 +1,4 @@
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import type { Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
@@ -46,9 +47,15 @@ export async function formAgain(deps: LinkDeps, pressed: Pressed): Promise<void>
       customerEmail,
       savesCard,
       ...(customerId === undefined ? {} : { customerId }),
+      ...(isRefused ? typedReference(link) : {}),
     },
   });
   await (isRefused && pressed.view ? pressed.updateModal(form) : pressed.openModal(form));
+}
+
+/** The bot's own is that of the dialogue, and stays it. */
+function typedReference({ reference }: PaymentLink): { reference?: string } {
+  return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
 function channelOf({ places: [place], by }: PaymentLink): { channel?: string } {
