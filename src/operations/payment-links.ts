@@ -82,10 +82,15 @@ export type PaymentLinksDeps = LinkStoreDeps &
 /** As many of the newest as are looked through for open ones. */
 const mostLookedAt = 20;
 
+/** Of a link whose time is over: the service may be away, and a payment take a day to be proven. */
+const settleMs = 7 * 86_400_000;
+
 type Linking = PaymentLinksDeps & { links: LinkStore };
 
 export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
-  const linking: Linking = { ...deps, links: createLinkStore(deps) };
+  // What belongs to a link is made before the link is settled, and outlives it.
+  const rememberMs = deps.rememberMs + deps.rules.followMs + settleMs;
+  const linking: Linking = { ...deps, rememberMs, links: createLinkStore(deps) };
   const { links } = linking;
   const mine = createAgentCharges({
     store: deps.store,

@@ -128,6 +128,24 @@ describe('a payment link', () => {
     expect(await stateOf(process)).toBe('paid');
   });
 
+  it('has one card and knows its order also when it is followed for as long as it is remembered', async () => {
+    const house = openLinks(followMs);
+    const process = house.start();
+    await make(process);
+    await process.drain(2_000);
+    house.clock.nowMs += followMs;
+    house.service.lookups = [away, { kind: 'not_found' }];
+    await process.drain(600_000);
+    expect(await stateOf(process)).toBe('aged');
+    expect(house.cards()).toHaveLength(1);
+    house.service.lookups = [proven];
+    const { orderReference: _reference, ...byOrderId } = paidEvent;
+    await process.links.trigger(byOrderId);
+    await process.drain(10_000);
+    expect(await stateOf(process)).toBe('paid');
+    expect(house.cards()).toHaveLength(1);
+  });
+
   it('finds a payment whose event never came before it says that none did', async () => {
     const house = openLinks();
     const process = house.start();
