@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createExpectedLookUp, lookUpExpected } from '../operations/look-up-event.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
 import { createPaymentLinks, type PaymentLinks } from '../operations/payment-links.ts';
 import { createLookAtChannel } from '../slack/look-at-channel.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -12,11 +13,12 @@ type LinkParts = {
   payments: Pick<Payments, 'createCheckoutOrder' | 'findTransaction'>;
   clients: SlackClients;
   wake: () => void;
+  homeChanged: OpenHomes['changed'];
 };
 
 /** Payment links, put together: the orders they are made of, and what follows them until they are paid. */
 export function createLinks({ config, log, now }: Outside, parts: LinkParts): PaymentLinks {
-  const { kept, payments, clients, wake } = parts;
+  const { kept, payments, clients, wake, homeChanged } = parts;
   const { createCheckoutOrder, findTransaction } = payments;
   const lookAt = createLookAtChannel(clients.interactive);
   return createPaymentLinks({
@@ -35,6 +37,7 @@ export function createLinks({ config, log, now }: Outside, parts: LinkParts): Pa
     rememberMs: config.chargeRememberDays * 86_400_000,
     now,
     wake,
+    changed: homeChanged,
     wait: sleep,
     log,
   });

@@ -18,6 +18,8 @@ const numbered =
   /(?<![\p{L}\p{N}])(?:reference|ref|order|invoice)(?:\s(?:no\.?|number))?\s{1,3}(\d[^\s,;“"`]{2,99})/giu;
 /** The service's own id of an order only looks like a reference. */
 const orderIds = /order\s*id:?\s+\S+/giu;
+/** A longer word is none, whatever stands around it; looking where it ends would take longer than anybody waits. */
+const longestToken = 200;
 const tokens = /[^\s,;=|()[\]{}<>“”"„«»`…]+/gu;
 
 /** What stands around a word in a sentence. */
@@ -61,7 +63,7 @@ function labelledIn(text: string): string[] {
 
 function lookalikesIn(text: string): string[] {
   return Array.from(text.matchAll(tokens), ([token]) => token)
-    .filter((token) => !/^\+\d|[@:]./u.test(token))
+    .filter((token) => token.length <= longestToken && !/^\+\d|[@:]./u.test(token))
     .map((token) => token.replace(edges, ''))
     .filter((word) => looksLikeReference(word));
 }

@@ -94,6 +94,7 @@ export function stepLink(
   nowMs: number,
   rules: LinkRules,
 ): PaymentLink | undefined {
+  if (isOfAnother(link, event)) return undefined;
   switch (event.kind) {
     case 'answered':
       return answered(link, event);
@@ -108,6 +109,11 @@ export function stepLink(
         ? undefined
         : { ...link, places: [...link.places, event.place] };
   }
+}
+
+/** Before the service has answered nobody has the link: what was paid under its reference then is another order. */
+function isOfAnother({ state }: PaymentLink, { kind }: LinkEvent): boolean {
+  return state.kind === 'asking' && kind !== 'answered' && kind !== 'placed';
 }
 
 /** A link in hand is worth more than whatever was thought while its answer was awaited. */

@@ -74,16 +74,23 @@ export type PaymentLinksDeps = LinkStoreDeps &
     lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
     /** Where the customer is sent after paying. */
     callbackUrl: string | undefined;
+    /** A link of this person has changed. Never throws, and nobody waits for it. */
+    changed: (userIds: readonly string[]) => void;
     wait: (ms: number) => Promise<unknown>;
   };
 
 /** As many of the newest as are looked through for open ones. */
 const mostLookedAt = 20;
 
+/** Of a link whose time is over: the service may be away, and a payment take a day to be proven. */
+const settleMs = 7 * 86_400_000;
+
 type Linking = PaymentLinksDeps & { links: LinkStore };
 
 export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
-  const linking: Linking = { ...deps, links: createLinkStore(deps) };
+  // What belongs to a link is made before the link is settled, and outlives it.
+  const rememberMs = deps.rememberMs + deps.rules.followMs + settleMs;
+  const linking: Linking = { ...deps, rememberMs, links: createLinkStore(deps) };
   const { links } = linking;
   const mine = createAgentCharges({
     store: deps.store,
@@ -184,7 +191,10 @@ function keepAnswer(
 /** Tells what is new of it and lets it rest until it is due. */
 async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecord> {
   const { link, told, turn } = record;
-  if (told < turn) await tellLink(linking, link);
+  if (told < turn) {
+    linking.changed([link.by]);
+    await tellLink(linking, link);
+  }
   return await linking.links.rest(record);
 }
 

@@ -1,11 +1,12 @@
 import type { PostOutcome } from '../domain/delivery.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 
 export type Shared =
   | { kind: 'shared'; channel: string; ts: string }
-  /** Somebody pressed before, and it stands there; or a press before was cut off, and it may. */
+  /** Somebody pressed before, and it stands there. */
   | { kind: 'shared_before' }
-  /** It may stand there: it is not posted again. */
+  /** It may stand there, by this press or by one before that was cut off: it is not posted again. */
   | { kind: 'unsure' }
   /** Nothing was posted, and the next press tries again. */
   | { kind: 'busy' }
@@ -19,6 +20,7 @@ export type ShareOnce = (key: string, post: () => Promise<PostOutcome>) => Promi
 
 const claimed = 'claimed';
 const free = 'free';
+const done = 'shared';
 /** The button it is pressed with is gone long before. */
 const rememberMs = 7 * 86_400_000;
 
@@ -26,19 +28,25 @@ export function createShareOnce({ store }: { store: RecordStore }): ShareOnce {
   const changeRecord = createChangeRecord(store);
   return async function shareOnce(name, post) {
     const key = `share:${name}`;
-    const isOurs = await changeRecord(key, (value) =>
-      value === claimed
-        ? { kind: 'keep', result: false }
-        : { kind: 'write', value: claimed, ttlMs: rememberMs, result: true },
+    const before = await changeRecord(key, (value) =>
+      value === claimed || value === done
+        ? { kind: 'keep', result: value }
+        : { kind: 'write', value: claimed, ttlMs: rememberMs, result: undefined },
     );
-    if (!isOurs) return { kind: 'shared_before' };
+    if (before !== undefined) return { kind: before === done ? 'shared_before' : 'unsure' };
     const outcome = await post();
     const shared = sharedOf(outcome);
-    if (shared.kind === 'busy' || shared.kind === 'refused') {
-      await changeRecord(key, () => ({ kind: 'write', value: free, ttlMs: rememberMs, result: undefined }));
-    }
+    const keep = (value: string): Promise<void> =>
+      changeRecord(key, () => ({ kind: 'write', value, ttlMs: rememberMs, result: undefined }));
+    if (shared.kind === 'busy' || shared.kind === 'refused') await keep(free);
+    // It stands there, whatever the store says to it: without this line the next press is told to look.
+    if (shared.kind === 'shared') await keep(done).catch(ifAway);
     return shared;
   };
+}
+
+function ifAway(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 function sharedOf(outcome: PostOutcome): Shared {

@@ -67,11 +67,16 @@ describe('stepLink', () => {
   });
 
   it('is never paid by an event alone', () => {
-    for (const kind of ['asking', 'lost', 'unanswered', 'open'] as const) {
+    for (const kind of ['lost', 'unanswered', 'open'] as const) {
       expect(become({ kind }, { kind: 'payment_success' })?.state.kind).toBe('confirming');
     }
     expect(become({ kind: 'aged', atMs: nowMs }, { kind: 'payment_success' })?.state.kind).toBe('confirming');
     expect(become({ kind: 'refused', why: 'no' }, { kind: 'payment_success' })).toBeUndefined();
+  });
+
+  it('takes no payment for its own before anybody has it', () => {
+    const events: LinkEvent[] = [{ kind: 'payment_success' }, { kind: 'payment_failed' }, found(true)];
+    for (const event of events) expect(become({ kind: 'asking' }, event)).toBeUndefined();
   });
 
   it('says nothing of a card that was not to be saved', () => {

@@ -100,6 +100,31 @@ describe('a payment link', { timeout: 60_000 }, () => {
     await expectNothingOut(desk);
   });
 
+  it('stands in the Home of whoever asked until it is paid, without their opening it again', async (test) => {
+    const { house, dialogue } = await openDesk(test);
+    const { agent } = house.workspace.ids.users;
+    await house.workspace.act(agent, { kind: 'open_home' });
+    const home = () => JSON.stringify(house.workspace.state(agent).home?.blocks ?? []);
+    await house.until('it is shown', () => home().includes('Nothing waits for you'));
+    await dialogue.opens('agent', '/pay link 150.00');
+    await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
+    await house.until('the link is in it', () => home().includes('Payment link, not paid yet'));
+    await pay(house, reference);
+    await house.until('it has left', () => !home().includes('Your open payment links'));
+    expect(home()).toContain('Nothing waits for you');
+  });
+
+  it('that is looked at in its form says there what was found', async (test) => {
+    const { dialogue } = await openDesk(test);
+    await dialogue.opens('agent', '/pay link');
+    await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
+    await dialogue.modalSays('agent', 'The service’s order id');
+    await dialogue.press('agent', linkActions.check);
+    const looked = await dialogue.modalSays('agent', 'proves no payment of this amount so far');
+    expect(looked.text).toContain('Payment link, not paid yet');
+    expect(dialogue.directOf('agent')).toEqual([]);
+  });
+
   it('is not saving a card when it is not to, and says nothing of one', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
@@ -148,7 +173,9 @@ describe('a payment link', { timeout: 60_000 }, () => {
     await dialogue.submit('agent', { ...filled, [linkFields.reference]: 'ORDER-1001' });
     await dialogue.modalSays('agent', 'The service has an order with this reference already');
     await dialogue.press('agent', linkActions.again);
-    await dialogue.modalSays('agent', 'It charges nobody by itself');
+    const again = await dialogue.modalSays('agent', 'It charges nobody by itself');
+    // What was typed is there to be corrected: a reference that went would be the bot's, and nobody told.
+    expect(JSON.stringify(again.view.blocks)).toContain('"initial_value":"ORDER-1001"');
     await dialogue.submit('agent', { [linkFields.reference]: reference });
     await dialogue.modalSays('agent', 'The service’s order id');
     expect(await house.storeDump()).not.toContain('4111');

@@ -66,7 +66,7 @@ export const unheard: CheckoutOrderAnswer = {
 };
 
 /** The service makes each order once. `answers`: what it says instead of the next ones, after it made them. */
-export function openLinks() {
+export function openLinks(rememberMs = 365 * 86_400_000) {
   const { clock, store, deliver, posts } = house();
   const service = {
     made: [] as string[],
@@ -96,9 +96,10 @@ export function openLinks() {
       mayPost: (channel) => Promise.resolve(channel !== 'C0CLOSED01'),
       callbackUrl: undefined,
       rules: { askAgainMs: 45_000, followMs },
-      rememberMs: 365 * 86_400_000,
+      rememberMs,
       now: () => clock.nowMs,
       wake: () => undefined,
+      changed: () => undefined,
       wait: (ms) => Promise.resolve((clock.nowMs += ms)),
       log: () => undefined,
     });

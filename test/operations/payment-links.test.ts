@@ -128,6 +128,24 @@ describe('a payment link', () => {
     expect(await stateOf(process)).toBe('paid');
   });
 
+  it('has one card and knows its order also when it is followed for as long as it is remembered', async () => {
+    const house = openLinks(followMs);
+    const process = house.start();
+    await make(process);
+    await process.drain(2_000);
+    house.clock.nowMs += followMs;
+    house.service.lookups = [away, { kind: 'not_found' }];
+    await process.drain(600_000);
+    expect(await stateOf(process)).toBe('aged');
+    expect(house.cards()).toHaveLength(1);
+    house.service.lookups = [proven];
+    const { orderReference: _reference, ...byOrderId } = paidEvent;
+    await process.links.trigger(byOrderId);
+    await process.drain(10_000);
+    expect(await stateOf(process)).toBe('paid');
+    expect(house.cards()).toHaveLength(1);
+  });
+
   it('finds a payment whose event never came before it says that none did', async () => {
     const house = openLinks();
     const process = house.start();
@@ -210,6 +228,23 @@ describe('a payment link whose answer does not come', () => {
     expect(await stateOf(process)).toBe('refused');
     house.service.made = [];
     expect((await make(process)).state.kind).toBe('open');
+  });
+
+  it.each([
+    ['an event of it', ({ links }: Process) => links.trigger(paidEvent)],
+    ['somebody’s look', ({ links }: Process) => links.lookNow(reference)],
+  ])('is refused when another order has the reference, whatever %s said of that one', async (_what, hear) => {
+    const house = openLinks();
+    const process = house.start();
+    house.service.made = [reference];
+    house.service.lookups = [proven, proven];
+    const beginning = await process.links.begin(request);
+    if (beginning.kind !== 'begun') throw new Error(`It is ${beginning.kind}.`);
+    await hear(process);
+    expect((await beginning.carryOn()).state.kind).toBe('refused');
+    await process.drain(60_000);
+    expect(await stateOf(process)).toBe('refused');
+    expect(house.notes()).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createShareOnce } from '../../src/operations/share-once.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -30,7 +31,6 @@ describe('shareOnce', () => {
     const { share, posts } = stage([]);
     const all = await Promise.all(Array.from({ length: 8 }, () => share()));
     expect(all.filter(({ kind }) => kind === 'shared')).toHaveLength(1);
-    expect(all.filter(({ kind }) => kind === 'shared_before')).toHaveLength(7);
     expect((await share()).kind).toBe('shared_before');
     expect(posts()).toBe(1);
   });
@@ -58,7 +58,37 @@ describe('shareOnce', () => {
   it('never repeats a post whose answer was lost', async () => {
     const { share, posts } = stage([{ kind: 'unsure', cause: 0 }]);
     expect((await share()).kind).toBe('unsure');
-    expect((await share()).kind).toBe('shared_before');
+    expect((await share()).kind).toBe('unsure');
     expect(posts()).toBe(1);
+  });
+
+  it('does not call shared what was claimed and never posted, because the process was killed in between', async () => {
+    const store = memoryStore({ nowMs: 0 });
+    void createShareOnce({ store })('a', () => new Promise(() => undefined));
+    const after = await createShareOnce({ store })('a', () => Promise.resolve(posted));
+    expect(after).toEqual({ kind: 'unsure' });
+  });
+
+  it('is shared also when the store is away as soon as it was posted', async () => {
+    const store = memoryStore({ nowMs: 0 });
+    let isAway = false;
+    const away = async <T>(call: () => Promise<T>): Promise<T> => {
+      if (isAway) throw new StoreUnavailable('away');
+      return await call();
+    };
+    const shareOnce = createShareOnce({
+      store: {
+        create: (...args) => away(() => store.create(...args)),
+        read: (...args) => away(() => store.read(...args)),
+        write: (...args) => away(() => store.write(...args)),
+      },
+    });
+    const shared = await shareOnce('a', () => {
+      isAway = true;
+      return Promise.resolve(posted);
+    });
+    expect(shared.kind).toBe('shared');
+    isAway = false;
+    expect((await shareOnce('a', () => Promise.resolve(posted))).kind).toBe('unsure');
   });
 });

@@ -1,19 +1,20 @@
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import type { Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { linkForm } from '../../slack/link/link-form.ts';
-import { lookedMessage, unknownLinkMessage } from '../../slack/link/link-list.ts';
+import { lookedLine, lookedMessage, unknownLinkMessage } from '../../slack/link/link-list.ts';
 import { linkModal } from '../../slack/link/link-message.ts';
 import { cannotPostProblem, readShareModal, shareField, shareModal } from '../../slack/link/share-modal.ts';
 import type { LinkDeps } from './link-deps.ts';
 
-/** Looks whether it is paid; the card is edited when it is. */
+/** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
 export async function checkLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
   const { value, view, updateModal, reply } = pressed;
   const looked = await deps.links.lookNow(value);
   if (!looked) return await reply(unknownLinkMessage(value));
   const { link, lookup } = looked;
-  if (view && link.state.kind !== 'open') return await updateModal(linkModal(link, deps));
+  if (view) return await updateModal(linkModal(link, deps, lookedLine(link, lookup)));
   await reply(lookedMessage(link, lookup, { place: deps, nowMs: deps.now() }));
 }
 
@@ -46,9 +47,15 @@ export async function formAgain(deps: LinkDeps, pressed: Pressed): Promise<void>
       customerEmail,
       savesCard,
       ...(customerId === undefined ? {} : { customerId }),
+      ...(isRefused ? typedReference(link) : {}),
     },
   });
   await (isRefused && pressed.view ? pressed.updateModal(form) : pressed.openModal(form));
+}
+
+/** The bot's own is that of the dialogue, and stays it. */
+function typedReference({ reference }: PaymentLink): { reference?: string } {
+  return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
 function channelOf({ places: [place], by }: PaymentLink): { channel?: string } {

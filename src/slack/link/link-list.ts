@@ -1,6 +1,16 @@
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { actions, button, context, divider, header, headline, plainText, richText } from '../blocks.ts';
+import {
+  actions,
+  button,
+  context,
+  divider,
+  header,
+  headline,
+  plainText,
+  richText,
+  type Run,
+} from '../blocks.ts';
 import { plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import { referenceWord } from '../evidence.ts';
@@ -20,10 +30,7 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace, now
       .slice(0, mostShown)
       .flatMap((link) => [
         linkHeadline(link).block,
-        actions(
-          button({ actionId: linkActions.show, text: 'Show it', value: link.reference }),
-          button({ actionId: linkActions.check, text: 'Check now', value: link.reference }),
-        ),
+        actions(button({ actionId: linkActions.show, text: 'Show it', value: link.reference })),
       ]),
     ...(more > 0 ? [context(plainText(`… and ${more} more. They come up as these are paid.`))] : []),
     messageFoot(place, 'looked at', nowMs),
@@ -38,8 +45,14 @@ export function lookedMessage(
   { place, nowMs }: { place: ChargePlace; nowMs: number },
 ): SlackMessage {
   const { text, block } = linkHeadline(link);
-  const lines = link.state.kind === 'paid' ? [] : [richText(plain(lookUpWords(lookup)))];
+  const line = lookedLine(link, lookup);
+  const lines = line.length === 0 ? [] : [richText(line)];
   return { text, blocks: [block, ...lines, messageFoot(place, 'looked at', nowMs)] };
+}
+
+/** What a look found, in words; nothing where the link itself says it. */
+export function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
+  return state.kind === 'paid' ? [] : plain(lookUpWords(lookup));
 }
 
 function lookUpWords(lookup: Lookup): string {
