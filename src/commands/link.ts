@@ -7,7 +7,7 @@ import { homeLinks } from '../slack/link/link-list.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { askForLink } from './link/ask-for-link.ts';
 import type { LinkDeps } from './link/link-deps.ts';
-import { checkLink, formAgain, openShare, shareLink, showLink } from './link/link-presses.ts';
+import { channelOf, checkLink, formAgain, openShare, shareLink, showLink } from './link/link-presses.ts';
 
 export type { LinkDeps };
 
@@ -59,11 +59,6 @@ function parsePrefill([first, ...rest]: readonly string[]): Parsed<LinkPrefill> 
   if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
   const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
   return problem(`${said} The customer and everything else are asked for in a form.`);
-}
-
-/** A conversation of two people is no channel: who asks there is told alone. */
-function channelOf({ channelId }: Caller): { channel?: string } {
-  return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
 }
 
 async function open(deps: LinkDeps, { userId }: Caller): Promise<HomeBlock[]> {

@@ -1,7 +1,7 @@
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import type { Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { linkForm } from '../../slack/link/link-form.ts';
 import { lookedLine, lookedMessage, unknownLinkMessage } from '../../slack/link/link-list.ts';
 import { linkModal } from '../../slack/link/link-message.ts';
@@ -40,7 +40,7 @@ export async function formAgain(deps: LinkDeps, pressed: Pressed): Promise<void>
   const form = linkForm({
     place: deps,
     currencies: deps.currencies,
-    ...channelOf(link),
+    ...(pressed.caller.channelId === undefined ? placeOf(link) : channelOf(pressed.caller)),
     prefill: {
       amountMinor: money.minor,
       currency: money.currency,
@@ -58,7 +58,13 @@ function typedReference({ reference }: PaymentLink): { reference?: string } {
   return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
 }
 
-function channelOf({ places: [place], by }: PaymentLink): { channel?: string } {
+/** A conversation of two people is no channel: who asks there is told alone. */
+export function channelOf({ channelId }: Caller): { channel?: string } {
+  return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
+}
+
+/** Where nothing says where the person is, in a modal: the channel that the link was asked for in. */
+function placeOf({ places: [place], by }: PaymentLink): { channel?: string } {
   return place === undefined || place === by ? {} : { channel: place };
 }
 
