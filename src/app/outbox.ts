@@ -108,7 +108,7 @@ export function startWork({ config, log }: Outside, parts: WorkParts): Worker {
 /** What tells the channels: the kinds of work in the store's outbox, and what can be said of its health. */
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
   const { kept, payments, clients, receiving, charges, links, alerts } = parts;
-  const place = chargePlace(config);
+  const place = { ...chargePlace(config), canListCards: payments.savedCards.kind === 'ready' };
   const whose = parts.ids && placeWords(place.environment, place.account);
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const refusals = createRefusals();
@@ -145,7 +145,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs),
     report,
     ...place,
-    canListCards: payments.savedCards.kind === 'ready',
     leaseMs,
     postTimeoutMs: config.slackTimeoutSeconds * 1_000,
     giveUpMs: config.deliveryGiveUpHours * 3_600_000,

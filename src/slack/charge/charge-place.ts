@@ -9,6 +9,8 @@ export type ChargePlace = {
   account: string;
   /** The bot has accounts of the other environment too: whoever charges must not take one for the other. */
   isMixed?: boolean;
+  /** `/pay cards` lists a customer's saved cards here. */
+  canListCards?: boolean;
 };
 
 export const moneyWords: Record<Environment, string> = {

@@ -57,6 +57,14 @@ describe('what is shown of a payment link', () => {
     expect(shown(linkMessage(linkThat('confirming'), place, about))).toContain('Give no value');
   });
 
+  it('sends whoever misses the card’s token to the list of saved cards, where there is one', () => {
+    const paid: PaymentLink = { ...linkThat('paid'), cardSaved: { kind: 'no_token' } };
+    const names = (where: Parameters<typeof linkMessage>[1]): boolean =>
+      shown(linkMessage(paid, where, about)).includes('/pay cards');
+    expect(names(place)).toBe(false);
+    expect(names({ ...place, canListCards: true })).toBe(true);
+  });
+
   it('keeps the two references apart in words', () => {
     const words = shown(linkMessage(linkThat('open'), place, about));
     expect(words).toMatch(/Our reference.*for look-ups and events/);
