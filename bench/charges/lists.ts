@@ -84,7 +84,7 @@ async function askBoth({ agents, stage, calls, codeMs, doubtMs, used }: House): 
   const [waiting, ms] = await clocked(() => stage.desk.waitingFor(agent));
   codeMs.push(ms);
   const before = callsInAll(calls);
-  const [inDoubt, allMs] = await clocked(() => stage.desk.inDoubt());
+  const [{ charges: inDoubt }, allMs] = await clocked(() => stage.desk.inDoubt());
   used.push(callsInAll(calls) - before);
   doubtMs.push(allMs);
   check(inDoubt.length === agents * doubtsEach, `${inDoubt.length} charges in doubt`);

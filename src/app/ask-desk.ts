@@ -131,15 +131,8 @@ async function listDoubts(
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
   const openCharges = createOpenCharges({ store });
-  const unread: string[] = [];
-  const charges = await chargesInDoubt({
-    store,
-    sealer,
-    log: outside.log,
-    openCharges,
-    unread: (reference) => void unread.push(reference),
-  });
-  const view = { charges, unread, place, nowMs: outside.now() };
+  const doubts = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
+  const view = { ...doubts, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
   return { exitCode: doubtExitCode(view), words: '' };
 }

@@ -14,15 +14,15 @@ export function doubtCommand(deps: ShowDeps): Command {
     permission: 'doubt',
     menu: { text: 'Doubts', opens: 'message' },
     open: async ({ userId }) =>
-      openDoubts((await deps.desk.inDoubt()).filter(({ agent }) => agent === userId)),
+      openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
     effect: 'none',
     parse: (words) =>
       words.length === 0
         ? parsed(undefined)
         : problem('Nothing follows “doubt”: it lists every charge in doubt.'),
-    knows: async () => (await deps.desk.inDoubt()).length > 0,
+    knows: async () => (await deps.desk.inDoubt()).charges.length > 0,
     run: async () => doubtMessage(await deps.desk.inDoubt(), deps, deps.now()),
 
-    home: async () => homeCharges('In doubt', await deps.desk.inDoubt(), deps, deps.now()),
+    home: async () => homeCharges('In doubt', (await deps.desk.inDoubt()).charges, deps, deps.now()),
   });
 }

@@ -1,3 +1,4 @@
+import type { Doubts } from './charges-in-doubt.ts';
 import type { EndedCard } from '../domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../domain/card-refusal.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
@@ -94,7 +95,7 @@ export type ChargeDesk = {
   /** Charges that wait for a code this person is to enter, oldest first. */
   waitingFor(userId: string): Promise<readonly ChargeSeen[]>;
   /** Charges whose outcome is not known, everybody's, oldest first; those under review at the end. */
-  inDoubt(): Promise<readonly ChargeSeen[]>;
+  inDoubt(): Promise<Doubts>;
   /** This person's last charges, newest first. */
   recent(userId: string, max: number): Promise<readonly ChargeSeen[]>;
   /** A checkout page on which the customer pays the same amount and saves the card anew; the same one when asked again. */

@@ -204,7 +204,8 @@ export function createFakeDesk(): FakeDesk {
     },
     async inDoubt() {
       await called('doubt');
-      return [...charges.values()].filter(({ state }) => state.kind === 'confirming');
+      const doubtful = [...charges.values()].filter(({ state }) => state.kind === 'confirming');
+      return { charges: doubtful, unread: [] };
     },
     async recent(userId, max) {
       await called('recent');

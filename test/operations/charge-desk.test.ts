@@ -251,10 +251,10 @@ describe('a charge in doubt', () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     const submitted = await submit(process);
-    expect((await process.desk.inDoubt()).map((one) => one.reference)).toEqual([reference]);
+    expect((await process.desk.inDoubt()).charges.map((one) => one.reference)).toEqual([reference]);
     if (submitted.kind === 'begun') await submitted.carryOn();
     expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-    expect(await process.desk.inDoubt()).toEqual([]);
+    expect((await process.desk.inDoubt()).charges).toEqual([]);
     expect((await process.desk.recent(ada, 5)).map((one) => one.reference)).toEqual([reference]);
   });
 

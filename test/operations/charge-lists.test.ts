@@ -25,7 +25,10 @@ describe('the lists of charges, when the key of one charge is gone', () => {
     process.deps.fingerprint = () => Promise.resolve('a third card');
     await submit(process, 'V3');
     expect(await process.desk.waitingFor(ada)).toMatchObject([{ reference: referenceOf('V2') }]);
-    expect(await process.desk.inDoubt()).toMatchObject([{ reference: referenceOf('V3') }]);
+    expect(await process.desk.inDoubt()).toMatchObject({
+      charges: [{ reference: referenceOf('V3') }],
+      unread: [reference],
+    });
   });
 
   it('keep it, and let its agent go on charging, however long the list grows', async () => {

@@ -59,10 +59,18 @@ function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
 
 /** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
 export function doubtMessage(
-  charges: readonly ChargeSeen[],
+  { charges, unread }: { charges: readonly ChargeSeen[]; unread: readonly string[] },
   place: ChargePlace,
   nowMs: number,
 ): SlackMessage {
+  const hidden = unopened(unread);
+  if (charges.length === 0 && hidden.length > 0) {
+    const { text, block } = headline(
+      `❔ ${counted(unread.length, 'charge', 'charges')} cannot be opened`,
+      [],
+    );
+    return { text, blocks: [block, ...hidden, messageFoot(place, 'looked at', nowMs)] };
+  }
   if (charges.length === 0) {
     const { text, block } = headline('No charge is in doubt', []);
     const line = plain('No outcome is open: what was charged is settled, or waits for a code.');
@@ -75,9 +83,26 @@ export function doubtMessage(
       ...doubtButtons(charge),
     ]),
     more: 'They come up as these are settled; each is looked up by itself all the same.',
+    last: hidden,
     place,
     nowMs,
   });
+}
+
+/** Charges that are on record and sealed with a key that is not here: nobody may take them for settled. */
+function unopened(unread: readonly string[]): HomeBlock[] {
+  if (unread.length === 0) return [];
+  const shown = unread
+    .slice(0, mostShown)
+    .flatMap((reference) => [words(' '), code(referenceWord(reference))]);
+  const rest = unread.length > mostShown ? ` and ${unread.length - mostShown} more` : '';
+  return [
+    richText(
+      [bold('Cannot be opened:'), ...shown, words(rest)],
+      labelled('What it means', 'their outcome is not known here, and the bot does nothing about them.'),
+      labelled('Next', 'do not charge them again; tell whoever runs the bot: a sealing key is missing.'),
+    ),
+  ];
 }
 
 function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
@@ -151,11 +176,12 @@ type List = {
   title: string;
   items: readonly HomeBlock[][];
   more: string;
+  last?: readonly HomeBlock[];
   place: ChargePlace;
   nowMs: number;
 };
 
-function listMessage({ title, items, more, place, nowMs }: List): SlackMessage {
+function listMessage({ title, items, more, last = [], place, nowMs }: List): SlackMessage {
   const { text, block } = headline(title, []);
   return {
     text,
@@ -163,6 +189,7 @@ function listMessage({ title, items, more, place, nowMs }: List): SlackMessage {
       block,
       ...items.slice(0, mostShown).flat(),
       ...moreLine(items.length, more),
+      ...last,
       messageFoot(place, 'looked at', nowMs),
     ],
   };

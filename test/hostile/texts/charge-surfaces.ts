@@ -57,7 +57,11 @@ export const chargeSurfaces: readonly Surface[] = [
     chargeDirectMessage(outside.random.pick(toldKinds), chargeOf(outside), placeOf(outside), about),
   ),
   messageOf('charges in doubt', (outside) =>
-    doubtMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+    doubtMessage(
+      { charges: [chargeOf(outside), chargeOf(outside)], unread: [outside.text()] },
+      placeOf(outside),
+      nowMs,
+    ),
   ),
   messageOf('charges that wait for a code', (outside) =>
     pendingCodesMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),

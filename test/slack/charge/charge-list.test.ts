@@ -22,7 +22,7 @@ describe('pendingCodesMessage', () => {
 
 describe('doubtMessage', () => {
   it('says who, since when, what happens next and when', () => {
-    expect(lines(doubtMessage([inDoubt({ sends: 2 })], live, nowMs))).toEqual([
+    expect(lines(doubtMessage({ charges: [inDoubt({ sends: 2 })], unread: [] }, live, nowMs))).toEqual([
       '❔ 1 charge without a known outcome',
       '❔ In doubt, checking · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       'By: @U0AGENT01, since 2026-09-14 13:36 UTC, asked 2 times under the one reference',
@@ -33,30 +33,46 @@ describe('doubtMessage', () => {
   });
 
   it('never promises a time that is over', () => {
-    const overdue = lines(doubtMessage([inDoubt({ dueAt: nowMs - minuteMs })], live, nowMs));
+    const overdue = lines(
+      doubtMessage({ charges: [inDoubt({ dueAt: nowMs - minuteMs })], unread: [] }, live, nowMs),
+    );
     expect(overdue).toContain('Next: it is being looked up now. Do not charge again.');
   });
 
   it('says what a person must do about a review', () => {
-    const shown = lines(doubtMessage([concluded('review')], live, nowMs)).join('\n');
+    const shown = lines(doubtMessage({ charges: [concluded('review')], unread: [] }, live, nowMs)).join('\n');
     expect(shown).toContain('Do not charge again, and give no value');
     expect(shown).toContain('a person must look');
   });
 
   it('offers a look now only where one can be asked for', () => {
-    const message = doubtMessage([seen(), inDoubt(), concluded('review')], live, nowMs);
+    const message = doubtMessage(
+      { charges: [seen(), inDoubt(), concluded('review')], unread: [] },
+      live,
+      nowMs,
+    );
     expect(buttons(message)).toHaveLength(2);
   });
 
   it('shows ten at most and says how many more', () => {
-    const message = doubtMessage(twelve, live, nowMs);
+    const message = doubtMessage({ charges: twelve, unread: [] }, live, nowMs);
     expect(buttons(message)).toHaveLength(10);
     expect(message.text).toBe('❔ 12 charges without a known outcome');
     expect(lines(message).join('\n')).toContain('… and 2 more.');
   });
 
   it('says that there is none', () => {
-    expect(doubtMessage([], live, nowMs).text).toBe('No charge is in doubt');
+    expect(doubtMessage({ charges: [], unread: [] }, live, nowMs).text).toBe('No charge is in doubt');
+  });
+
+  it('never says so while charges are there that cannot be opened', () => {
+    const alone = doubtMessage({ charges: [], unread: ['pay-a', 'pay-b'] }, live, nowMs);
+    expect(alone.text).toBe('❔ 2 charges cannot be opened');
+    expect(lines(alone).join('\n')).toContain('pay-b');
+    expect(lines(alone).join('\n')).toContain('do not charge them again');
+    const beside = doubtMessage({ charges: [inDoubt()], unread: ['pay-a'] }, live, nowMs);
+    expect(beside.text).toBe('❔ 1 charge without a known outcome');
+    expect(lines(beside).join('\n')).toContain('Cannot be opened: pay-a');
   });
 });
 

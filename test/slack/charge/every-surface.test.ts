@@ -34,16 +34,15 @@ const notes: readonly ChargeNote[] = [
   ),
 ];
 
+const manyReferences = Array.from({ length: 40 }, (_, index) => `pay-${'x'.repeat(40)}${index}`);
+
 function messagesOf(charge: ChargeSeen, place = sandbox): SlackMessage[] {
   return [
     chargeMessage(charge, place, { key: 'k', mayBeRepeat: true, isFirst: false }),
     ...notes.map((note) => chargeNoteMessage(note, charge, place, about)),
     ...toldKinds.map((what) => chargeDirectMessage(what, charge, place, about)),
-    doubtMessage(
-      Array.from({ length: 12 }, () => charge),
-      place,
-      nowMs,
-    ),
+    doubtMessage({ charges: Array.from({ length: 12 }, () => charge), unread: manyReferences }, place, nowMs),
+    doubtMessage({ charges: [], unread: manyReferences }, place, nowMs),
     pendingCodesMessage(
       Array.from({ length: 12 }, () => charge),
       place,
