@@ -9,6 +9,10 @@ function tile(color: string, mark: SVGTemplateResult): SVGTemplateResult {
   return svg`<rect x="1" y="1" width="18" height="18" rx="4" fill=${color} /><g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${mark}</g>`;
 }
 
+function square(color: string): SVGTemplateResult {
+  return svg`<rect x="2" y="2" width="16" height="16" rx="2" fill=${color} />`;
+}
+
 function line(mark: SVGTemplateResult): SVGTemplateResult {
   return svg`<g fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round">${mark}</g>`;
 }
@@ -45,6 +49,14 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '🔵': svg`<circle cx="10" cy="10" r="8" fill="#2f74c0" />`,
   '⚪': svg`<circle cx="10" cy="10" r="7.5" fill="#e6e8ec" stroke="#9aa0aa" />`,
   '⚫': svg`<circle cx="10" cy="10" r="8" fill="#3b3f46" />`,
+  '🟦': square('#2f74c0'),
+  '🟪': square('#7d4fc0'),
+  '🟧': square('#e07b1f'),
+  '🟨': square('#e3b21c'),
+  '🟫': square('#8a5a2b'),
+  '⬛': square('#3b3f46'),
+  '⬜': square('#e6e8ec'),
+  '📄': svg`<path d="M4 1.500h8l4 4v13H4z" fill="#fff" stroke="#5b6472" stroke-width="1.6" stroke-linejoin="round" /><path d="M6.500 9h7M6.500 12h7M6.500 15h5" stroke="#5b6472" stroke-width="1.4" />`,
   '🚨': svg`<path d="M4.5 15v-4a5.5 5.5 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.5 1.500M17 4l-1.5 1.5" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
   '🔔': svg`<path d="M4 14.500c1.5-1.5 1-6 2-8a4.5 4.5 0 0 1 8 0c1 2 .5 6.5 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
   '📨': svg`<rect x="5" y="4.5" width="14" height="11" rx="1.5" fill="#fff" stroke="#5b6472" stroke-width="1.6" /><path d="m5.5 5.5 6.5 5.500 6.5-5.5" fill="none" stroke="#5b6472" stroke-width="1.6" stroke-linejoin="round" /><path d="M1 7.500h2.500M0.500 10.500h3M1 13.500h2.500" stroke="#2f74c0" stroke-width="1.6" stroke-linecap="round" />`,
