@@ -31,7 +31,9 @@ describe(`three accounts in one bot (seed ${seed})`, { timeout: 240_000 }, () =>
     const scene = await openScene(test);
     const { accounts, bot } = scene;
     const random = createRandom(seed);
-    const walks = people.map((person, index) => walk(scene, person, random.fork(`${person}${index}`)));
+    const walks = people.map((person, index) =>
+      walk({ ...scene, person, random: random.fork(`${person}${index}`), account: index }),
+    );
     const disturbing = disturb(scene, random.fork('disturb'));
     await Promise.all([...walks, disturbing]);
     // A channel takes one post a second, so what the last account has to say may be waiting still.
@@ -108,12 +110,15 @@ function firstAmount(account: number, customer: number): string {
   return `${account + 1}${customer + 1}0.00`;
 }
 
-async function walk(scene: Scene, person: Person, random: Random): Promise<void> {
-  for (let turn = 0; turn < actionsEach; turn += 1) {
+/** Each begins with a charge at an account of their own, so that chance leaves none of them out. */
+async function walk(first: Turn): Promise<void> {
+  const { random } = first;
+  await charge(first);
+  for (let turn = 1; turn < actionsEach; turn += 1) {
     const account = random.below(names.length);
     const act = random.pick([lookUp, lookUp, charge, charge, charge, list, changeEmail]);
     // oxlint-disable-next-line no-await-in-loop -- a person does one thing after the other
-    await act({ ...scene, person, random, account });
+    await act({ ...first, account });
   }
 }
 
