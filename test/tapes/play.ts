@@ -20,7 +20,14 @@ const submitted: Extract<ChargeEvent, { kind: 'submitted' }> = {
   by: 'U1',
 };
 
-type Task = { replica: number; flow: Flow; at: Await; answer: Answer | undefined };
+type Task = {
+  replica: number;
+  flow: Flow;
+  at: Await;
+  answer: Answer | undefined;
+  /** When its call left, if it stands at one. */
+  leftAt: number;
+};
 type World = ReturnType<typeof createWorld>;
 
 /**
@@ -83,7 +90,8 @@ function start(world: World, replica: number, begin: (deps: ReplicaDeps) => Flow
   const deps = world.replicas[replica];
   if (!deps) return;
   const flow = begin(deps);
-  resume(world, { replica, flow, at: { kind: 'pause' }, answer: undefined }, undefined);
+  const task: Task = { replica, flow, at: { kind: 'pause' }, answer: undefined, leftAt: world.clock.time };
+  resume(world, task, undefined);
 }
 
 /** Runs a task to its next await. A request leaves in the same breath as its deadline is checked. */
@@ -94,12 +102,14 @@ function resume(world: World, task: Task, answer: Answer | undefined): void {
   if (result.done) return;
   const at = result.value;
   if (at.kind === 'call') at.onLeave();
-  world.tasks.push({ ...task, at, answer: undefined });
+  world.tasks.push({ ...task, at, answer: undefined, leftAt: world.clock.time });
 }
 
 /** One thing happens to a task: it goes on, its request arrives, or its answer does. */
 function advance(world: World, task: Task): void {
   if (task.at.kind === 'pause') resume(world, task, undefined);
+  // A process that stood still for a day cannot have kept its request on the way for so long.
+  else if (!task.answer && world.clock.time - task.leftAt > longestOnTheWayMs) resume(world, task, undefined);
   else if (!task.answer) task.answer = world.service.answer(task.at.call);
   else resume(world, task, task.answer);
 }
@@ -112,8 +122,7 @@ function pick(world: World): Task | undefined {
 function lose(world: World): void {
   const task = pick(world);
   if (task?.at.kind !== 'call') return;
-  if (!task.answer && world.draw(2) === 1)
-    world.zombies.push({ call: task.at.call, leftAt: world.clock.time });
+  if (!task.answer && world.draw(2) === 1) world.zombies.push({ call: task.at.call, leftAt: task.leftAt });
   resume(world, task, undefined);
 }
 
@@ -147,9 +156,8 @@ function crash(world: World): void {
   const dead = [...world.tasks, ...world.stalled].filter((task) => task.replica === replica);
   world.tasks = world.tasks.filter((task) => task.replica !== replica);
   world.stalled = world.stalled.filter((task) => task.replica !== replica);
-  for (const { at, answer } of dead) {
-    if (at.kind === 'call' && !answer && world.draw(2) === 1)
-      world.zombies.push({ call: at.call, leftAt: world.clock.time });
+  for (const { at, answer, leftAt } of dead) {
+    if (at.kind === 'call' && !answer && world.draw(2) === 1) world.zombies.push({ call: at.call, leftAt });
   }
 }
 
