@@ -8,9 +8,7 @@ import { printList } from '../cli/list-output.ts';
 import { lookupExitCode, lookupJson, lookupText } from '../cli/lookup-output.ts';
 import { outsideProblem } from '../cli/problem-words.ts';
 import type { Screen } from '../cli/screen.ts';
-import { accountMatches } from '../domain/account.ts';
 import { confirm } from '../domain/confirmation.ts';
-import { terminalMatches } from '../domain/terminal.ts';
 import { newErrorId } from '../log.ts';
 import { chargesInDoubt } from '../operations/charges-in-doubt.ts';
 import { accountColumns, terminalColumns } from '../operations/list-csv.ts';
@@ -84,7 +82,6 @@ async function answer(desk: Desk, question: DeskQuestion): Promise<CommandEnd> {
         list: lists.terminals,
         subject: terminalSubject,
         columns: terminalColumns,
-        matches: terminalMatches,
       };
       return await printList(terminals, question, listDeps);
     }
@@ -93,7 +90,6 @@ async function answer(desk: Desk, question: DeskQuestion): Promise<CommandEnd> {
         list: lists.accounts,
         subject: accountSubject,
         columns: accountColumns,
-        matches: accountMatches,
       };
       return await printList(accounts, question, listDeps);
     }

@@ -1,13 +1,14 @@
 import type { Reading } from '../domain/service-page.ts';
 import { listCsv } from '../operations/list-csv.ts';
-import { ListForgotten, type ServiceList } from '../operations/service-list.ts';
+import type { ServiceList } from '../operations/service-list.ts';
+import type { WalkStop } from '../operations/service-pages.ts';
 import type { ListSubject } from '../slack/list/list-message.ts';
 import { outsideText } from '../slack/text.ts';
 import type { ListQuestion } from './command-words.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonText } from './json-text.ts';
 import { isoTime, merchantJson, shortText, type Place } from './lines.ts';
-import { outsideProblem, type Problem } from './problem-words.ts';
+import { listGone, outsideProblem, type Problem } from './problem-words.ts';
 import type { Screen } from './screen.ts';
 
 export type DeskList<Row> = {
@@ -16,8 +17,6 @@ export type DeskList<Row> = {
   subject: ListSubject<Row>;
   /** Its columns for programs: under the specification's own names, without what a file must not hold. */
   columns: Parameters<typeof listCsv<Row>>[0];
-  /** Whether each of the words, lower-case, stands in it. */
-  matches: (row: Row, words: readonly string[]) => boolean;
 };
 
 export type ListDeps = { screen: Screen; place: Place; now: () => number };
@@ -44,7 +43,7 @@ export async function printList<Row>(
   const done = screen.progress(() => progressWords(desk.subject, question, progress));
   try {
     const of = await desk.list.begin(owner);
-    const pages = matching(desk, question, readPages(desk.list, of, { question, progress }), progress);
+    const pages = foundIn(desk.list, of, { question, progress });
     for await (const piece of piecesOf(desk, question, { ...deps, pages, progress, readAtMs: now() })) {
       if (piece !== '') await screen.out(piece);
     }
@@ -59,20 +58,30 @@ function readsOn({ all, filter, output }: ListQuestion): boolean {
   return all || filter !== '' || output === 'csv';
 }
 
-async function* readPages<Row>(
+/** What the filter finds, page by page, with how far the list is read noted beside it. */
+async function* foundIn<Row>(
   list: ServiceList<Row>,
   of: { owner: string; list: string },
   { question, progress }: { question: ListQuestion; progress: Progress },
 ): AsyncGenerator<readonly Row[]> {
+  const mostCalls = readsOn(question) ? Infinity : 0;
+  const walking = list.matchingPages({ ...of, filter: question.filter, mostCalls });
+  let end: Reading['end'] = 'last_page';
   try {
-    if (!readsOn(question)) {
-      const page = await list.show({ ...of, filter: '', number: 0, mostCalls: 0 });
-      if (page.kind === 'gone') throw new ListForgotten();
-      yield page.items;
-      progress.end = { kind: page.reading.end };
-      return;
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
+      const next = await walking.next();
+      if (next.done) {
+        progress.end = endOfWalk(next.value, end);
+        return;
+      }
+      const { items, reading } = next.value;
+      end = reading.end;
+      progress.pages = reading.pages;
+      progress.items = reading.items;
+      progress.found += items.length;
+      yield items;
     }
-    progress.end = { kind: yield* list.everyPage(of) };
   } catch (error) {
     const problem = outsideProblem(error);
     if (!problem) throw error;
@@ -80,22 +89,17 @@ async function* readPages<Row>(
   }
 }
 
-async function* matching<Row>(
-  { matches }: DeskList<Row>,
-  { filter }: ListQuestion,
-  pages: AsyncIterable<readonly Row[]>,
-  progress: Progress,
-): AsyncGenerator<readonly Row[]> {
-  const words = filter
-    .toLowerCase()
-    .split(/\s+/u)
-    .filter((word) => word !== '');
-  for await (const page of pages) {
-    const found = words.length === 0 ? page : page.filter((row) => matches(row, words));
-    progress.pages += 1;
-    progress.items += page.length;
-    progress.found += found.length;
-    yield found;
+/** `last`: what the last page that was read said of the next. */
+function endOfWalk(stop: WalkStop | undefined, last: Reading['end']): End {
+  switch (stop?.kind) {
+    case undefined:
+    case 'enough_calls':
+      return { kind: last };
+    case 'failure':
+      throw stop.failure;
+    case 'gone':
+    case 'cursor_refused':
+      return { kind: 'broke_off', problem: listGone };
   }
 }
 

@@ -1,9 +1,15 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { ListForgotten } from '../operations/service-list.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 
 export type Problem = { exitCode: ExitCode; words: string };
+
+/** A list that is forgotten, or whose cursor the service no longer takes. */
+export const listGone: Problem = {
+  exitCode: exitCodes.noAnswer,
+  words:
+    'The service does not take its own cursor any more, or the list was read for too long.\nNext: read it anew.',
+};
 
 /** What the outside did and what helps, for whoever can change the settings; undefined for a bug. */
 export function outsideProblem(error: unknown): Problem | undefined {
@@ -12,10 +18,6 @@ export function outsideProblem(error: unknown): Problem | undefined {
     const next =
       'Next: check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.';
     return { exitCode: exitCodes.noAnswer, words: `The store does not answer: ${error.message}\n${next}` };
-  }
-  if (error instanceof ListForgotten) {
-    const words = 'The service does not take its own cursor any more, or the list was read for too long.';
-    return { exitCode: exitCodes.noAnswer, words: `${words}\nNext: read it anew.` };
   }
   return undefined;
 }

@@ -41,11 +41,6 @@ export type ServiceList<Item> = {
    * thrown only when there is nothing to show.
    */
   show(request: ListRequest): Promise<ListAnswer<Item>>;
-  /**
-   * The items of every page, the service's order, reading on to the end: one page in memory at a time. Gives how the
-   * list ended. Throws what stops it, ListForgotten included.
-   */
-  everyPage(of: ListOf): AsyncGenerator<readonly Item[], Reading['end']>;
   /** What matches, page by page, with how far the list is read. Gives why it ended; undefined at the list's own end. */
   matchingPages(
     request: Pick<ListRequest, 'owner' | 'list' | 'filter' | 'mostCalls'>,
@@ -53,14 +48,6 @@ export type ServiceList<Item> = {
 };
 
 export type MatchingItems<Item> = { items: readonly Item[]; reading: Reading };
-
-/** The list was forgotten while it was read. */
-export class ListForgotten extends Error {
-  constructor() {
-    super('The list is not remembered any more.');
-    this.name = 'ListForgotten';
-  }
-}
 
 export type ServiceListDeps<Item> = ServicePagesDeps<Item> & {
   /** Whether the item is one of those that these words, lower-case, look for. */
@@ -100,24 +87,6 @@ export function createServiceList<Item>(deps: ServiceListDeps<Item>): ServiceLis
         const { page, calls } = next.value;
         shown.add(page, calls);
         if (shown.isComplete()) return shown.page(undefined);
-      }
-    },
-
-    async *everyPage(of) {
-      const walking = pages.walk(of, Infinity);
-      let last: Reading['end'] = 'last_page';
-      for (;;) {
-        // oxlint-disable-next-line no-await-in-loop
-        const next = await walking.next();
-        if (!next.done) {
-          last = next.value.page.end;
-          yield next.value.page.items;
-          continue;
-        }
-        const end = next.value;
-        if (end?.kind === 'failure') throw end.failure;
-        if (end) throw new ListForgotten();
-        return last;
       }
     },
 

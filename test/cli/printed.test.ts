@@ -14,7 +14,7 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Reading } from '../../src/domain/service-page.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { ListForgotten } from '../../src/operations/service-list.ts';
+import type { WalkStop } from '../../src/operations/service-pages.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
 import { terminalColumns } from '../../src/operations/list-csv.ts';
 import { terminalSubject } from '../../src/slack/list/list-subjects.ts';
@@ -107,11 +107,14 @@ describe('hostile words of the service', () => {
 
 type Printed = { out: string; code: number; words: string };
 
+/** What the last page says of the next, and why the walk stops before the list does. */
+type Ending = { end?: Reading['end']; stop?: () => WalkStop | undefined };
+
 /** A list whose walk gives these pages and then ends so. */
 async function printList(
   pages: readonly (readonly Terminal[])[],
   output: Output,
-  ends: () => Reading['end'] = () => 'last_page',
+  { end = 'last_page', stop = () => undefined }: Ending = {},
 ): Promise<Printed> {
   let out = '';
   const screen: Screen = {
@@ -124,15 +127,18 @@ async function printList(
     begin: async (owner: string) => ({ owner, list: 'l' }),
     latest: async () => undefined,
     show: async () => ({ kind: 'gone' }) as const,
-    async *everyPage() {
-      yield* pages;
-      return ends();
-    },
-    matchingPages: () => {
-      throw new Error('not asked for here');
+    async *matchingPages() {
+      let items = 0;
+      for (const [index, page] of pages.entries()) {
+        items += page.length;
+        const isLast = index === pages.length - 1;
+        const reading = { pages: index + 1, items, calls: 0, readAt: 0, end: isLast ? end : 'more' } as const;
+        yield { items: page, reading };
+      }
+      return stop();
     },
   };
-  const desk = { list, subject: terminalSubject, columns: terminalColumns, matches: () => true };
+  const desk = { list, subject: terminalSubject, columns: terminalColumns };
   const question = { command: 'terminals', output, filter: '', all: true } as const;
   const { exitCode: code, words } = await printDeskList(desk, question, { screen, place, now: () => 0 });
   return { out, code, words };
@@ -154,16 +160,18 @@ describe('a list', () => {
   });
 });
 
-function breaking(error: Error) {
-  return () => {
-    throw error;
+function breaking(error: Error): Ending {
+  return {
+    stop: () => {
+      throw error;
+    },
   };
 }
 
 describe('a list that is not whole', () => {
   it.each([
-    ['a repeated cursor', () => 'repeated_cursor' as const, 'the same cursor twice'],
-    ['a forgotten list', breaking(new ListForgotten()), 'read it anew'],
+    ['a repeated cursor', { end: 'repeated_cursor' } satisfies Ending, 'the same cursor twice'],
+    ['a forgotten list', { stop: () => ({ kind: 'gone' }) } satisfies Ending, 'read it anew'],
     ['a store that went away', breaking(new StoreUnavailable('away')), 'The store does not answer'],
   ])('because of %s says so, and its document is one that says so too', async (_, ends, words) => {
     for (const output of ['text', 'csv', 'json'] as const) {

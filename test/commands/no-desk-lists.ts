@@ -4,7 +4,7 @@ function nobody(): never {
   throw new Error('no list is read and no account or link is asked for here');
 }
 
-const noList = { begin: nobody, latest: nobody, show: nobody, everyPage: nobody, matchingPages: nobody };
+const noList = { begin: nobody, latest: nobody, show: nobody, matchingPages: nobody };
 
 /** For verbs that have nothing to do with the service's lists and links. */
 export const noDeskLists: Pick<
