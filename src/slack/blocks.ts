@@ -24,7 +24,7 @@ import type {
 } from '@slack/types';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
-import { cut, mrkdwnText, utcTime, visible } from './text.ts';
+import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
 /** Slack refuses empty text, and outside text can be empty after cleaning. */
 const nothing = '–';
@@ -208,7 +208,7 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
   const rest = details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`);
   const sentence = mrkdwnText([state, ...rest].join(''), limits.sectionText);
-  return { text: sentence, block: richText([bold(state), words(rest.join(''))]) };
+  return { text: sentence, block: richText([bold(oneLine(state)), words(rest.join(''))]) };
 }
 
 /** Longer cells make a table unreadable before they make it invalid. */

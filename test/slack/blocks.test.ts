@@ -98,6 +98,12 @@ describe('mrkdwn', () => {
 });
 
 describe('headline', () => {
+  it('shows the sentence that is read aloud when outside words left a hole in it', () => {
+    const { text, block } = headline('🔎 Looking up  …', []);
+    expect(text).toBe('🔎 Looking up …');
+    expect(JSON.stringify(block)).toContain('"🔎 Looking up …"');
+  });
+
   it('says the same in text and block, and escapes only the text', () => {
     expect(headline('⚠️ Doubt', ['', '<A&B>'])).toEqual({
       text: '⚠️ Doubt · &lt;A&amp;B&gt;',
