@@ -1,0 +1,77 @@
+import type { CardFace, ChargeTerms } from './charge-terms.ts';
+import type { CardEmailTerms } from './card-email.ts';
+import type { Money } from './money.ts';
+import type { OrderReference } from './order-reference.ts';
+
+/** What can need a second person; the word stands in `approvals.rules` of `payops.yml`. */
+export type ApprovalNeed = 'charge' | 'retry' | 'card_email' | 'redrive';
+
+/**
+ * Exactly what is to be done once it is approved. Kept sealed: it holds the card's token key.
+ * `despite`: the twin that the requester was shown and chose to charge beside. `overridesRest`: the card rests after
+ * a decline, and the approval is for charging it all the same.
+ */
+export type ApprovalTerms =
+  | {
+      kind: 'charge';
+      reference: OrderReference;
+      terms: ChargeTerms;
+      /** The card's fingerprint. */
+      card: string;
+      viewId: string;
+      despite?: string;
+      overridesRest?: true;
+    }
+  | { kind: 'card_email'; terms: CardEmailTerms; card: string }
+  | { kind: 'redrive'; channel: string };
+
+/** The terms as approvers read them, without the token key. E-mails are in full: whoever shows them masks them. */
+export type ApprovalShown =
+  | {
+      kind: 'charge';
+      reference: OrderReference;
+      money: Money;
+      card: CardFace;
+      cardFingerprint: string;
+      customerEmail: string;
+      customerId?: string;
+      reason?: string;
+      overridesRest?: true;
+    }
+  | { kind: 'card_email'; card: CardFace; cardFingerprint: string; currentEmail: string; newEmail: string }
+  | { kind: 'redrive'; channel: string };
+
+export type Decision = { by: string; atMs: number };
+
+export type ApprovalState =
+  | { kind: 'waiting' }
+  /** Enough people approved; it is being done, or will be as soon as a worker has it. */
+  | { kind: 'approved'; atMs: number }
+  /** Done: a charge was begun (its own card tells what became of it), an e-mail changed, letters delivered again. */
+  | { kind: 'executed'; atMs: number; result: string }
+  /** Approved, and yet not done: what it was judged by no longer held. `why` is a sentence for people. */
+  | { kind: 'stopped'; atMs: number; why: string }
+  | { kind: 'refused'; atMs: number; by: string; reason: string }
+  | { kind: 'expired'; atMs: number }
+  /** Taken back by whoever asked. */
+  | { kind: 'withdrawn'; atMs: number };
+
+/** One request for a second person's decision, as it may be shown. Times are UTC ms. */
+export type Approval = {
+  /** Of a charge its reference; else `apr-` and 26 base32 characters. */
+  id: string;
+  shown: ApprovalShown;
+  /** Hash of account, card fingerprint, amount, currency, e-mail and reference: what is approved and what is done are one. */
+  termsHash: string;
+  /** Why it needs a second person, a sentence: *Charges from NGN 50,000.00 need one approver*. */
+  rule: string;
+  by: string;
+  askedAtMs: number;
+  expiresAtMs: number;
+  needed: number;
+  /** Of different people, none of them `by`; the oldest first. */
+  approvals: readonly Decision[];
+  /** Its end was near, and everybody was told so. */
+  isWarned: boolean;
+  state: ApprovalState;
+};
