@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accountsSchema, merchantName } from './policy-accounts.ts';
-import { routesSchema } from './policy-routes.ts';
+import { limitsSchema } from './policy-limits.ts';
+import { routesSchema, timeZone } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
 
 const channelId = z
@@ -34,6 +35,7 @@ const role = z
       .min(1, 'must name at least one account')
       .optional()
       .describe('For these accounts alone, by name; for all of them when absent.'),
+    limits: limitsSchema.optional(),
   })
   .describe('Who may do what. Who is in no role may do nothing.');
 
@@ -59,6 +61,9 @@ export const policySchema = z
     accounts: accountsSchema(channelId).optional(),
     routes: routesSchema(channelId).optional(),
     daily_summary: dailySummarySchema(channelId).optional(),
+    timezone: timeZone
+      .optional()
+      .describe('Where a day of the limits begins: a name like Africa/Lagos. UTC when absent.'),
     roles: z.record(z.string(), role).default({}),
   })
   .describe('Payops policy: channels, accounts, routes, daily summaries and roles.');

@@ -43,10 +43,11 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'roles'];
+const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'timezone', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
-  roles: ['users', 'groups', 'may', 'accounts'],
+  roles: ['users', 'groups', 'may', 'accounts', 'limits'],
+  limits: ['per_charge', 'per_agent_per_day', 'per_card_per_day'],
   accounts: ['name', 'account_id', 'parent_id', 'environment', 'base_url', 'label', 'colour', 'channels'],
   routes: [
     'name',
