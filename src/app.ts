@@ -4,6 +4,7 @@ import { createChecks } from './app/health-checks.ts';
 import { createHomes, type Homes } from './app/homes.ts';
 import { createHouse, type Houses } from './app/house.ts';
 import { openKept, type Kept } from './app/kept.ts';
+import { listedStanding } from './app/listed-standing.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
 import { createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
@@ -43,7 +44,14 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const posts = createPostCounter();
   const homes = createHomes(outside, { kept, wake });
   const mayRun = openMayRun(outside, { kept, clients });
-  const shared = { clients, wake, posts, mayRun, homeChanged: homes.changed };
+  const shared = {
+    clients,
+    wake,
+    posts,
+    mayRun,
+    standingOf: listedStanding(config.policy),
+    homeChanged: homes.changed,
+  };
   const [first, ...further] = merchantPlaces(outside, kept);
   const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
   const slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });

@@ -13,10 +13,11 @@ import { createSavedCards } from './saved-cards.ts';
 import { createSharing } from './sharing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
-import { mayRunAt } from '../commands/merchant-command.ts';
+import { mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import type { StandingOf } from '../domain/standing.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
@@ -40,6 +41,8 @@ type Shared = {
   wake: () => void;
   posts: PostCounter;
   mayRun: MayRun;
+  /** Asked for this account alone, by `standingAt`. */
+  standingOf: StandingOf;
   homeChanged: OpenHomes['changed'];
 };
 
@@ -48,13 +51,14 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { clients, wake, posts, homeChanged } = shared;
   const ids = merchant && merchantIds(merchant);
   const mayRun = merchant ? mayRunAt(merchant, shared.mayRun) : shared.mayRun;
+  const standingOf = merchant ? standingAt(merchant, shared.standingOf) : shared.standingOf;
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const known = { kept, payments, clients, wake, homeChanged };
-  const charges = createCharges(outside, { ...known, approved, ids, among });
+  const charges = createCharges(outside, { ...known, approved, standingOf, ids, among });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });

@@ -1,4 +1,5 @@
 import { merchantPermission, type Merchant } from '../domain/merchant.ts';
+import type { StandingOf } from '../domain/standing.ts';
 import {
   anyone,
   type Command,
@@ -72,6 +73,11 @@ export function merchantCommand(
 /** Whether a caller holds a permission for this one account. */
 export function mayRunAt(merchant: Merchant, mayRun: MayRun): MayRun {
   return (permission, caller) => mayRun(permissionAt(merchant, permission), caller);
+}
+
+/** The same for a person’s standing. */
+export function standingAt(merchant: Merchant, standingOf: StandingOf): StandingOf {
+  return (permission, userId) => standingOf(permissionAt(merchant, permission), userId);
 }
 
 function permissionAt(merchant: Merchant, permission: Permission): Permission {
