@@ -86,12 +86,16 @@ function keysNear(path: readonly PropertyKey[]): string[] {
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') {
-    const words = issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;
-    return [`${path}: ${at || 'the file'} ${words}.`];
+    return [`${path}: ${at || 'the file'} ${issueWords(issue)}.`];
   }
   return issue.keys.map((key) => {
     const nearest = nearestWord(key, keysNear(issue.path));
     const full = at ? `${at}.${key}` : key;
     return `${path}: ${full} is not a setting.${nearest ? ` Did you mean ${nearest}?` : ''}`;
   });
+}
+
+function issueWords(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing';
+  return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }
