@@ -42,7 +42,7 @@ function titleOf(refusal: LimitRefusal): string {
     case 'over':
       return overWords[refusal.limit];
     case 'currency':
-      return `You may not charge ${refusal.currency}`;
+      return `You may not charge ${word(refusal.currency) ?? ''}`;
     case 'no_role':
       return 'None of your roles may charge any more';
     case 'unknown_standing':
@@ -124,7 +124,10 @@ function amountOf(minor: number, { money }: Pick<Over, 'money'>): string {
 
 function allowedWords({ allowed }: Extract<LimitRefusal, { kind: 'currency' }>): string {
   const rest = allowed.length > mostCurrencies ? ` and ${allowed.length - mostCurrencies} more` : '';
-  return `${allowed.slice(0, mostCurrencies).join(', ')}${rest}`;
+  return `${allowed
+    .slice(0, mostCurrencies)
+    .flatMap((one) => word(one) ?? [])
+    .join(', ')}${rest}`;
 }
 
 /** A day's limit of one person leaves another's alone. */
@@ -188,5 +191,5 @@ function currencyLine({
       : `today ${amount(agentMinor)} used, ${amount(leftOf(day, agentMinor))} of ${amount(day)} left`,
     card === undefined ? [] : `${amount(card)} per card and day`,
   ].flat();
-  return [bold(`${currency}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];
+  return [bold(`${word(currency) ?? ''}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];
 }
