@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { LimitClaims } from '../../src/operations/limit-claims.ts';
+import { createRandom } from '../chaos/random.ts';
 import { noonZone } from '../support/noon-zone.ts';
 import { chargeOf, countingHouse } from './counting-house.ts';
 import { onBothStores } from './two-stores.ts';
@@ -37,8 +38,7 @@ onBothStores('limits', (open) => {
     async (seed) => {
       const { both, charges } = await replicas();
       const atMs = Date.now();
-      const next = random(seed);
-      const pick = (count: number): number => Math.floor(next() * count);
+      const { below: pick } = createRandom(seed);
       /** What may have moved money, by agent and by card, after every single step. */
       const counted = new Map<string, { by: string; card: string; minor: number }>();
       let beyond = 0;
@@ -95,12 +95,3 @@ onBothStores('limits', (open) => {
     60_000,
   );
 });
-
-/** The same numbers for the same seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
