@@ -5,6 +5,7 @@ import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
+import type { StandingOf } from '../domain/standing.ts';
 import { newErrorId } from '../log.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
@@ -29,6 +30,7 @@ import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
+import { openLimits } from './limits.ts';
 import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -61,6 +63,7 @@ type ChargeParts = {
   wake: () => void;
   homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
+  standingOf: StandingOf;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
   /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
@@ -92,6 +95,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     wait: sleep,
     ...payments,
     cards,
+    limits: openLimits(outside, { kept, standingOf: parts.standingOf }),
     openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({

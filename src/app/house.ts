@@ -60,7 +60,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const known = { kept, payments, clients, wake, homeChanged };
-  const charges = createCharges(outside, { ...known, approved, ids, among });
+  const charges = createCharges(outside, { ...known, approved, standingOf, ids, among });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });

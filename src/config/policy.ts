@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accountsSchema, merchantName } from './policy-accounts.ts';
-import { routesSchema } from './policy-routes.ts';
+import { limitsSchema } from './policy-limits.ts';
+import { routesSchema, timeZone } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
 
 const channelId = z
@@ -48,6 +49,7 @@ const role = z
       .describe(
         'There alone: channel ids, and the word `direct` for direct messages with the bot, its Home and shortcuts. Everywhere when absent.',
       ),
+    limits: limitsSchema.optional(),
   })
   .describe('Who may do what. Who is in no role may do nothing.');
 
@@ -73,6 +75,9 @@ export const policySchema = z
     accounts: accountsSchema(channelId).optional(),
     routes: routesSchema(channelId).optional(),
     daily_summary: dailySummarySchema(channelId).optional(),
+    timezone: timeZone
+      .optional()
+      .describe('Where a day of the limits begins: a name like Africa/Lagos. UTC when absent.'),
     roles: z.record(z.string(), role).default({}),
   })
   .describe('Payops policy: channels, accounts, routes, daily summaries and roles.');

@@ -1,6 +1,7 @@
 import type { Doubts } from './charges-in-doubt.ts';
 import type { EndedCard } from '../domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../domain/card-refusal.ts';
+import type { LimitRefusal, LimitVerdict, OwnLimits } from '../domain/charge-limits.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 
@@ -11,6 +12,8 @@ export type SubmitResult =
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twin: Twin }
+  /** More than the person's roles let charge, by now: nothing was sent. */
+  | { kind: 'over_limit'; refusal: LimitRefusal }
   /** What was to be made good has recovered meanwhile, or was closed: nothing was sent. */
   | { kind: 'alert_ended'; card: EndedCard }
   /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
@@ -63,6 +66,13 @@ export type ChargeDesk = {
   keepDraft(viewId: string, terms: ChargeTerms): Promise<string>;
   /** What was read back, for going back to it or for asking again. */
   readDraft(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
+  /**
+   * What the limits of this person's roles say of these terms now, so that nobody reads terms back that cannot be
+   * charged. Counts nothing: `submit` decides.
+   */
+  checkLimits(request: { viewId: string; terms: ChargeTerms; by: string }): Promise<LimitVerdict>;
+  /** The limits that hold for this person, and what is used of their day. */
+  limitsOf(userId: string): Promise<OwnLimits>;
   /** The card of the alert that a charge is to make good, if it has ended: then nothing is charged for it. */
   endedAlert(alert: string): Promise<EndedCard | undefined>;
   /**

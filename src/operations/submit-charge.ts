@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { endsCard, type EndedCard } from '../domain/alert-card.ts';
 import { step } from '../domain/charge.ts';
+import type { LimitVerdict } from '../domain/charge-limits.ts';
 import { chargeReference } from '../domain/charge-reference.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
@@ -12,12 +13,14 @@ import type { AgentCharges } from './agent-charges.ts';
 import type { CardHistory } from './card-history.ts';
 import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
+import type { LimitClaims } from './limit-claims.ts';
 import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
 import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
 
-export type SubmitDeps = Omit<RunDeps, 'store' | 'cards'> & {
+export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   cards: CardHistory;
+  limits: LimitClaims;
   drafts: ChargeDrafts;
   agentCharges: AgentCharges;
   fingerprint: (tokenKey: string) => Promise<string>;
@@ -54,9 +57,29 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   if (ended) return { kind: 'alert_ended', card: ended };
   const card = await deps.fingerprint(terms.tokenKey);
   const claim = { card, reference, money: terms.money, by, ...(despite === undefined ? {} : { despite }) };
+  const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
+  if (limit.kind !== 'claimed') return { kind: 'over_limit', refusal: limit.refusal };
   const claimed = await deps.cards.claim(claim);
-  if (claimed.kind !== 'claimed') return claimed;
+  if (claimed.kind !== 'claimed') {
+    await limit.release();
+    return claimed;
+  }
   return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+}
+
+/** See `ChargeDesk.checkLimits`. */
+export async function checkLimits(
+  deps: Pick<SubmitDeps, 'limits' | 'fingerprint' | 'now'>,
+  { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
+): Promise<LimitVerdict> {
+  const card = await deps.fingerprint(terms.tokenKey);
+  return await deps.limits.check({
+    reference: referenceOf(viewId),
+    by,
+    card,
+    money: terms.money,
+    atMs: deps.now(),
+  });
 }
 
 /** See `ChargeDesk.endedAlert`. */
