@@ -78,6 +78,30 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(process)).toBe(minor);
   });
 
+  it('when it was paid after all, whoever took it off while it was in doubt again', async () => {
+    const world = openWorld('declined', rules);
+    const { store, bank } = world;
+    await charge(startProcess(world));
+    bank.charges.set(reference, { status: 'SUCCESS', amountMinor: minor, wrong: 0 });
+    const late = everyPoint();
+    const process = startProcess(world, {
+      ...late,
+      async pass(name, effect) {
+        if (name === 'look_up') {
+          for (const key of store.keys().filter((one) => one.startsWith('limit:'))) {
+            const entry = await store.read(key);
+            if (entry) await store.write(entry, JSON.stringify({ claims: [] }));
+          }
+        }
+        return await late.pass(name, effect);
+      },
+    });
+    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
+    await process.drained();
+    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+    expect(await usedOf(process)).toBe(minor);
+  });
+
   it('no more when the card refuses it, or asks about its twin', async () => {
     const roomy: LimitRules = {
       timeZone: 'UTC',

@@ -64,6 +64,15 @@ describe('a claim', () => {
     expect(refusedBy(await other.claim(chargeOf('b', 3_001)))).toBe('per_card_per_day');
   });
 
+  it('that counts already stands, though others went beyond since: its first delivery may have charged', async () => {
+    const { limits, other, standings } = till();
+    await limits.claim(chargeOf('a', 5_000));
+    standings.set('U9', { kind: 'known', roles: ['lead'] });
+    await other.claim(chargeOf('big', 900_000, { by: 'U9' }));
+    expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('claimed');
+    expect(refusedBy(await other.claim(chargeOf('b', 1)))).toBe('per_card_per_day');
+  });
+
   it('takes back what it counted, and not what another delivery of the same submit counts', async () => {
     const { limits, other } = till();
     const first = await limits.claim(chargeOf('a', 5_000));
