@@ -15,6 +15,8 @@ import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
 import { alertMessage } from '../slack/alert-message.ts';
+import { approvalMessage } from '../slack/approval/approval-message.ts';
+import { approvalNoteMessage } from '../slack/approval/approval-note-message.ts';
 import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
 import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
@@ -207,6 +209,8 @@ function messageOf(post: Post, place: ChargePlace, whose: string | undefined): S
       return dailySummaryMessage(post, place);
     case 'link':
       return linkPostMessage(post, place);
+    case 'approval':
+      return approvalPostMessage(post, place);
   }
 }
 
@@ -218,6 +222,12 @@ function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePla
   return post.note === undefined
     ? linkMessage(post.link, place, post)
     : linkNoteMessage(post.note, post.link, place, post);
+}
+
+function approvalPostMessage(post: Extract<Post, { kind: 'approval' }>, place: ChargePlace): SlackMessage {
+  return post.note === undefined
+    ? approvalMessage(post.approval, place, post)
+    : approvalNoteMessage(post.note, post.approval, place, post);
 }
 
 type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };
