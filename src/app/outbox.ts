@@ -13,23 +13,10 @@ import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
 import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
-import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
-import { alertMessage } from '../slack/alert-message.ts';
-import { approvalMessage } from '../slack/approval/approval-message.ts';
-import { approvalNoteMessage } from '../slack/approval/approval-note-message.ts';
-import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
-import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
-import { chargeMessage } from '../slack/charge/charge-message.ts';
-import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
-import type { ChargePlace } from '../slack/charge/charge-place.ts';
-import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { placeWords } from '../slack/evidence.ts';
-import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
-import { noticeMessage } from '../slack/notice-message.ts';
-import { testAlertMessage } from '../slack/test-alert-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
@@ -38,6 +25,7 @@ import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
+import { postMessage } from './post-message.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds']; health(): PartHealth };
 
@@ -135,7 +123,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
-      const made = messageOf(post, place, whose);
+      const made = postMessage(post, place, whose);
       const message = parts.ids?.message(made) ?? made;
       return {
         digest: messageDigest(message),
@@ -182,52 +170,6 @@ function createRefusals() {
       return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
     },
   };
-}
-
-/** `whose` is said of what else would name no account; undefined in a bot that knows one alone. */
-function messageOf(post: Post, place: ChargePlace, whose: string | undefined): SlackMessage {
-  switch (post.kind) {
-    case 'alert':
-      return alertMessage(post.alert);
-    case 'notice':
-      return noticeMessage({ ...post, place: whose });
-    case 'charge':
-      return chargeMessage(post.charge, place, post);
-    case 'charge_note':
-      return chargeNoteMessage(post.note, post.charge, place, post);
-    case 'charge_direct':
-      return chargeDirectMessage(post.what, post.charge, place, post);
-    case 'alert_note':
-      return alertNoteMessage(post.step, post.alert, post);
-    case 'alert_direct':
-      return alertDirectMessage(post.step, post.alert, post);
-    case 'digest':
-      return digestMessage(post);
-    case 'test_alert':
-      return testAlertMessage(post, place);
-    case 'daily_summary':
-      return dailySummaryMessage(post, place);
-    case 'link':
-      return linkPostMessage(post, place);
-    case 'approval':
-      return approvalPostMessage(post, place);
-  }
-}
-
-function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
-  return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
-}
-
-function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePlace): SlackMessage {
-  return post.note === undefined
-    ? linkMessage(post.link, place, post)
-    : linkNoteMessage(post.note, post.link, place, post);
-}
-
-function approvalPostMessage(post: Extract<Post, { kind: 'approval' }>, place: ChargePlace): SlackMessage {
-  return post.note === undefined
-    ? approvalMessage(post.approval, place, post)
-    : approvalNoteMessage(post.note, post.approval, place, post);
 }
 
 type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };

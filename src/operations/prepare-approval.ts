@@ -9,7 +9,7 @@ import {
   waitForParent,
   waitForThread,
 } from './post-or-edit.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /**
  * A request's card in one place. In the channel its post leaves out whoever clicked, whom it would ping; an edit follows
@@ -58,14 +58,24 @@ export async function prepareApprovalNote(
     isFirst,
   });
   const whole = isFirst ? followedByEdit(message) : message;
-  if (!inChannel) return await postOrEdit(deps, work, record.channel, whole);
-  const parentEntry = await deps.store.read(approvalCardKey(id, record.channel));
-  if (!parentEntry) return await waitForParent(deps, work);
-  const parent = readOutboxRecord(parentEntry.value);
+  return await (inChannel
+    ? belowCard(deps, work, { parent: approvalCardKey(id, record.channel), message: whole })
+    : postOrEdit(deps, work, record.channel, whole));
+}
+
+async function belowCard(
+  deps: PrepareDeps,
+  work: Work,
+  { parent: key, message }: { parent: string; message: Composed },
+): Promise<Prepared> {
+  const { record } = work;
+  const entry = await deps.store.read(key);
+  if (!entry) return await waitForParent(deps, work);
+  const parent = readOutboxRecord(entry.value);
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
   const { posted } = parent;
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
+  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, message);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };
 }
