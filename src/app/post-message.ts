@@ -14,19 +14,17 @@ import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
 import { testAlertMessage } from '../slack/test-alert-message.ts';
 
-/** The words of a post; the same post gives the same message. `whose` is said of what else would name no account; undefined in a bot that knows one alone. */
+/**
+ * The words of a post; the same post gives the same message. `whose` is said of what else would name no account;
+ * undefined in a bot that knows one alone.
+ */
 export function postMessage(post: Post, place: ChargePlace, whose: string | undefined): SlackMessage {
+  if (isOfCharge(post)) return chargePostMessage(post, place);
   switch (post.kind) {
     case 'alert':
       return alertMessage(post.alert);
     case 'notice':
       return noticeMessage({ ...post, place: whose });
-    case 'charge':
-      return chargeMessage(post.charge, place, post);
-    case 'charge_note':
-      return chargeNoteMessage(post.note, post.charge, place, post);
-    case 'charge_direct':
-      return chargeDirectMessage(post.what, post.charge, place, post);
     case 'alert_note':
     case 'alert_direct':
       return stepMessage(post);
@@ -63,4 +61,21 @@ function stepMessage(post: Extract<Post, { kind: 'alert_note' | 'alert_direct' }
   return post.kind === 'alert_note'
     ? alertNoteMessage(post.step, post.alert, post)
     : alertDirectMessage(post.step, post.alert, post);
+}
+
+type ChargePost = Extract<Post, { kind: 'charge' | 'charge_note' | 'charge_direct' }>;
+
+function isOfCharge(post: Post): post is ChargePost {
+  return post.kind === 'charge' || post.kind === 'charge_note' || post.kind === 'charge_direct';
+}
+
+function chargePostMessage(post: ChargePost, place: ChargePlace): SlackMessage {
+  switch (post.kind) {
+    case 'charge':
+      return chargeMessage(post.charge, place, post);
+    case 'charge_note':
+      return chargeNoteMessage(post.note, post.charge, place, post);
+    case 'charge_direct':
+      return chargeDirectMessage(post.what, post.charge, place, post);
+  }
 }

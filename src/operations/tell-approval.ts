@@ -28,8 +28,8 @@ export type TellApprovalDeps = {
   sealer: Sealer;
   /** The approvals channel. */
   channel: string | undefined;
-  /** Who may decide, by user id; undefined: Slack could not be asked now. */
-  approvers: () => Promise<readonly string[] | undefined>;
+  /** Who may decide, by user id, as far as Slack tells. Never throws. */
+  approvers: () => Promise<readonly string[]>;
   /** Puts a request as it is into the windows that wait for it. Never throws. */
   show: (approval: Approval, asked: number, views: readonly ApprovalView[]) => Promise<void>;
   /** As long as a request may still be told of: after that its card would be posted a second time. */
@@ -74,13 +74,13 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
   async function copiesOf(id: string): Promise<Copies> {
     return readCopies((await deps.store.read(copiesKey(id)))?.value);
   }
-  /** Asked until Slack has said it once. */
+  /** Asked again at each step until there is somebody: Slack may have been away. */
   async function ensureCopies({ id, by, state }: Approval): Promise<Copies> {
     const known = await copiesOf(id);
     if (known.approvers || state.kind !== 'waiting') return known;
     const found = await deps.approvers();
-    if (!found) return known;
     const approvers = [...new Set(found)].filter((userId) => userId !== by).slice(0, mostApprovers);
+    if (approvers.length === 0) return known;
     return await change(id, (copies) => ({ ...copies, approvers: copies.approvers ?? approvers }));
   }
 
