@@ -30,6 +30,7 @@ export type TellApprovalDeps = {
   channel: string | undefined;
   /** Who may decide, by user id, as far as Slack tells. Never throws. */
   approvers: () => Promise<readonly string[]>;
+  find: (id: string) => Promise<Approval | undefined>;
   /** Puts a request as it is into the windows that wait for it. Never throws. */
   show: (approval: Approval, asked: number, views: readonly ApprovalView[]) => Promise<void>;
   /** As long as a request may still be told of: after that its card would be posted a second time. */
@@ -88,16 +89,14 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
     askedOf: async (id) => (await copiesOf(id)).approvers?.length ?? 0,
 
     async watch(approval, { id, userId }) {
-      const { views } = await change(approval.id, (copies) => ({
+      const { approvers = [] } = await change(approval.id, (copies) => ({
         ...copies,
         views: [...copies.views.filter((other) => other.id !== id), { id, userId }].slice(-mostViews),
       }));
-      const asked = (await copiesOf(approval.id)).approvers?.length ?? 0;
-      await deps.show(
-        approval,
-        asked,
-        views.filter((view) => view.id === id),
-      );
+      // What was decided before it watched was shown without it.
+      const now = await deps.find(approval.id);
+      if (!now || !isShownHere(now) || isAsIt(now, approval)) return;
+      await deps.show(now, approvers.length, [{ id, userId }]);
     },
 
     async refresh(approval) {
@@ -133,6 +132,10 @@ function placesOf({ by }: Approval, channel: string | undefined, approvers: read
 /** A charge that was begun has messages and a window of its own, and what an approval did has the service's answer. */
 function isShownHere({ state, shown }: Approval): boolean {
   return !(shown.kind === 'charge' && (state.kind === 'approved' || state.kind === 'executed'));
+}
+
+function isAsIt(one: Approval, other: Approval): boolean {
+  return one.state.kind === other.state.kind && one.approvals.length === other.approvals.length;
 }
 
 /**
