@@ -1,4 +1,5 @@
 import { createAlarms } from './alarms.ts';
+import { createApprovalsOf, type Approvals } from './approvals.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -11,12 +12,15 @@ import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
 import { createSharing } from './sharing.ts';
+import { standingBy } from './standing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
+import type { UndeliveredDeps } from '../commands/dead-letters.ts';
 import { mayRunAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
@@ -54,13 +58,21 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const known = { kept, payments, clients, wake, homeChanged };
-  const charges = createCharges(outside, { ...known, approved, ids, among });
+  const approvals = createApprovalsOf(outside, {
+    kept,
+    homeChanged,
+    standingOf: standingBy(mayRun),
+    // Whoever shows requests in Slack tells of them here.
+    tell: { refresh: () => Promise.resolve(), note: () => Promise.resolve() },
+    hands: () => ({ charges, undelivered }),
+  });
+  const charges = createCharges(outside, { ...known, approved, approvals: approvals.gate, ids, among });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, links, alerts, ids };
+  const told = { kept, payments, clients, charges, approvals, links, alerts, ids };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -69,6 +81,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     webhooks,
     alarms,
     charges,
+    approvals,
     routes,
     alerts,
     undelivered,
@@ -110,6 +123,7 @@ type VerbParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  approvals: Approvals;
   links: PaymentLinks;
   alerts: Alerts;
   routes: RoutePlan;
@@ -149,7 +163,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     accountFields: config.accountNewFields,
     ...createDeskLists({ config, log, now }, { kept, payments }),
     shareFile: createShareFile(clients.delivery, uploadFile),
-    undelivered: parts.undelivered,
+    undelivered: askedUndelivered(parts),
     links: parts.links,
     alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
@@ -164,6 +178,15 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     now,
   };
   return createVerbs(verbDeps, cardActions);
+}
+
+/** Whoever presses in Slack is asked about; the operator's command line is at the server, and is not. */
+function askedUndelivered({ undelivered, approvals }: VerbParts): UndeliveredDeps['undelivered'] {
+  const deps = { approvals: approvals.gate, deliverAgain: undelivered.deliverAgain };
+  return {
+    all: undelivered.all,
+    deliverAgain: (channel, by) => askToRedrive(deps, channel, by),
+  };
 }
 
 /** The store alone is asked: whoever is told of another account’s reference is told at once. */

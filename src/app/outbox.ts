@@ -2,6 +2,7 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
+import { approvalPrefix } from '../operations/approval-record.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { linkPrefix } from '../operations/link-record.ts';
@@ -20,6 +21,7 @@ import type { SlackMessage } from '../slack/message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
+import type { Approvals } from './approvals.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
@@ -37,6 +39,7 @@ type OutboxParts = {
   clients: SlackClients;
   charges: Charges;
   links: Pick<PaymentLinks, 'find' | 'work'>;
+  approvals: Pick<Approvals, 'work'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
@@ -145,6 +148,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: chargePrefix, work: charges.recover },
     { prefix: linkPrefix, work: links.work },
+    { prefix: approvalPrefix, work: parts.approvals.work },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
   ];

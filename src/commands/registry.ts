@@ -65,4 +65,5 @@ export const permissions: readonly Permission[] = [
   newAccountPermission,
   'alerts',
   'undelivered',
+  'approve',
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { accountsSchema, merchantName } from './policy-accounts.ts';
+import { approvalsSchema } from './policy-approvals.ts';
 import { routesSchema } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
 
@@ -59,8 +60,9 @@ export const policySchema = z
     accounts: accountsSchema(channelId).optional(),
     routes: routesSchema(channelId).optional(),
     daily_summary: dailySummarySchema(channelId).optional(),
+    approvals: approvalsSchema(channelId).optional(),
     roles: z.record(z.string(), role).default({}),
   })
-  .describe('Payops policy: channels, accounts, routes, daily summaries and roles.');
+  .describe('Payops policy: channels, accounts, routes, daily summaries, approvals and roles.');
 
 export type Policy = z.infer<typeof policySchema>;

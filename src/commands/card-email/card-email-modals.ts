@@ -1,4 +1,5 @@
 import { shownTerms, type CardEmailBeginning } from '../../operations/change-card-email.ts';
+import { awaitingApprovalModal } from '../../slack/approval/awaiting-modal.ts';
 import { changingModal, endMessage, endModal, staleChangeModal } from '../../slack/card-email/end-modal.ts';
 import { notLinkedProblem } from '../../slack/card-email/end-words.ts';
 import { cardEmailModal, readCardEmailModal } from '../../slack/card-email/form-modal.ts';
@@ -37,6 +38,8 @@ export async function makeChange(deps: CardEmailDeps, submission: Submission): P
       };
     case 'known':
       return { kind: 'update', modal: changingModal(beginning.terms, deps) };
+    case 'awaiting_approval':
+      return { kind: 'update', modal: awaitingApprovalModal(beginning.approval) };
     case 'stale':
       return { kind: 'update', modal: staleChangeModal(deps) };
   }

@@ -3,6 +3,7 @@ import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { Twin } from '../../domain/card-refusal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { refusedMessage } from '../../slack/alert/card-answers.ts';
+import { awaitingApprovalModal } from '../../slack/approval/awaiting-modal.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { cardRefusalModal, staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import { readTermsMetadata, termsModal, termsModalId } from '../../slack/charge/terms-modal.ts';
@@ -58,6 +59,8 @@ async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<Vi
       return update(cardRefusalModal(result.refusal, deps, { nowMs: deps.now() }));
     case 'twin':
       return update(await askAboutTwin(deps, submission, { draft: agreed.draft, twin: result.twin }));
+    case 'awaiting_approval':
+      return update(awaitingApprovalModal(result.approval));
     case 'alert_ended':
       return update(alertEndedModal(result.card, caller.userId));
     case 'stale':
