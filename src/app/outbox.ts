@@ -11,6 +11,7 @@ import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
+import type { ApprovalTelling } from '../operations/tell-approval.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
 import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
@@ -39,7 +40,8 @@ type OutboxParts = {
   clients: SlackClients;
   charges: Charges;
   links: Pick<PaymentLinks, 'find' | 'work'>;
-  approvals: Pick<Approvals, 'work'>;
+  approvals: Pick<Approvals, 'work' | 'desk'>;
+  telling: Pick<ApprovalTelling, 'askedOf'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
@@ -123,6 +125,10 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     findLink: links.find,
+    async findApproval(id) {
+      const approval = await parts.approvals.desk.find(id);
+      return approval && { approval, asked: await parts.telling.askedOf(id) };
+    },
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {

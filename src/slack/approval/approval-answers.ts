@@ -14,6 +14,13 @@ export function decidedMessage(approval: Approval): SlackMessage {
   return { text, blocks: [block, richText(whatLine(approval.shown), decidedNext(approval))] };
 }
 
+/** Asked for by a press: it waits for somebody else now. Where it was asked for before, it says how that stands. */
+export function sentMessage(approval: Approval): SlackMessage {
+  const state = approval.state.kind === 'waiting' ? '🟡 Sent for approval' : approvalState(approval);
+  const { text, block } = approvalHeadline(approval, state);
+  return { text, blocks: [block, ...approvalBody(approval, { to: 'requester', asked: 0 })] };
+}
+
 function decidedNext(approval: Approval): Run[] {
   const { state, needed, approvals } = approval;
   switch (state.kind) {
@@ -150,10 +157,4 @@ export function notYoursMessage(approval: Approval): SlackMessage {
     text,
     blocks: [block, richText(whatLine(approval.shown), [words('Asked by '), person(approval.by)])],
   };
-}
-
-/** One request, for the one person who asked to see it. */
-export function shownApproval(approval: Approval): SlackMessage {
-  const { text, block } = approvalHeadline(approval, approvalState(approval));
-  return { text, blocks: [block, ...approvalBody(approval, { to: 'channel', asked: 0 })] };
 }
