@@ -58,13 +58,7 @@ export type Charges = {
     submit: (charge: ApprovedCharge) => Promise<SubmitResult>;
     changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
   };
-  async function chargedCard({ store, sealer }: Kept, reference: string): Promise<string | undefined> {
-  if (!mayBeOurs(reference)) return undefined;
-  const entry = await store.read(chargeKey(reference));
-  return entry && openCharge(sealer, entry).card;
-}
-
-/** Tells the operators, once for each record, that it cannot be worked on. */
+  /** Tells the operators, once for each record, that it cannot be worked on. */
   tellStuck: (key: string, errorId: string) => Promise<void>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
@@ -97,15 +91,8 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const fingerprint = openFingerprint({ store, sealer, log });
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
-  const posts = createChargePosts({
-    store,
-    sealer,
-    deskChannel,
-    rememberMs,
-    now,
-    wake: parts.wake,
-    wait: sleep,
-  });
+  const { wake } = parts;
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
   const cards = openCardHistory(outside, store);
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
@@ -169,6 +156,12 @@ function createTellStuck({ config, now }: Outside, { kept, wake }: ChargeParts):
   return async (key, errorId) => {
     if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
   };
+}
+
+async function chargedCard({ store, sealer }: Kept, reference: string): Promise<string | undefined> {
+  if (!mayBeOurs(reference)) return undefined;
+  const entry = await store.read(chargeKey(reference));
+  return entry && openCharge(sealer, entry).card;
 }
 
 function openCardHistory({ config, now }: Outside, store: Store): CardHistory {

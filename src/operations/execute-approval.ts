@@ -78,7 +78,7 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
   }
   switch (terms.kind) {
     case 'charge':
-      return await charge(deps, record, terms);
+      return await beginCharge(deps, record, terms);
     case 'card_email':
       return await changeEmail(deps, { id: approval.id, runId, by: approval.by }, terms.terms);
     case 'redrive':
@@ -101,12 +101,13 @@ async function asExecuted({ fingerprint }: ExecuteDeps, terms: ApprovalTerms): P
   return terms.kind === 'redrive' ? terms : { ...terms, card: await fingerprint(terms.terms.tokenKey) };
 }
 
-async function charge(
+async function beginCharge(
   deps: ExecuteDeps,
   { approval: { by } }: ApprovalRecord,
-  { kind: _, ...terms }: Extract<ApprovalTerms, { kind: 'charge' }>,
+  terms: Extract<ApprovalTerms, { kind: 'charge' }>,
 ): Promise<Done> {
-  const result = await deps.submitApproved({ ...terms, by });
+  const { kind: _approved, ...charge } = terms;
+  const result = await deps.submitApproved({ ...charge, by });
   switch (result.kind) {
     case 'begun':
       deps.inBackground(result.carryOn());
