@@ -3,7 +3,7 @@ import {
   type ApprovalTelling,
   type TellApprovalDeps,
 } from '../operations/tell-approval.ts';
-import { createShowApproval } from '../slack/approval/show-approval.ts';
+import { createShowApproval } from '../slack/show-approval.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Kept } from './kept.ts';

@@ -1,7 +1,7 @@
 import type { CardEmails } from '../../operations/change-card-email.ts';
 import type { CardEmailModalOptions } from '../../slack/card-email/form-modal.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
-import type { AwaitDeps } from '../approvals/await-decision.ts';
+import type { AwaitDeps } from '../charge/await-decision.ts';
 import type { ShowDeps } from '../charge/charge-views.ts';
 import type { KnownCards } from '../charge/known-cards.ts';
 

@@ -5,7 +5,7 @@ import { cardEmailModal, readCardEmailModal } from '../../slack/card-email/form-
 import { readBackModal, readDraftMetadata } from '../../slack/card-email/read-back-modal.ts';
 import type { Submission, ViewAnswer } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
-import { awaitDecision } from '../approvals/await-decision.ts';
+import { awaitDecision } from '../charge/await-decision.ts';
 import { formParts, type CardEmailDeps } from './card-email-deps.ts';
 import { correctedForm } from './prefill.ts';
 import { readCardEmailTerms } from './read-card-email-terms.ts';

@@ -1,6 +1,6 @@
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
 import type { ShowDeps } from './charge-views.ts';
-import type { AwaitDeps } from '../approvals/await-decision.ts';
+import type { AwaitDeps } from './await-decision.ts';
 import type { KnownCards } from './known-cards.ts';
 
 export type ChargeDeps = ShowDeps &

@@ -17,7 +17,7 @@ import { unsureChargeModal } from '../../slack/charge/unsure-modal.ts';
 import type { ModalDefinition, Submission, ViewAnswer } from '../../slack/command.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import type { Modal } from '../../slack/message.ts';
-import { awaitDecision } from '../approvals/await-decision.ts';
+import { awaitDecision } from './await-decision.ts';
 import type { ChargeDeps } from './charge-deps.ts';
 import { showAndCarryOn } from './charge-views.ts';
 import { readTerms } from './read-terms.ts';

@@ -1,10 +1,10 @@
 import type { WebClient } from '@slack/web-api';
-import type { Approval } from '../../domain/approval.ts';
-import type { Log } from '../../log.ts';
-import type { ChargePlace } from '../charge/charge-place.ts';
-import type { MerchantIds } from '../merchant-ids.ts';
-import { updateModal } from '../modals.ts';
-import { requestModal } from './approval-modals.ts';
+import type { Approval } from '../domain/approval.ts';
+import type { Log } from '../log.ts';
+import type { ChargePlace } from './charge/charge-place.ts';
+import type { MerchantIds } from './merchant-ids.ts';
+import { updateModal } from './modals.ts';
+import { requestModal } from './approval/approval-modals.ts';
 
 export type ShowApproval = (
   approval: Approval,
