@@ -1,5 +1,7 @@
 import { createAlarms } from './alarms.ts';
 import { createApprovalsOf, type Approvals } from './approvals.ts';
+import { createApprovalTelling } from './approval-telling.ts';
+import { approvers } from './approvers.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -25,6 +27,7 @@ import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { rehearse } from '../operations/rehearse.ts';
+import type { ApprovalTelling } from '../operations/tell-approval.ts';
 import { createTestAlerts } from '../operations/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
@@ -58,12 +61,17 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const known = { kept, payments, clients, wake, homeChanged };
-  const approvals = createApprovalsOf(outside, {
+  const telling = createApprovalTelling(outside, {
+    ...known,
+    ids,
+    approvers: () => approvers(outside.config),
+    find: (id) => approvals.desk.find(id),
+  });
+  const approvals: Approvals = createApprovalsOf(outside, {
     kept,
     homeChanged,
     standingOf: standingBy(mayRun),
-    // Whoever shows requests in Slack tells of them here.
-    tell: { refresh: () => Promise.resolve(), note: () => Promise.resolve() },
+    tell: telling,
     hands: () => ({ charges, undelivered }),
   });
   const charges = createCharges(outside, { ...known, approved, approvals: approvals.gate, ids, among });
@@ -72,7 +80,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, approvals, links, alerts, ids };
+  const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ids };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -124,6 +132,7 @@ type VerbParts = {
   clients: SlackClients;
   charges: Charges;
   approvals: Approvals;
+  telling: ApprovalTelling;
   links: PaymentLinks;
   alerts: Alerts;
   routes: RoutePlan;
@@ -165,6 +174,8 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: askedUndelivered(parts),
     links: parts.links,
+    ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
+    approvalTelling: parts.telling,
     alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,

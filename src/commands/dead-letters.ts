@@ -1,7 +1,7 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import type { Redelivery } from '../operations/ask-to-redrive.ts';
-import { awaitingApprovalMessage } from '../slack/approval/awaiting-modal.ts';
+import { sentMessage } from '../slack/approval/approval-answers.ts';
 import { defineCommand, type Command } from '../slack/command.ts';
 import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
 
@@ -32,7 +32,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
           await reply(
             redelivery.kind === 'again'
               ? deliveringAgainMessage(value, redelivery.messages)
-              : awaitingApprovalMessage(redelivery.approval),
+              : sentMessage(redelivery.approval),
           );
         },
       },

@@ -1,11 +1,11 @@
 import { shownTerms, type CardEmailBeginning } from '../../operations/change-card-email.ts';
-import { awaitingApprovalModal } from '../../slack/approval/awaiting-modal.ts';
 import { changingModal, endMessage, endModal, staleChangeModal } from '../../slack/card-email/end-modal.ts';
 import { notLinkedProblem } from '../../slack/card-email/end-words.ts';
 import { cardEmailModal, readCardEmailModal } from '../../slack/card-email/form-modal.ts';
 import { readBackModal, readDraftMetadata } from '../../slack/card-email/read-back-modal.ts';
 import type { Submission, ViewAnswer } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
+import { awaitDecision } from '../charge/await-decision.ts';
 import { formParts, type CardEmailDeps } from './card-email-deps.ts';
 import { correctedForm } from './prefill.ts';
 import { readCardEmailTerms } from './read-card-email-terms.ts';
@@ -39,7 +39,7 @@ export async function makeChange(deps: CardEmailDeps, submission: Submission): P
     case 'known':
       return { kind: 'update', modal: changingModal(beginning.terms, deps) };
     case 'awaiting_approval':
-      return { kind: 'update', modal: awaitingApprovalModal(beginning.approval) };
+      return await awaitDecision(deps, beginning.approval, submission);
     case 'stale':
       return { kind: 'update', modal: staleChangeModal(deps) };
   }
