@@ -70,7 +70,7 @@ function overLine({ state, approvals }: Approval, askedBy: string): Run[] {
   const last = approvals.at(-1);
   switch (state.kind) {
     case 'refused':
-      return [words('Refused by '), named(state.by), words(' at '), moment(state.atMs), words('.')];
+      return [words('Refused by '), named(state.by), words(', '), moment(state.atMs), words('.')];
     case 'expired':
       return [words('It ran out '), moment(state.atMs), words('. Whoever asked can ask again.')];
     case 'withdrawn':
@@ -82,7 +82,7 @@ function overLine({ state, approvals }: Approval, askedBy: string): Run[] {
         ? [
             words('Already approved by '),
             ...people(approvals.map(({ by }) => by)),
-            words(' at '),
+            words(', '),
             moment(last.atMs),
             words('.'),
           ]

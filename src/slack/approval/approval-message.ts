@@ -149,7 +149,7 @@ function executedLines({ shown }: Approval, result: string): Run[][] {
   if (shown.kind !== 'charge') return became;
   return [
     plain(
-      'The charge was begun under its one reference. Whether it is paid stands on the charge itself: ',
+      'The charge was begun, once. Whether it is paid: ',
       code(`/pay lookup ${referenceWord(shown.reference)}`),
     ),
   ];

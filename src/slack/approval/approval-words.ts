@@ -191,13 +191,13 @@ export function decidedLine({ state, approvals }: Approval): Run[] {
     case 'executed':
     case 'stopped':
       return last
-        ? [words('Approved by '), ...people(approvals.map(({ by }) => by)), words(' at '), moment(last.atMs)]
+        ? [words('Approved by '), ...people(approvals.map(({ by }) => by)), words(', '), moment(last.atMs)]
         : [];
     case 'refused':
-      return [words('Refused by '), person(state.by), words(' at '), moment(state.atMs)];
+      return [words('Refused by '), person(state.by), words(', '), moment(state.atMs)];
     case 'expired':
       return [words('Nobody decided until '), moment(state.atMs)];
     case 'withdrawn':
-      return [words('Taken back by whoever asked at '), moment(state.atMs)];
+      return [words('Taken back by whoever asked, '), moment(state.atMs)];
   }
 }
