@@ -14,14 +14,14 @@ import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
 import { createSharing } from './sharing.ts';
-import { standingBy } from './standing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
 import type { UndeliveredDeps } from '../commands/dead-letters.ts';
-import { mayRunAt } from '../commands/merchant-command.ts';
+import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
@@ -47,6 +47,9 @@ type Shared = {
   wake: () => void;
   posts: PostCounter;
   mayRun: MayRun;
+  /** Asked for this account alone, by `standingAt` and `holdersAt`. */
+  standingOf: StandingOf;
+  holdersOf: HoldersOf;
   homeChanged: OpenHomes['changed'];
 };
 
@@ -55,6 +58,8 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { clients, wake, posts, homeChanged } = shared;
   const ids = merchant && merchantIds(merchant);
   const mayRun = merchant ? mayRunAt(merchant, shared.mayRun) : shared.mayRun;
+  const standingOf = merchant ? standingAt(merchant, shared.standingOf) : shared.standingOf;
+  const holdersOf = merchant ? holdersAt(merchant, shared.holdersOf) : shared.holdersOf;
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
@@ -70,7 +75,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const approvals: Approvals = createApprovalsOf(outside, {
     kept,
     homeChanged,
-    standingOf: standingBy(mayRun),
+    standingOf,
     tell: telling,
     hands: () => ({ charges, undelivered }),
   });
@@ -96,6 +101,8 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     receiving,
     outbox,
     verbs,
+    standingOf,
+    holdersOf,
   };
 }
 
