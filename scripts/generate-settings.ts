@@ -23,7 +23,7 @@ function settingsPage(): string {
     '## Several merchant accounts',
     `With \`accounts\` in the policy file each account has secrets of its own, under the setting's name, two underscores and the account's name in capitals (dashes become underscores): ${merchantSecrets.map((key) => `\`${merchantVariable(key, 'lagos')}\``).join(', ')}; each also from a file (\`…_FILE\`). The first account may have them under the plain names too. See [accounts.md](accounts.md).`,
     '## The policy file',
-    'Channels, accounts, routes and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
+    'Channels, accounts, routes, approvals and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
   );
   return `${parts.join('\n\n')}\n`;
 }

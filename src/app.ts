@@ -82,6 +82,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       for (const { alerts } of houses) alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
+      // What was approved may begin a charge.
+      await Promise.all(houses.map(({ approvals }) => approvals.drained()));
       await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
       await kept.close();

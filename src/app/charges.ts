@@ -4,16 +4,17 @@ import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
+import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
-import { newErrorId } from '../log.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card-ledger.ts';
-import { createCardEmails, type CardEmails } from '../operations/change-card-email.ts';
+import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/change-card-email.ts';
 import { chargeKey, openCharge } from '../operations/charge-record.ts';
-import type { ChargeDesk } from '../operations/charge-desk.ts';
+import type { ApprovalGate } from '../operations/approval-desk.ts';
+import type { ChargeDesk, SubmitResult } from '../operations/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge-posts.ts';
@@ -23,11 +24,13 @@ import { createDraftsOfCard, type DraftsOfCard } from '../operations/drafts-of-c
 import { openFingerprint, type Fingerprint } from '../operations/fingerprint.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/recover-charge.ts';
+import { submitApproved, type ApprovedCharge } from '../operations/submit-charge.ts';
 import { tellOperators } from '../operations/tell-operators.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
+import { createBackground } from './background.ts';
 import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
 import { openLimits } from './limits.ts';
@@ -52,6 +55,13 @@ export type Charges = {
   mayTry: (card: string) => Promise<RetryVerdict>;
   /** What else knows of a card that is deleted. */
   forgetting: { drafts: DraftsOfCard; history: CardHistory; fingerprint: Fingerprint };
+  /** What is done once enough people have approved it; nobody is asked again. */
+  approved: {
+    submit: (charge: ApprovedCharge) => Promise<SubmitResult>;
+    changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
+  };
+  /** Tells the operators, once for each record, that it cannot be worked on. */
+  tellStuck: (key: string, errorId: string) => Promise<void>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -64,6 +74,8 @@ type ChargeParts = {
   homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
   standingOf: StandingOf;
+  /** Undefined: nothing needs a second person. */
+  approvals: ApprovalGate | undefined;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
   /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
@@ -76,12 +88,13 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, wake, approved } = parts;
+  const { kept, payments, clients, approved, approvals } = parts;
   const { store, sealer } = kept;
-  const background = createBackground(outside);
+  const background = createBackground(outside, 'a charge');
   const fingerprint = openFingerprint({ store, sealer, log });
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
+  const { wake } = parts;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
   const cards = openCardHistory(outside, store);
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
@@ -104,26 +117,30 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       now,
     }),
     fingerprint,
+    approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,
     tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     approved,
-    async tellStuck(key, errorId) {
-      const { ops: opsChannel } = config.policy.channels;
-      const told = { store, sealer, opsChannel, now };
-      if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
-    },
+    tellStuck: createTellStuck(outside, parts),
   };
   const ledger =
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
+  const askFirst = approvals && { gate: approvals, fingerprint };
+  const emails = { ...payments, store, sealer, ledger, draftsOfCard, approvals: askFirst, log, wait: sleep };
   const ownDesk = createChargeDesk(deps);
   const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
   return {
     desk,
-    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, draftsOfCard, log, wait: sleep }),
+    cardEmails: createCardEmails(emails),
+    approved: {
+      submit: (charge) => submitApproved(deps, charge),
+      changeCardEmail: (terms, by) => makeEmailChange(emails, terms, by),
+    },
+    tellStuck: deps.tellStuck,
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
@@ -131,13 +148,24 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     mayTry: (card) => cards.mayTry(card),
     forgetting: { drafts: draftsOfCard, history: cards, fingerprint },
     find: (reference) => desk.find(reference),
-    async chargedCard(reference) {
-      if (!mayBeOurs(reference)) return undefined;
-      const entry = await store.read(chargeKey(reference));
-      return entry && openCharge(sealer, entry).card;
-    },
+    chargedCard: (reference) => chargedCard(kept, reference),
     drained: background.drained,
   };
+}
+
+/** Tells the operators, once for each record, that it cannot be worked on. */
+function createTellStuck({ config, now }: Outside, { kept, wake }: ChargeParts): Charges['tellStuck'] {
+  const { store, sealer } = kept;
+  const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
+  return async (key, errorId) => {
+    if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
+  };
+}
+
+async function chargedCard({ store, sealer }: Kept, reference: string): Promise<string | undefined> {
+  if (!mayBeOurs(reference)) return undefined;
+  const entry = await store.read(chargeKey(reference));
+  return entry && openCharge(sealer, entry).card;
 }
 
 function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
@@ -156,29 +184,6 @@ function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-/** Work that nobody waits for: a throw ends it, never the process, and its charge is due again by its timer. */
-function createBackground({ log }: Outside): {
-  add: (work: Promise<unknown>) => void;
-  drained: () => Promise<void>;
-} {
-  const working = new Set<Promise<unknown>>();
-  return {
-    add(work) {
-      const done = work
-        .catch((error: unknown) => {
-          log('error', 'work on a charge broke off; its timer takes it up', { errorId: newErrorId() }, error);
-        })
-        .finally(() => working.delete(done));
-      working.add(done);
-    },
-    async drained() {
-      // What is under way may bring more.
-      // oxlint-disable-next-line no-await-in-loop
-      while (working.size > 0) await Promise.allSettled(working);
-    },
-  };
-}
 
 /** Outside text of any length must not shape a key; and what is no reference of the bot's was not charged by it. */
 function mayBeOurs(reference: string): boolean {

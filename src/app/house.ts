@@ -1,4 +1,7 @@
 import { createAlarms } from './alarms.ts';
+import { createApprovalsOf, type Approvals } from './approvals.ts';
+import { createApprovalTelling } from './approval-telling.ts';
+import { approvers } from './approvers.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -13,15 +16,18 @@ import { createSavedCards } from './saved-cards.ts';
 import { createSharing } from './sharing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
+import type { UndeliveredDeps } from '../commands/dead-letters.ts';
 import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
+import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { rehearse } from '../operations/rehearse.ts';
+import type { ApprovalTelling } from '../operations/tell-approval.ts';
 import { createTestAlerts } from '../operations/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
@@ -60,13 +66,33 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const known = { kept, payments, clients, wake, homeChanged };
-  const charges = createCharges(outside, { ...known, approved, standingOf, ids, among });
+  const telling = createApprovalTelling(outside, {
+    ...known,
+    ids,
+    approvers: () => approvers(outside.config),
+    find: (id) => approvals.desk.find(id),
+  });
+  const approvals: Approvals = createApprovalsOf(outside, {
+    kept,
+    homeChanged,
+    standingOf,
+    tell: telling,
+    hands: () => ({ charges, undelivered }),
+  });
+  const charges = createCharges(outside, {
+    ...known,
+    approved,
+    standingOf,
+    approvals: approvals.gate,
+    ids,
+    among,
+  });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, links, alerts, ids };
+  const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ids };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -75,6 +101,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     webhooks,
     alarms,
     charges,
+    approvals,
     routes,
     alerts,
     undelivered,
@@ -118,6 +145,8 @@ type VerbParts = {
   payments: Payments;
   clients: SlackClients;
   charges: Charges;
+  approvals: Approvals;
+  telling: ApprovalTelling;
   links: PaymentLinks;
   alerts: Alerts;
   routes: RoutePlan;
@@ -157,8 +186,10 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     accountFields: config.accountNewFields,
     ...createDeskLists({ config, log, now }, { kept, payments }),
     shareFile: createShareFile(clients.delivery, uploadFile),
-    undelivered: parts.undelivered,
+    undelivered: askedUndelivered(parts),
     links: parts.links,
+    ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
+    approvalTelling: parts.telling,
     alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,
@@ -172,6 +203,15 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     now,
   };
   return createVerbs(verbDeps, cardActions);
+}
+
+/** Whoever presses in Slack is asked about; the operator's command line is at the server, and is not. */
+function askedUndelivered({ undelivered, approvals }: VerbParts): UndeliveredDeps['undelivered'] {
+  const deps = { approvals: approvals.gate, deliverAgain: undelivered.deliverAgain };
+  return {
+    all: undelivered.all,
+    deliverAgain: (channel, by) => askToRedrive(deps, channel, by),
+  };
 }
 
 /** The store alone is asked: whoever is told of another account’s reference is told at once. */

@@ -2,6 +2,7 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
+import { approvalPrefix } from '../operations/approval-record.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { linkPrefix } from '../operations/link-record.ts';
@@ -10,32 +11,24 @@ import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { Post } from '../operations/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
+import type { ApprovalTelling } from '../operations/tell-approval.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
 import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
 import { startWorker, type Worker } from '../operations/worker.ts';
-import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
-import { alertMessage } from '../slack/alert-message.ts';
-import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
-import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
-import { chargeMessage } from '../slack/charge/charge-message.ts';
-import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
-import type { ChargePlace } from '../slack/charge/charge-place.ts';
-import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
 import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { placeWords } from '../slack/evidence.ts';
-import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
-import { noticeMessage } from '../slack/notice-message.ts';
-import { testAlertMessage } from '../slack/test-alert-message.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
+import type { Approvals } from './approvals.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
+import { postMessage } from './post-message.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds']; health(): PartHealth };
 
@@ -47,6 +40,8 @@ type OutboxParts = {
   clients: SlackClients;
   charges: Charges;
   links: Pick<PaymentLinks, 'find' | 'work'>;
+  approvals: Pick<Approvals, 'work' | 'desk'>;
+  telling: Pick<ApprovalTelling, 'askedOf'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
@@ -130,10 +125,14 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     findLink: links.find,
+    async findApproval(id) {
+      const approval = await parts.approvals.desk.find(id);
+      return approval && { approval, asked: await parts.telling.askedOf(id) };
+    },
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
-      const made = messageOf(post, place, whose);
+      const made = postMessage(post, place, whose);
       const message = parts.ids?.message(made) ?? made;
       return {
         digest: messageDigest(message),
@@ -155,6 +154,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
     { prefix: chargePrefix, work: charges.recover },
     { prefix: linkPrefix, work: links.work },
+    { prefix: approvalPrefix, work: parts.approvals.work },
     ...alerts.kinds,
     { prefix: alarmPrefix, work: parts.alarms.work },
   ];
@@ -180,44 +180,6 @@ function createRefusals() {
       return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
     },
   };
-}
-
-/** `whose` is said of what else would name no account; undefined in a bot that knows one alone. */
-function messageOf(post: Post, place: ChargePlace, whose: string | undefined): SlackMessage {
-  switch (post.kind) {
-    case 'alert':
-      return alertMessage(post.alert);
-    case 'notice':
-      return noticeMessage({ ...post, place: whose });
-    case 'charge':
-      return chargeMessage(post.charge, place, post);
-    case 'charge_note':
-      return chargeNoteMessage(post.note, post.charge, place, post);
-    case 'charge_direct':
-      return chargeDirectMessage(post.what, post.charge, place, post);
-    case 'alert_note':
-      return alertNoteMessage(post.step, post.alert, post);
-    case 'alert_direct':
-      return alertDirectMessage(post.step, post.alert, post);
-    case 'digest':
-      return digestMessage(post);
-    case 'test_alert':
-      return testAlertMessage(post, place);
-    case 'daily_summary':
-      return dailySummaryMessage(post, place);
-    case 'link':
-      return linkPostMessage(post, place);
-  }
-}
-
-function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
-  return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
-}
-
-function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePlace): SlackMessage {
-  return post.note === undefined
-    ? linkMessage(post.link, place, post)
-    : linkNoteMessage(post.note, post.link, place, post);
 }
 
 type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };

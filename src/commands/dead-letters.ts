@@ -1,13 +1,15 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import { parsed, problem } from '../domain/parsed.ts';
+import type { Redelivery } from '../operations/ask-to-redrive.ts';
+import { sentMessage } from '../slack/approval/approval-answers.ts';
 import { defineCommand, type Command } from '../slack/command.ts';
 import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
 
 export type UndeliveredDeps = {
   undelivered: {
     all: () => Promise<readonly Undelivered[]>;
-    /** Makes what is listed for the channel work again, and says how many messages. */
-    deliverAgain: (channel: string) => Promise<number>;
+    /** Makes what is listed for the channel work again, unless a second person must decide that first. */
+    deliverAgain: (channel: string, by: string) => Promise<Redelivery>;
   };
 };
 
@@ -25,8 +27,13 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
         actionId: deliverAgainId,
         // Pressed twice it delivers once.
         effect: 'none',
-        async press({ value, reply }) {
-          await reply(deliveringAgainMessage(value, await undelivered.deliverAgain(value)));
+        async press({ caller, value, reply }) {
+          const redelivery = await undelivered.deliverAgain(value, caller.userId);
+          await reply(
+            redelivery.kind === 'again'
+              ? deliveringAgainMessage(value, redelivery.messages)
+              : sentMessage(redelivery.approval),
+          );
         },
       },
     ],

@@ -6,6 +6,7 @@ import {
   type Caller,
   type Command,
   type MayRun,
+  type Permit,
   type Refused,
 } from '../slack/command.ts';
 import { refuse } from '../slack/answer.ts';
@@ -56,14 +57,26 @@ export async function sortByPermit(
 ): Promise<Permitted> {
   const verbs = every.filter(isListed);
   const permits = await Promise.all(
-    verbs.map(async ({ permission }) =>
-      permission === anyone ? ({ kind: 'allowed' } as const) : mayRun(permission, caller),
+    verbs.map(async (verb) =>
+      verb.permission === anyone ? ({ kind: 'allowed' } as const) : permitFor(verb, caller, mayRun),
     ),
   );
   return {
     allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
     refused: permits.find((permit) => permit.kind === 'refused'),
   };
+}
+
+/** Allowed by any one of its permissions; else why its first one is not held. */
+async function permitFor(
+  { permission, orPermissions = [] }: Command,
+  caller: Caller,
+  mayRun: MayRun,
+): Promise<Permit> {
+  const own = await mayRun(permission, caller);
+  if (own.kind === 'allowed') return own;
+  const others = await Promise.all(orPermissions.map((other) => mayRun(other, caller)));
+  return others.find(({ kind }) => kind === 'allowed') ?? own;
 }
 
 export function isListed({ hidden }: Command): boolean {

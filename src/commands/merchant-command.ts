@@ -37,6 +37,7 @@ export function merchantCommand(
     ...command,
     merchant: merchant.name,
     permission: permit(command.permission),
+    ...(command.orPermissions ? { orPermissions: command.orPermissions.map(permit) } : {}),
     buttons: (command.buttons ?? []).map((button) => ({ ...button, actionId: ids.id(button.actionId) })),
     presses: (command.presses ?? []).map((press) => ({
       ...permitted(press),

@@ -4,6 +4,8 @@ import { accountsCommand, type AccountsDeps } from './accounts.ts';
 import { alertCardParts, type AlertCardActions } from './alert-card/alert-card-parts.ts';
 import { stormPresses, type StormActions } from './alert-card/storm-parts.ts';
 import { alertsCommand, type AlertCardParts, type AlertsDeps } from './alerts.ts';
+import { approvalsCommand } from './approvals.ts';
+import type { ApprovalDeps } from './approvals/approval-deps.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
@@ -23,7 +25,11 @@ export type VerbDeps = AlertsDeps &
   TerminalsDeps &
   AccountsDeps &
   AccountDeps &
-  LinkDeps;
+  LinkDeps &
+  Pick<ApprovalDeps, 'mayRun'> & {
+    /** Undefined: nothing needs a second person, and there is no verb for it. */
+    approvals?: ApprovalDeps['approvals'] | undefined;
+  };
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
@@ -38,6 +44,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     terminalsCommand(deps),
     accountsCommand(deps),
     accountCommand(deps),
+    ...(deps.approvals ? [approvalsCommand({ ...deps, approvals: deps.approvals })] : []),
     alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
   ];
@@ -65,4 +72,5 @@ export const permissions: readonly Permission[] = [
   newAccountPermission,
   'alerts',
   'undelivered',
+  'approve',
 ];

@@ -1,5 +1,6 @@
 import { chargeLimits } from '../domain/charge-state.ts';
 import { routesCheck } from './alert-rules.ts';
+import { approvalsCheck } from './approval-checks.ts';
 import { limitsCheck } from './limit-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
@@ -59,6 +60,7 @@ export const contradictions: readonly SettingsCheck[] = [
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
   routesCheck,
+  approvalsCheck,
   limitsCheck,
   accountsCheck,
   credentialsCheck,

@@ -7,7 +7,7 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, 'must be up to 40 letters, digits and dashes, like big-ones')
   .describe('What people call the rule; alerts and /pay alerts name it.');
 
-const amount = z
+export const amount = z
   .union([z.string(), z.number()], 'must be an amount like 100000.00')
   .transform((written, context): number => {
     const minor = minorFromWire(written);
@@ -15,6 +15,10 @@ const amount = z
     context.addIssue({ code: 'custom', message: 'must be an amount like 100000.00, without separators' });
     return z.NEVER;
   });
+
+export const currency = z
+  .string('must be text')
+  .regex(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN');
 
 const customer = z
   .string('must be text')
@@ -56,10 +60,7 @@ const match = z
       .boolean('must be true or false')
       .optional()
       .describe('true: charges of a saved card. false: first payments, which save the card.'),
-    currency: z
-      .string('must be text')
-      .regex(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN')
-      .optional(),
+    currency: currency.optional(),
     amount_from: amount.optional().describe('This amount or more, like 100000.00. Needs a currency.'),
     amount_to: amount.optional().describe('This amount or less. Needs a currency.'),
     customer_id: customer.optional().describe('A customer id, or the beginning of one with a star: VIP-*.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { accountsSchema, merchantName } from './policy-accounts.ts';
+import { approvalsSchema } from './policy-approvals.ts';
 import { limitsSchema } from './policy-limits.ts';
 import { routesSchema, timeZone } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
@@ -78,8 +79,9 @@ export const policySchema = z
     timezone: timeZone
       .optional()
       .describe('Where a day of the limits begins: a name like Africa/Lagos. UTC when absent.'),
+    approvals: approvalsSchema(channelId).optional(),
     roles: z.record(z.string(), role).default({}),
   })
-  .describe('Payops policy: channels, accounts, routes, daily summaries and roles.');
+  .describe('Payops policy: channels, accounts, routes, daily summaries, approvals and roles.');
 
 export type Policy = z.infer<typeof policySchema>;

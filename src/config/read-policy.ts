@@ -43,7 +43,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'timezone', 'roles'];
+const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'timezone', 'approvals', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
   roles: ['users', 'groups', 'may', 'accounts', 'channels', 'limits'],
@@ -74,6 +74,8 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   ],
   daily_summary: ['channel', 'at', 'tz'],
   quiet_hours: ['from', 'to', 'tz'],
+  approvals: ['channel', 'expire_minutes', 'rules'],
+  rules: ['what', 'currency', 'amount_from', 'needed', 'account'],
 };
 
 /** What may be meant there; first what belongs there, then what belongs elsewhere and was put in the wrong place. */

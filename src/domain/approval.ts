@@ -75,3 +75,6 @@ export type Approval = {
   isWarned: boolean;
   state: ApprovalState;
 };
+
+/** What is told of a request besides its card: each once. */
+export type ApprovalNote = 'asked' | 'approved_one' | 'expires_soon' | ApprovalState['kind'];

@@ -1,4 +1,5 @@
 import type { Approval, ApprovalTerms } from '../domain/approval.ts';
+import type { ApprovalNeeded, ApprovalQuestion } from '../domain/approval-rules.ts';
 
 export type DecideResult =
   /** This click was the one that counted; with more than one needed it may still be `waiting`. */
@@ -45,4 +46,11 @@ export type TellApproval = {
     approval: Approval,
     what: 'asked' | 'approved_one' | 'expires_soon' | Approval['state']['kind'],
   ): Promise<void>;
+};
+
+/** Asked by whatever may need a second person. Absent wherever `payops.yml` has no rule: then all is as without it. */
+export type ApprovalGate = {
+  /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
+  needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
+  desk: Pick<ApprovalDesk, 'request' | 'find' | 'waiting'>;
 };

@@ -5,13 +5,17 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import { mayTry, type RetryRule, type RetryVerdict } from '../domain/retry-rule.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
 
-/** `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown. */
+/**
+ * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.
+ * `overridesRest`: a second person lets the card be charged though it rests after a decline; nothing else gives way.
+ */
 export type CardClaim = {
   card: string;
   reference: OrderReference;
   money: Money;
   by: string;
   despite?: string;
+  overridesRest?: true;
 };
 
 export type ClaimResult =
@@ -26,6 +30,8 @@ export type CardHistory = {
    * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
    */
   claim(claim: CardClaim): Promise<ClaimResult>;
+  /** What `claim` would say now. Changes nothing. */
+  judge(claim: CardClaim): Promise<ClaimResult>;
   /**
    * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
    * changes for an attempt that counts no more.
@@ -79,6 +85,10 @@ export function createCardHistory(deps: CardHistoryDeps): CardHistory {
   const changeRecord = createChangeRecord(deps.store);
   return {
     claim: (claim) => changeRecord(keyOf(claim.card), (text) => judgeClaim(deps, claim, text)),
+    async judge(claim) {
+      const entry = await deps.store.read(keyOf(claim.card));
+      return (await judgeClaim(deps, claim, entry?.value)).result;
+    },
     settle: (card, reference, outcome) =>
       changeRecord(keyOf(card), (text) => settle(deps, text, { reference, outcome })),
     async mayTry(card) {
@@ -109,7 +119,8 @@ async function judgeClaim(
   if (own && (await stands(deps, own, now))) return { kind: 'keep', result: { kind: 'claimed' } };
   const others = attempts.filter((attempt) => attempt !== own);
   const refusal = refusalOf(others, claim.money, deps.rule, now);
-  if (refusal) return { kind: 'keep', result: { kind: 'refused', refusal } };
+  const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
+  if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
   const twin = twinOf(others, claim.money, now - deps.twinMs);
   if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
   const { reference, money, by } = claim;

@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import type { Approval } from '../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms, ShownCardEmail } from '../domain/card-email.ts';
 import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
 import type { Log } from '../log.ts';
+import type { ApprovalGate } from './approval-desk.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { catchUp } from './catch-up.ts';
 import type { RecordStore } from './change-record.ts';
 import type { DraftsOfCard } from './drafts-of-card.ts';
-import { createDrafts } from './drafts.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import type { Sealer } from './outbox.ts';
+import { approvalId } from './terms-hash.ts';
 
 /**
  * Changes of saved cards' e-mails, each read back before it is made. All of it throws StoreUnavailable when the
@@ -26,6 +29,8 @@ export type CardEmailBeginning =
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
   /** Agreed to before: whoever was first hears what became of it. Nothing more happens. */
   | { kind: 'known'; terms: ShownCardEmail }
+  /** A second person decides: nothing was sent. Agreed to again it is the same request. */
+  | { kind: 'awaiting_approval'; approval: Approval }
   /** What was read back is gone or other by now: nothing was sent. */
   | { kind: 'stale' };
 
@@ -38,6 +43,8 @@ export type CardEmailDeps = {
   log: Log;
   wait: (ms: number) => Promise<unknown>;
   draftsOfCard?: Pick<DraftsOfCard, 'kept'>;
+  /** Absent: no change needs a second person. */
+  approvals?: { gate: ApprovalGate; fingerprint: (tokenKey: string) => Promise<string> } | undefined;
 };
 
 const cardEmailTerms = z.object({
@@ -57,13 +64,15 @@ export function createCardEmails(deps: CardEmailDeps): CardEmails {
     keepDraft: (viewId, terms) => drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => drafts.read(viewId, draft),
     async begin({ viewId, draft, by }) {
+      const asked = await askForApproval(deps, drafts, { viewId, draft, by });
+      if (asked) return asked;
       const taking = await drafts.take(viewId, draft);
       switch (taking.kind) {
         case 'taken':
           return {
             kind: 'begun',
             terms: shownTerms(taking.terms),
-            carryOn: () => change(deps, taking.terms, by),
+            carryOn: () => makeEmailChange(deps, taking.terms, by),
           };
         case 'taken_before':
           return { kind: 'known', terms: shownTerms(taking.terms) };
@@ -72,6 +81,25 @@ export function createCardEmails(deps: CardEmailDeps): CardEmails {
       }
     },
   };
+}
+
+/** Undefined: nobody else is needed. What was read back is not taken by this: the request is what is agreed to once. */
+async function askForApproval(
+  { approvals }: CardEmailDeps,
+  drafts: Drafts<CardEmailTerms>,
+  { viewId, draft, by }: { viewId: string; draft: string; by: string },
+): Promise<CardEmailBeginning | undefined> {
+  const need = approvals?.gate.needFor({ kind: 'card_email' });
+  if (!approvals || !need) return undefined;
+  const { gate, fingerprint } = approvals;
+  const id = approvalId(`card-email:${viewId}:${draft}`);
+  const asked = await gate.desk.find(id);
+  if (asked) return { kind: 'awaiting_approval', approval: asked };
+  const terms = await drafts.read(viewId, draft);
+  if (!terms) return { kind: 'stale' };
+  const card = await fingerprint(terms.tokenKey);
+  const approval = await gate.desk.request({ id, terms: { kind: 'card_email', terms, card }, by, ...need });
+  return { kind: 'awaiting_approval', approval };
 }
 
 /** Without the token key: what goes to Slack is made of this alone. */
@@ -86,7 +114,11 @@ export function shownTerms({ tokenKey: _secret, ...terms }: CardEmailTerms): Sho
  *
  * Spec: change the email of a saved card.
  */
-async function change(deps: CardEmailDeps, terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
+export async function makeEmailChange(
+  deps: CardEmailDeps,
+  terms: CardEmailTerms,
+  by: string,
+): Promise<CardEmailEnd> {
   const { tokenKey, currentEmail, newEmail } = terms;
   const answer = await deps.changeCardEmail({ tokenKey, currentEmail, newEmail });
   const end = endOf(answer);

@@ -1,5 +1,6 @@
 import type { Doubts } from './charges-in-doubt.ts';
 import type { EndedCard } from '../domain/alert-card.ts';
+import type { Approval } from '../domain/approval.ts';
 import type { CardRefusal, Twin } from '../domain/card-refusal.ts';
 import type { LimitRefusal, LimitVerdict, OwnLimits } from '../domain/charge-limits.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
@@ -10,10 +11,13 @@ export type SubmitResult =
   | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
   /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
   | { kind: 'known'; charge: ChargeSeen }
-  | { kind: 'refused'; refusal: CardRefusal }
+  /** `mayAskOverride`: the card only rests, and a second person may let it be charged all the same. */
+  | { kind: 'refused'; refusal: CardRefusal; mayAskOverride?: true }
   | { kind: 'twin'; twin: Twin }
   /** More than the person's roles let charge, by now: nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
+  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
+  | { kind: 'awaiting_approval'; approval: Approval }
   /** What was to be made good has recovered meanwhile, or was closed: nothing was sent. */
   | { kind: 'alert_ended'; card: EndedCard }
   /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
@@ -29,6 +33,8 @@ export type SubmitRequest = {
   by: string;
   /** The twin the person was shown and chose to charge beside. */
   despite?: string;
+  /** After `mayAskOverride`: a second person is asked whether the card is charged though it rests. */
+  override?: true;
 };
 
 export type CodeResult =

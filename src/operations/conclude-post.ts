@@ -69,7 +69,7 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
 function afterGone({ record }: Work): Partial<Omit<OutboxRecord, 'progress'>> | undefined {
   const { kind, posted } = record;
   if (kind === 'charge_note' || kind === 'link_note') return { unthreaded: true };
-  if (kind === 'alert_note') return posted ? undefined : { unthreaded: true };
+  if (kind === 'alert_note' || kind === 'approval_note') return posted ? undefined : { unthreaded: true };
   const anew = { posted: undefined, shown: undefined };
   return kind === 'alert' && posted ? { ...anew, replaced: posted } : anew;
 }

@@ -15,8 +15,16 @@ export type OpenCharges = {
 const parts = 16;
 const list = z.array(z.string());
 
-export function createOpenCharges({ store }: { store: RecordStore }): OpenCharges {
+/** `prefix`: what the lists are of, as their keys begin; charges when absent. */
+export function createOpenCharges({
+  store,
+  prefix = 'open-charges',
+}: {
+  store: RecordStore;
+  prefix?: string;
+}): OpenCharges {
   const changeRecord = createChangeRecord(store);
+  const keyOf = (part: number): string => `${prefix}:${part}`;
 
   function change(key: string, edit: (references: string[]) => string[]): Promise<void> {
     return changeRecord(key, (text) => {
@@ -29,12 +37,12 @@ export function createOpenCharges({ store }: { store: RecordStore }): OpenCharge
 
   return {
     add: (reference) =>
-      change(partOf(reference), (references) =>
+      change(keyOf(partOf(reference)), (references) =>
         references.includes(reference) ? references : [...references, reference],
       ),
     async drop(references) {
       const gone = new Set(references);
-      const keys = [...new Set(references.map(partOf))];
+      const keys = [...new Set(references.map((reference) => keyOf(partOf(reference))))];
       await Promise.all(keys.map((key) => change(key, (all) => all.filter((one) => !gone.has(one)))));
     },
     async all() {
@@ -45,10 +53,6 @@ export function createOpenCharges({ store }: { store: RecordStore }): OpenCharge
   };
 }
 
-function partOf(reference: string): string {
-  return keyOf((createHash('sha256').update(reference).digest()[0] ?? 0) % parts);
-}
-
-function keyOf(part: number): string {
-  return `open-charges:${part}`;
+function partOf(reference: string): number {
+  return (createHash('sha256').update(reference).digest()[0] ?? 0) % parts;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Lookup } from '../domain/alert.ts';
 import type { CardStep } from '../domain/alert-card.ts';
+import type { ApprovalNote } from '../domain/approval.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { Told } from '../domain/charge-state.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
@@ -55,6 +56,8 @@ const outboxRecord = z.object({
     'digest',
     'link',
     'link_note',
+    'approval',
+    'approval_note',
   ]),
   /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
   channel: z.string(),
@@ -223,6 +226,20 @@ export function openLink(sealer: Sealer, key: string, record: OutboxRecord): Lin
 
 export function openLinkNote(sealer: Sealer, key: string, record: OutboxRecord): LinkNoteBody {
   return JSON.parse(sealer.open(key, record.sealed)) as LinkNoteBody;
+}
+
+/** Whose copy of a request’s card it is: the channel’s, an approver’s, or that of whoever asked. */
+export type ApprovalAddress = 'channel' | 'approver' | 'requester';
+/** A request’s card in one of its places (`approval`), or what is said beside it (`approval_note`). */
+export type ApprovalBody = { id: string; to: ApprovalAddress };
+export type ApprovalNoteBody = ApprovalBody & { what: ApprovalNote };
+
+export function openApproval(sealer: Sealer, key: string, record: OutboxRecord): ApprovalBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as ApprovalBody;
+}
+
+export function openApprovalNote(sealer: Sealer, key: string, record: OutboxRecord): ApprovalNoteBody {
+  return JSON.parse(sealer.open(key, record.sealed)) as ApprovalNoteBody;
 }
 
 export function openNotice(sealer: Sealer, key: string, record: OutboxRecord): Notice {

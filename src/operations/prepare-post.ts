@@ -1,5 +1,6 @@
 import type { CardStep } from '../domain/alert-card.ts';
 import type { Destination } from '../domain/alert-route.ts';
+import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
@@ -18,6 +19,7 @@ import {
   openNotice,
   openTestAlert,
   outboxKey,
+  type ApprovalAddress,
   type DailySummaryBody,
   type Notice,
   type OutboxRecord,
@@ -27,6 +29,7 @@ import type { Work, WorkDeps } from './outbox-work.ts';
 import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
+import { prepareApproval, prepareApprovalNote } from './prepare-approval.ts';
 import { prepareLink, prepareLinkNote } from './prepare-link.ts';
 import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
 import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
@@ -68,6 +71,17 @@ export type Post =
       key: string;
       mayBeRepeat: boolean;
       isFirst: boolean;
+    }
+  /** A request’s card, or with `note` what is said beside it. `asked`: how many people can decide. */
+  | {
+      kind: 'approval';
+      note?: ApprovalNote;
+      approval: Approval;
+      to: ApprovalAddress;
+      asked: number;
+      key: string;
+      mayBeRepeat: boolean;
+      isFirst: boolean;
     };
 
 /** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
@@ -90,6 +104,8 @@ export type PrepareDeps = WorkDeps & {
   summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
+  /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
+  findApproval?: (id: string) => Promise<{ approval: Approval; asked: number } | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
@@ -140,6 +156,8 @@ const preparing: Readonly<Record<OutboxRecord['kind'], Prepare>> = {
   digest: prepareDigest,
   link: prepareLink,
   link_note: prepareLinkNote,
+  approval: prepareApproval,
+  approval_note: prepareApprovalNote,
 };
 
 /** `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */

@@ -6,11 +6,13 @@ import { chargeReference } from '../domain/charge-reference.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Store } from '../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import { readAlertCard } from './alert-cards.ts';
 import type { AgentCharges } from './agent-charges.ts';
-import type { CardHistory } from './card-history.ts';
+import type { ApprovalGate } from './approval-desk.ts';
+import type { CardClaim, CardHistory } from './card-history.ts';
 import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
 import type { LimitClaims } from './limit-claims.ts';
@@ -24,6 +26,8 @@ export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
   drafts: ChargeDrafts;
   agentCharges: AgentCharges;
   fingerprint: (tokenKey: string) => Promise<string>;
+  /** Absent: no charge needs a second person. */
+  approvals?: ApprovalGate | undefined;
 };
 
 /** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
@@ -48,6 +52,9 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   const reference = referenceOf(viewId);
   const known = await readCharge(deps, reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
+  // One dialogue, one charge, and so one request for it, whatever its terms are by now.
+  const asked = await deps.approvals?.desk.find(reference);
+  if (asked) return { kind: 'awaiting_approval', approval: asked };
   const terms = await deps.drafts.read(viewId, draft);
   if (!terms) return { kind: 'stale' };
   // Taken before the alert is asked and the card claimed: a process that sleeps on the way wakes up too late to charge.
@@ -56,15 +63,76 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   const ended = terms.alert === undefined ? undefined : await endedAlert(deps, terms.alert);
   if (ended) return { kind: 'alert_ended', card: ended };
   const card = await deps.fingerprint(terms.tokenKey);
-  const claim = { card, reference, money: terms.money, by, ...(despite === undefined ? {} : { despite }) };
+  const charge = { reference, terms, card, by, viewId, ...(despite === undefined ? {} : { despite }) };
+  const result = (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
+  return withOverride(deps, result);
+}
+
+/** What is charged, once enough people have approved exactly this. */
+export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite' | 'overridesRest'>;
+
+/**
+ * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
+ * Everything else holds as it does for any charge. Again for the same reference it finds the charge: `known`. Throws
+ * StoreUnavailable, and may then be called again.
+ */
+export async function submitApproved(deps: SubmitDeps, charge: ApprovedCharge): Promise<SubmitResult> {
+  const known = await readCharge(deps, charge.reference);
+  if (known) return { kind: 'known', charge: await see(deps, known) };
+  const nowMs = deps.now();
+  const { alert } = charge.terms;
+  const ended = alert === undefined ? undefined : await endedAlert(deps, alert);
+  if (ended) return { kind: 'alert_ended', card: ended };
+  return await claimAndBegin(deps, charge, nowMs);
+}
+
+async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
+  const { reference, terms, card, by, viewId } = charge;
   const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
   if (limit.kind !== 'claimed') return { kind: 'over_limit', refusal: limit.refusal };
-  const claimed = await deps.cards.claim(claim);
+  const claimed = await deps.cards.claim(claimOf(charge));
   if (claimed.kind !== 'claimed') {
     await limit.release();
     return claimed;
   }
   return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+}
+
+function claimOf({ reference, terms, card, by, despite, overridesRest }: ApprovedCharge): CardClaim {
+  return withoutUndefined({ card, reference, money: terms.money, by, despite, overridesRest });
+}
+
+/**
+ * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: the card is
+ * looked at first, and neither claimed nor changed.
+ */
+async function askForApproval(
+  { approvals, cards, limits, now }: SubmitDeps,
+  given: ApprovedCharge,
+  { override }: SubmitRequest,
+): Promise<SubmitResult | undefined> {
+  // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
+  const overrides = override === true && approvals?.needFor({ kind: 'retry' }) !== undefined;
+  const overriding: { overridesRest?: true } = overrides ? { overridesRest: true } : {};
+  const charge = { ...given, ...overriding };
+  const { terms, by, reference: id } = charge;
+  const need = approvals?.needFor({ kind: 'charge', money: terms.money, ...overriding });
+  if (!approvals || !need) return undefined;
+  const limited = { reference: id, by, card: charge.card, money: terms.money, atMs: now() };
+  const limit = await limits.check(limited);
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
+  const verdict = await cards.judge(claimOf(charge));
+  if (verdict.kind !== 'claimed') return verdict;
+  const { by: _by, ...kept } = charge;
+  const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
+  return { kind: 'awaiting_approval', approval };
+}
+
+/** A card that only rests may be charged all the same where a rule has a second person for it. */
+function withOverride({ approvals }: SubmitDeps, result: SubmitResult): SubmitResult {
+  const mayAsk =
+    result.kind === 'refused' && result.refusal.kind === 'resting' && approvals?.needFor({ kind: 'retry' });
+  return mayAsk ? { ...result, mayAskOverride: true } : result;
 }
 
 /** See `ChargeDesk.checkLimits`. */

@@ -89,6 +89,12 @@ roles:
     may: [lookup, doubt]
   pay-ops:
     users: [${users.lead}, ${users.onCall}]
-    may: [alerts, undelivered]
+    may: [alerts, undelivered, approve]
+# High enough to be out of the way: try /pay charge 100,000.00, then decide as somebody else.
+approvals:
+  channel: ${channels.ops}
+  rules:
+    - { what: charge, currency: NGN, amount_from: 100000.00 }
+    - { what: retry }
 `;
 }

@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import {
   anyone,
   auditOf,
+  permissionsOf,
   type Caller,
   type Command,
   type Conversation,
@@ -111,7 +112,7 @@ export async function refuse(
   caller: Caller,
   command: Command,
   mayRun: MayRun,
-  permissions: readonly Permission[] = [command.permission],
+  permissions: readonly Permission[] = permissionsOf(command),
 ): Promise<SlackMessage | undefined> {
   if (permissions.includes(anyone)) return undefined;
   const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));

@@ -164,6 +164,8 @@ type Facts = {
   /** What a person would type after the slash command, most usual first. */
   examples: readonly string[];
   permission: Permission;
+  /** Any one of these is enough too. */
+  orPermissions?: readonly Permission[];
   /** With `none` a repeat is simply answered again. */
   effect: Effect;
   buttons?: readonly Button[];
@@ -207,6 +209,14 @@ export type Definition<Input> = Facts & {
    */
   run: (input: Input, conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
+
+/** Any one of these is enough to run the verb. */
+export function permissionsOf({
+  permission,
+  orPermissions = [],
+}: Pick<Command, 'permission' | 'orPermissions'>): readonly Permission[] {
+  return [permission, ...orPermissions];
+}
 
 /** Which verb it was, and whose, for the audit line. */
 export function auditOf(

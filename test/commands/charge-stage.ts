@@ -263,7 +263,7 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     alertsInHand: { of: () => Promise.resolve([]) },
-    undelivered: { all: async () => [], deliverAgain: async () => 0 },
+    undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
     ...noDeskLists,
     ...noSharing,
   });

@@ -25,7 +25,7 @@ function stage(all: readonly Undelivered[] = [one]) {
         asked.push(wanted);
         const messages = left.get(wanted) ?? 0;
         left.delete(wanted);
-        return messages;
+        return { kind: 'again', messages };
       },
     },
   });

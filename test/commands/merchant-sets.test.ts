@@ -51,7 +51,7 @@ function verbsOf(name: string, asked: Asked, own: readonly string[]): Command[] 
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
-    undelivered: { all: async () => [], deliverAgain: async () => 0 },
+    undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
     alertsInHand: { of: () => Promise.resolve([]) },
     ...noDeskLists,
     ...noSharing,

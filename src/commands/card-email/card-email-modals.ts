@@ -5,6 +5,7 @@ import { cardEmailModal, readCardEmailModal } from '../../slack/card-email/form-
 import { readBackModal, readDraftMetadata } from '../../slack/card-email/read-back-modal.ts';
 import type { Submission, ViewAnswer } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
+import { awaitDecision } from '../charge/await-decision.ts';
 import { formParts, type CardEmailDeps } from './card-email-deps.ts';
 import { correctedForm } from './prefill.ts';
 import { readCardEmailTerms } from './read-card-email-terms.ts';
@@ -37,6 +38,8 @@ export async function makeChange(deps: CardEmailDeps, submission: Submission): P
       };
     case 'known':
       return { kind: 'update', modal: changingModal(beginning.terms, deps) };
+    case 'awaiting_approval':
+      return await awaitDecision(deps, beginning.approval, submission);
     case 'stale':
       return { kind: 'update', modal: staleChangeModal(deps) };
   }

@@ -1,13 +1,15 @@
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
 import type { ShowDeps } from './charge-views.ts';
+import type { AwaitDeps } from './await-decision.ts';
 import type { KnownCards } from './known-cards.ts';
 
-export type ChargeDeps = ShowDeps & {
-  /** Undefined when remembering cards is switched off: then every token key is pasted. */
-  ledger: KnownCards | undefined;
-  /** What may be charged in, the usual one first. */
-  currencies: readonly string[];
-};
+export type ChargeDeps = ShowDeps &
+  AwaitDeps & {
+    /** Undefined when remembering cards is switched off: then every token key is pasted. */
+    ledger: KnownCards | undefined;
+    /** What may be charged in, the usual one first. */
+    currencies: readonly string[];
+  };
 
 /** What every form for a charge has, whatever stands in it. */
 export function formParts(

@@ -2,15 +2,23 @@ import type { EndedCard } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { Twin } from '../../domain/card-refusal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { SubmitResult } from '../../operations/charge-desk.ts';
 import { refusedMessage } from '../../slack/alert/card-answers.ts';
+import { overrideField, overrideModalId, readOverrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { limitErrors, limitRefusalModal } from '../../slack/charge/limit-words.ts';
 import { cardRefusalModal, staleTermsModal } from '../../slack/charge/refusal-modal.ts';
-import { readTermsMetadata, termsModal, termsModalId } from '../../slack/charge/terms-modal.ts';
+import {
+  readTermsMetadata,
+  termsMetadata,
+  termsModal,
+  termsModalId,
+} from '../../slack/charge/terms-modal.ts';
 import { unsureChargeModal } from '../../slack/charge/unsure-modal.ts';
 import type { ModalDefinition, Submission, ViewAnswer } from '../../slack/command.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import type { Modal } from '../../slack/message.ts';
+import { awaitDecision } from './await-decision.ts';
 import type { ChargeDeps } from './charge-deps.ts';
 import { showAndCarryOn } from './charge-views.ts';
 import { readTerms } from './read-terms.ts';
@@ -23,6 +31,8 @@ export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
   return [
     { callbackId: chargeModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
     { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
+    // The rest may be over by now, and then it charges.
+    { callbackId: overrideModalId, effect: 'money', submit: (submission) => askOverride(deps, submission) },
   ];
 }
 
@@ -53,24 +63,63 @@ async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<Vi
   const agreed = readTermsMetadata(privateMetadata);
   if (!agreed) return update(staleTermsModal(deps));
   const result = await deps.desk.submit({ viewId, by: caller.userId, ...agreed });
+  return await shownResult(deps, submission, { agreed, result });
+}
+
+/**
+ * The same terms with why they cannot wait, for whoever decides whether a card that rests is charged. Submitted twice it
+ * is one request.
+ */
+async function askOverride(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, privateMetadata, values } = submission;
+  const why = readOverrideModal(values);
+  if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
+  const agreed = readTermsMetadata(privateMetadata);
+  const terms = agreed && (await deps.desk.readDraft(viewId, agreed.draft));
+  if (!agreed || !terms) return update(staleTermsModal(deps));
+  const reason = [why.value, terms.reason].filter((part) => part !== undefined).join(' · ');
+  const withReason = { ...agreed, draft: await deps.desk.keepDraft(viewId, { ...terms, reason }) };
+  const result = await deps.desk.submit({ viewId, by: caller.userId, ...withReason, override: true });
+  return await shownResult(deps, submission, { agreed: withReason, result });
+}
+
+type Submitted = { agreed: { draft: string; despite?: string }; result: SubmitResult };
+
+async function shownResult(
+  deps: ChargeDeps,
+  submission: Submission,
+  { agreed, result }: Submitted,
+): Promise<ViewAnswer> {
   switch (result.kind) {
     case 'begun':
       return showAndCarryOn(deps, result.charge, submission, result.carryOn);
     case 'known':
       return showAndCarryOn(deps, result.charge, submission);
     case 'refused':
-      return update(cardRefusalModal(result.refusal, deps, { nowMs: deps.now() }));
+      return update(refusedModal(deps, agreed, result));
     case 'twin':
       return update(await askAboutTwin(deps, submission, { draft: agreed.draft, twin: result.twin }));
     case 'over_limit':
       return update(limitRefusalModal(result.refusal, deps));
+    case 'awaiting_approval':
+      return await awaitDecision(deps, result.approval, submission);
     case 'alert_ended':
-      return update(alertEndedModal(result.card, caller.userId));
+      return update(alertEndedModal(result.card, submission.caller.userId));
     case 'stale':
       return update(staleTermsModal(deps));
     case 'unsure':
       return update(unsureChargeModal(result.reference, deps));
   }
+}
+
+/** A card that only rests may be charged all the same, where a second person decides it. */
+function refusedModal(
+  deps: ChargeDeps,
+  agreed: Submitted['agreed'],
+  { refusal, mayAskOverride }: Extract<SubmitResult, { kind: 'refused' }>,
+): Modal {
+  const override = mayAskOverride ? { override: termsMetadata(agreed) } : {};
+  return cardRefusalModal(refusal, deps, { nowMs: deps.now(), ...override });
 }
 
 /** The same terms again, with what speaks against them; agreeing now is agreeing beside that very twin. */

@@ -1,3 +1,4 @@
+import { overrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeActions } from '../../slack/charge/charge-actions.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
 import { staleTermsModal } from '../../slack/charge/refusal-modal.ts';
@@ -15,6 +16,7 @@ const lookers = ['charge', 'otp', 'doubt'];
 export function chargePresses(deps: ChargeDeps): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
+    { actionId: chargeActions.override, press: (pressed) => openOverride(deps, pressed) },
     { actionId: chargeActions.another, press: (pressed) => chargeAnother(deps, pressed) },
     { actionId: chargeActions.savingLink, press: (pressed) => makeLink(deps, pressed) },
     { actionId: chargeActions.show, press: (pressed) => openNamed(deps, pressed), permissions: lookers },
@@ -35,6 +37,13 @@ async function changeTerms(deps: ChargeDeps, { view, updateModal }: Pressed): Pr
   const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
   if (!terms) return await updateModal(staleTermsModal(deps));
   await updateModal(chargeModal({ ...formParts(deps), ...(await changedTerms(terms, deps.ledger)) }));
+}
+
+/** In the same dialogue: what is asked for is the charge that was refused, under its reference. */
+async function openOverride(deps: ChargeDeps, { view, updateModal }: Pressed): Promise<void> {
+  if (!view) return;
+  const agreed = readTermsMetadata(view.privateMetadata);
+  await updateModal(agreed ? overrideModal(view.privateMetadata, deps) : staleTermsModal(deps));
 }
 
 /** Always a modal of its own: in the old one the next charge would be the same charge. */

@@ -1,7 +1,19 @@
 import type { CardRefusal } from '../../domain/card-refusal.ts';
-import { actions, code, headline, modal, moment, person, richText, words, type Run } from '../blocks.ts';
+import {
+  actions,
+  button,
+  code,
+  headline,
+  modal,
+  moment,
+  person,
+  richText,
+  words,
+  type Run,
+} from '../blocks.ts';
 import { referenceWord } from '../evidence.ts';
 import type { Modal, ModalBlock } from '../message.ts';
+import { chargeActions } from './charge-actions.ts';
 import { showButton } from './charge-buttons.ts';
 import { counted, labelled, plain } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
@@ -14,17 +26,32 @@ export const refusalModalId = 'charge_refused';
 export function cardRefusalModal(
   refusal: CardRefusal,
   place: ChargePlace,
-  options: { nowMs: number },
+  /** `override`: a second person may let the card be charged all the same; which terms the window is about. */
+  options: { nowMs: number; override?: string },
 ): Modal {
-  const lines = refusal.kind === 'under_way' ? underWay(refusal, options.nowMs) : waitLines(refusal);
+  const { nowMs, override } = options;
+  const lines = refusal.kind === 'under_way' ? underWay(refusal, nowMs) : waitLines(refusal);
   const blocks: ModalBlock[] = [
     headline(`⛔ ${refusalWords[refusal.kind]}`, []).block,
     richText(plain('Nothing was sent, and nothing was charged.'), ...lines),
     ...(refusal.kind === 'under_way' ? [actions(showButton(refusal.reference))] : []),
+    ...(override === undefined ? [] : overrideBlocks),
     placeFoot(place),
   ];
-  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+  return modal({
+    callbackId: refusalModalId,
+    title: placeTitle('Not charged', place),
+    blocks,
+    ...(override === undefined ? {} : { privateMetadata: override }),
+  });
 }
+
+const overrideBlocks: ModalBlock[] = [
+  richText(
+    labelled('If it cannot wait', 'a second person may decide that the card is charged now all the same.'),
+  ),
+  actions(button({ actionId: chargeActions.override, text: 'Ask for an override' })),
+];
 
 const refusalWords: Record<CardRefusal['kind'], string> = {
   resting: 'This card rests after a decline',

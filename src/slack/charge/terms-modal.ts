@@ -77,7 +77,7 @@ export function termsModal(options: TermsModalOptions): Modal {
     blocks,
     submit: submitWords(terms, twin !== undefined),
     close: 'Do not charge',
-    privateMetadata: JSON.stringify({ draft, ...(twin ? { despite: twin.reference } : {}) }),
+    privateMetadata: termsMetadata({ draft, ...(twin ? { despite: twin.reference } : {}) }),
   });
 }
 
@@ -121,6 +121,11 @@ const twinWords: Record<Twin['outcome'], string> = {
   review: `${outcomeWords.review}: money may have moved, but not as agreed. Do not charge again before a person has looked.`,
   cleared: 'it was not sent, or ended without an answer of the bank: no money is known to have moved.',
 };
+
+/** Which terms a modal is about: no secret. */
+export function termsMetadata(agreed: { draft: string; despite?: string }): string {
+  return JSON.stringify(agreed);
+}
 
 /** What the submitted modal was about; undefined when it is none of ours. */
 export function readTermsMetadata(privateMetadata: string): { draft: string; despite?: string } | undefined {

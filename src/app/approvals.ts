@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { approvalRules } from '../config/approval-checks.ts';
+import { needFor } from '../domain/approval-rules.ts';
+import type { Audit } from '../domain/audit-entry.ts';
+import type { StandingOf } from '../domain/standing.ts';
+import { createApprovals, type Approvals as Deciding } from '../operations/approvals.ts';
+import type { ApprovalDesk, ApprovalGate, TellApproval } from '../operations/approval-desk.ts';
+import { openFingerprint } from '../operations/fingerprint.ts';
+import type { OpenHomes } from '../operations/open-homes.ts';
+import { termsHash } from '../operations/terms-hash.ts';
+import { createBackground } from './background.ts';
+import type { Charges } from './charges.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+import type { Undelivered } from './undelivered.ts';
+
+export type Approvals = {
+  desk: ApprovalDesk;
+  /** Undefined: `payops.yml` has no rule for this account, and nothing needs a second person. */
+  gate: ApprovalGate | undefined;
+  work: Deciding['work'];
+  /** Resolves when nothing that was approved is being done in this process. */
+  drained: () => Promise<void>;
+};
+
+type ApprovalParts = {
+  kept: Kept;
+  standingOf: StandingOf;
+  tell: TellApproval;
+  homeChanged: OpenHomes['changed'];
+  audit?: Audit | undefined;
+  /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
+  hands: () => {
+    charges: Pick<Charges, 'approved' | 'find' | 'tellStuck'>;
+    undelivered: Pick<Undelivered, 'deliverAgain'>;
+  };
+};
+
+/** What is decided when the policy file says nothing of it: a request of earlier may still wait. */
+const usualExpireMinutes = 240;
+
+/** Four eyes, put together for one merchant account. */
+export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
+  const { config, log, now } = outside;
+  const { kept, tell, hands, homeChanged } = parts;
+  const { store, sealer } = kept;
+  const { approvals: policy } = config.policy;
+  const rules = approvalRules(config.policy, config.merchant?.name);
+  const background = createBackground(outside, 'what was approved');
+  const accountId = config.paymentsAccountId ?? '';
+  const deciding = createApprovals({
+    store,
+    sealer,
+    rememberMs: config.chargeRememberDays * 86_400_000,
+    expireMs: (policy?.expire_minutes ?? usualExpireMinutes) * 60_000,
+    termsHash: (terms) => termsHash(accountId, terms),
+    fingerprint: openFingerprint({ store, sealer, log }),
+    standingOf: parts.standingOf,
+    chargeExists: async (reference) => (await hands().charges.find(reference)) !== undefined,
+    submitApproved: (charge) => hands().charges.approved.submit(charge),
+    changeCardEmail: (terms, by) => hands().charges.approved.changeCardEmail(terms, by),
+    deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
+    tell: {
+      async refresh(approval) {
+        homeChanged([approval.by]);
+        await tell.refresh(approval);
+      },
+      note: (approval, what) => tell.note(approval, what),
+    },
+    audit: parts.audit,
+    account: config.merchant?.name,
+    inBackground: background.add,
+    tellStuck: (key, errorId) => hands().charges.tellStuck(key, errorId),
+    wait: sleep,
+    now,
+    log,
+  });
+  const { desk } = deciding;
+  const gate = {
+    needFor: (question: Parameters<ApprovalGate['needFor']>[0]) => needFor(rules, question),
+    desk,
+  };
+  return {
+    desk,
+    gate: rules.length > 0 ? gate : undefined,
+    work: (entry) => deciding.work(entry),
+    drained: background.drained,
+  };
+}

@@ -1,0 +1,203 @@
+import type { ActionsBlock, Button, RichTextBlock } from '@slack/types';
+import type { Approval } from '../../domain/approval.ts';
+import {
+  actions,
+  button,
+  code,
+  confirmDialog,
+  fields,
+  moment,
+  person,
+  richText,
+  type Run,
+} from '../blocks.ts';
+import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
+import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
+import { quoted, referenceWord } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
+import { outsideText } from '../text.ts';
+import { approvalActions, requestValue } from './approval-actions.ts';
+import {
+  approvalHeadline,
+  approvedLine,
+  approveWords,
+  decidedLine,
+  fingerprints,
+  nothingBefore,
+  nothingDone,
+  reasonQuoted,
+  ruleWords,
+  whatLine,
+  whatSentence,
+} from './approval-words.ts';
+
+const eventType = 'payops_approval';
+const longestResult = 300;
+
+/**
+ * Whose copy of the card it is: everybody’s in the channel, one of an approver, or that of whoever asked, who cannot
+ * decide. `asked`: how many people can; 0 where that could not be found out.
+ */
+export type ApprovalCopy = { to: 'channel' | 'approver' | 'requester'; asked: number };
+
+/**
+ * The card of a request, in one of its places; the same request gives the same card. `isFirst`: it is posted and not
+ * edited, and leaves out whom that would ping. A closed one has neither buttons nor the details of how to decide.
+ */
+export function approvalMessage(
+  approval: Approval,
+  place: ChargePlace,
+  about: AboutMessage & ApprovalCopy & { isFirst: boolean },
+): SlackMessage {
+  const { text, block } = approvalHeadline(approval);
+  return {
+    text,
+    blocks: [
+      block,
+      ...approvalBody(approval, about),
+      ...approvalButtons(approval, about.to),
+      approvalFoot(approval, place),
+      ...repeatLine(about.mayBeRepeat),
+    ],
+    metadata: { event_type: eventType, event_payload: { key: about.key } },
+  };
+}
+
+/** What stands below the first line, wherever it is shown. */
+export function approvalBody(
+  approval: Approval,
+  { to, asked, isFirst = false }: ApprovalCopy & { isFirst?: boolean },
+): RichTextBlock[] {
+  const isOpen = approval.state.kind === 'waiting';
+  return [
+    ...(isOpen ? openLines(approval, { to, asked }) : [richText(...closedLines(approval, isFirst))]),
+    ...closedReason(approval),
+    ...(isOpen ? reasonQuoted(approval.shown) : []),
+    ...(isOpen ? openFields(approval, isFirst) : closedFields(approval, isFirst)),
+  ];
+}
+
+function openLines(approval: Approval, { to, asked }: ApprovalCopy): RichTextBlock[] {
+  if (to !== 'requester') return [];
+  const { shown, needed } = approval;
+  const who =
+    asked === 0
+      ? 'whoever may decide'
+      : asked === 1
+        ? 'one person, who can decide'
+        : `${asked} people who can decide`;
+  const enough = needed > 1 ? `; ${needed} different people must approve` : '';
+  return [
+    richText(
+      plain(
+        `Sent for approval to ${who}${enough}; ${nothingBefore(shown)}. It runs out `,
+        moment(approval.expiresAtMs),
+        '.',
+      ),
+    ),
+  ];
+}
+
+/** Six at most: what, who, why, how far, by what it is known, and how long. */
+function openFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
+  return fields({
+    What: whatLine(approval.shown),
+    'Asked by': isFirst ? undefined : [person(approval.by)],
+    Rule: ruleWords(approval),
+    Needed: approvedLine(approval, isFirst),
+    Fingerprints: fingerprints(approval),
+    'Runs out': [moment(approval.expiresAtMs)],
+  });
+}
+
+function closedFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
+  return fields({
+    What: whatLine(approval.shown),
+    'Asked by': isFirst ? undefined : [person(approval.by)],
+    Fingerprints: fingerprints(approval),
+  });
+}
+
+/** What became of it, who decided, and what happens next. A newly posted one names nobody. */
+export function closedLines(approval: Approval, isFirst = false): Run[][] {
+  const { state, shown } = approval;
+  const decided = isFirst ? [] : [decidedLine(approval)].filter((line) => line.length > 0);
+  switch (state.kind) {
+    case 'waiting':
+      return [];
+    case 'approved':
+      return [...decided, plain('It is being done; this card says what came of it.')];
+    case 'executed':
+      return [...decided, ...executedLines(approval, state.result)];
+    case 'stopped':
+      return [
+        ...decided,
+        plain(nothingDone(shown)),
+        labelled('Why', outsideText(state.why, longestResult) || '–'),
+      ];
+    case 'refused':
+    case 'expired':
+    case 'withdrawn':
+      return [...decided, plain(nothingDone(shown))];
+  }
+}
+
+function executedLines({ shown }: Approval, result: string): Run[][] {
+  const said = outsideText(result, longestResult);
+  const became = said === '' ? [] : [labelled('What became of it', said)];
+  if (shown.kind !== 'charge') return became;
+  return [
+    plain(
+      'The charge was begun, once. Whether it is paid: ',
+      code(`/pay lookup ${referenceWord(shown.reference)}`),
+    ),
+  ];
+}
+
+function closedReason({ state }: Approval): RichTextBlock[] {
+  return state.kind === 'refused' ? quoted('Why it was refused:', state.reason) : [];
+}
+
+/** Only while it waits; of whoever asked their own. */
+export function approvalButtons(approval: Approval, to: ApprovalCopy['to']): ActionsBlock[] {
+  if (approval.state.kind === 'waiting') {
+    return [to === 'requester' ? actions(withdrawButton(approval)) : actions(...decideButtons(approval))];
+  }
+  return approval.state.kind === 'expired' && to === 'requester' ? [actions(askAgainButton(approval))] : [];
+}
+
+/** *Approve* asks once more, in words that name amount and object. */
+export function decideButtons(approval: Approval): Button[] {
+  const { shown, needed, approvals } = approval;
+  const value = requestValue(approval);
+  const left = needed - approvals.length - 1;
+  const next = left > 0 ? ` ${counted(left, 'more approval')} needed then.` : ' It is done at once.';
+  return [
+    button({
+      actionId: approvalActions.approve,
+      text: approveWords(shown),
+      value,
+      style: 'primary',
+      confirm: confirmDialog({
+        title: `${approveWords(shown)}?`,
+        text: `${whatSentence(shown)}${next}`,
+        confirm: 'Approve',
+        deny: 'Not now',
+      }),
+    }),
+    button({ actionId: approvalActions.refuse, text: 'Refuse…', value }),
+  ];
+}
+
+export function withdrawButton({ id }: Approval): Button {
+  return button({ actionId: approvalActions.withdraw, text: 'Withdraw', value: id });
+}
+
+export function askAgainButton({ id }: Approval): Button {
+  return button({ actionId: approvalActions.askAgain, text: 'Ask again', value: id });
+}
+
+export function approvalFoot({ askedAtMs }: Approval, place: ChargePlace): ReturnType<typeof messageFoot> {
+  return messageFoot(place, 'asked', askedAtMs);
+}

@@ -1,0 +1,120 @@
+// The windows of a request: why it is refused, why an exception is asked for, and what is waited for.
+
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { Approval } from '../../domain/approval.ts';
+import { actions, alertBox, modal, richText, select, textInput, type Choice } from '../blocks.ts';
+import { plain } from '../charge/charge-facts.ts';
+import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import type { ViewValues } from '../command.ts';
+import type { Modal, ModalBlock } from '../message.ts';
+import { oneLine } from '../text.ts';
+import { requestValue } from './approval-actions.ts';
+import { approvalBody, askAgainButton, withdrawButton, type ApprovalCopy } from './approval-message.ts';
+import { approvalHeadline, whatLine } from './approval-words.ts';
+
+export const refuseModalId = 'approval_refuse';
+export const overrideModalId = 'approval_override';
+/** Nothing is submitted in it. */
+const requestModalId = 'approval_request';
+
+export const refuseFields = { choice: 'approval_refuse_choice', words: 'approval_refuse_words' } as const;
+export const overrideField = 'approval_override_reason';
+
+const longestReason = 300;
+
+const usualReasons: readonly Choice[] = [
+  { text: 'The amount is not right', value: 'amount' },
+  { text: 'The wrong card or customer', value: 'card' },
+  { text: 'The customer has not agreed', value: 'customer' },
+  { text: 'There is not enough to judge it by', value: 'unclear' },
+  { text: 'Not needed any more', value: 'needless' },
+];
+
+/** A reason of the list, own words, or both; whoever asked reads it. */
+export function refuseModal(approval: Approval, place: ChargePlace): Modal {
+  return modal({
+    callbackId: refuseModalId,
+    title: placeTitle('Refuse', place),
+    submit: 'Refuse it',
+    close: 'Back',
+    privateMetadata: requestValue(approval),
+    blocks: [
+      approvalHeadline(approval).block,
+      richText(whatLine(approval.shown), plain('Then nobody can approve it any more, and nothing is done.')),
+      select({
+        id: refuseFields.choice,
+        label: 'Reason',
+        choices: usualReasons,
+        optional: true,
+      }),
+      textInput({
+        id: refuseFields.words,
+        label: 'In your own words',
+        placeholder: 'The order was cancelled this morning',
+        hint: 'Whoever asked reads it, and everybody who sees the request. Needed if no reason is chosen.',
+        maxLength: longestReason,
+        optional: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+export function readRefuseModal(values: ViewValues): Parsed<string> {
+  const chosen = usualReasons.find(({ value }) => value === values[refuseFields.choice])?.text;
+  const typed = oneLine(values[refuseFields.words] ?? '');
+  const reason = [chosen, typed].filter((part) => part !== undefined && part !== '').join(': ');
+  return reason === ''
+    ? problem('Choose a reason above or say in a few words why, so that whoever asked knows what to do.')
+    : parsed(reason);
+}
+
+/** A charge of a card that rests, asked for all the same. `metadata` says which terms. */
+export function overrideModal(metadata: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: overrideModalId,
+    title: placeTitle('Override', place),
+    submit: 'Ask for approval',
+    close: 'Back',
+    privateMetadata: metadata,
+    blocks: [
+      alertBox(
+        'warning',
+        'After a decline a card rests: asking the bank sooner uses up an attempt. A second person decides whether it is tried all the same.',
+      ),
+      richText(plain('Nothing is charged before that. The terms are those you read back.')),
+      textInput({
+        id: overrideField,
+        label: 'Why now',
+        placeholder: 'The customer has raised the card’s limit and is on the phone',
+        hint: 'Read by whoever decides. Never sent to the payments service.',
+        maxLength: longestReason,
+        focus: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+export function readOverrideModal(values: ViewValues): Parsed<string> {
+  const reason = oneLine(values[overrideField] ?? '');
+  return reason === '' ? problem('Say in a few words why the card is to be charged now.') : parsed(reason);
+}
+
+/** What whoever asked sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
+export function requestModal(approval: Approval, asked: ApprovalCopy['asked'], place: ChargePlace): Modal {
+  const { kind } = approval.state;
+  const blocks: ModalBlock[] = [
+    approvalHeadline(approval).block,
+    ...approvalBody(approval, { to: 'requester', asked }),
+    ...(kind === 'waiting'
+      ? [
+          richText(plain('You may close this: what is decided comes as a direct message.')),
+          actions(withdrawButton(approval)),
+        ]
+      : []),
+    ...(kind === 'expired' ? [actions(askAgainButton(approval))] : []),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: requestModalId, title: placeTitle('Approval', place), blocks });
+}

@@ -1,0 +1,97 @@
+import type { ActionsBlock } from '@slack/types';
+import type { Approval, ApprovalNote } from '../../domain/approval.ts';
+import { actions, moment, person, richText, type Run } from '../blocks.ts';
+import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import type { ChargePlace } from '../charge/charge-place.ts';
+import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
+import { quoted } from '../evidence.ts';
+import type { MessageBlock, SlackMessage } from '../message.ts';
+import { approvalFoot, askAgainButton, closedLines, type ApprovalCopy } from './approval-message.ts';
+import { approvalHeadline, approvalState, nothingBefore, people } from './approval-words.ts';
+
+const eventType = 'payops_approval_note';
+
+/**
+ * One step of a request: a line below its card, or for one person. `isFirst`: posted and not edited; in a channel it
+ * then names nobody, because that would ping whoever just clicked.
+ */
+export function approvalNoteMessage(
+  what: ApprovalNote,
+  approval: Approval,
+  place: ChargePlace,
+  about: AboutMessage & ApprovalCopy & { isFirst: boolean },
+): SlackMessage {
+  const mayName = !about.isFirst || about.to !== 'channel';
+  const { text, block } = approvalHeadline(approval, noteState(what, approval));
+  return {
+    text,
+    blocks: [
+      block,
+      ...noteLines(what, approval, { asked: about.asked, mayName }),
+      ...noteButtons(what, approval, about.to),
+      approvalFoot(approval, place),
+      ...repeatLine(about.mayBeRepeat),
+    ],
+    metadata: { event_type: eventType, event_payload: { key: about.key } },
+  };
+}
+
+/** In the words of then: it may have gone on since. */
+function noteState(what: ApprovalNote, approval: Approval): string {
+  switch (what) {
+    case 'asked':
+    case 'waiting':
+      return '🟡 Sent for approval';
+    case 'approved_one':
+      return `🟡 ${approval.approvals.length} of ${approval.needed} approved`;
+    case 'approved':
+      return '🔵 Approved';
+    case 'expires_soon':
+      return '⏰ Expires soon, not decided yet';
+    default:
+      return approvalState(approval);
+  }
+}
+
+function noteLines(
+  what: ApprovalNote,
+  approval: Approval,
+  { asked, mayName }: { asked: number; mayName: boolean },
+): MessageBlock[] {
+  const { state, shown, approvals, needed, expiresAtMs } = approval;
+  const by = (userIds: readonly string[]): Run[] => (mayName ? plain('By ', ...people(userIds), '.') : []);
+  switch (what) {
+    case 'asked':
+    case 'waiting': {
+      const who = asked === 0 ? '' : ` to ${counted(asked, 'approver')}`;
+      return lines(plain(`Sent${who}; ${nothingBefore(shown)}. It runs out `, moment(expiresAtMs), '.'));
+    }
+    case 'approved_one':
+      return lines(
+        by(approvals.slice(-1).map(({ by: one }) => one)),
+        plain(`${counted(needed - approvals.length, 'more approval')} needed, of somebody else.`),
+      );
+    case 'approved':
+      return lines(by(approvals.map(({ by: one }) => one)), plain('It is being done.'));
+    case 'expires_soon':
+      return lines(
+        labelled('It runs out', moment(expiresAtMs), '; then nobody has decided, and nothing was done.'),
+        labelled('Next', 'whoever may decide presses a button of the card, or types /pay approvals.'),
+      );
+    case 'refused':
+      if (state.kind !== 'refused') return [];
+      return [...lines(mayName ? plain('By ', person(state.by), '.') : []), ...quoted('Why:', state.reason)];
+    default:
+      return lines(...closedLines(approval, !mayName));
+  }
+}
+
+function lines(...all: Run[][]): MessageBlock[] {
+  const filled = all.filter((line) => line.length > 0);
+  return filled.length === 0 ? [] : [richText(...filled)];
+}
+
+/** *Ask again* stands where whoever asked is told that nobody decided. */
+function noteButtons(what: ApprovalNote, approval: Approval, to: ApprovalCopy['to']): ActionsBlock[] {
+  return what === 'expired' && to === 'requester' ? [actions(askAgainButton(approval))] : [];
+}

@@ -1,0 +1,203 @@
+// What every message and window of a request for a second person says of it. E-mails are masked in all of them:
+// most are seen by more people than those who may charge.
+
+import type { RichTextBlock } from '@slack/types';
+import type { Approval, ApprovalShown } from '../../domain/approval.ts';
+import { bold, channelName, headline, moment, person, words, type Run } from '../blocks.ts';
+import { cardWords } from '../charge/card-words.ts';
+import { amountWord, plain } from '../charge/charge-facts.ts';
+import { customerWord, quoted, referenceWord, word } from '../evidence.ts';
+import { cut, oneLine, outsideText } from '../text.ts';
+
+/** Enough to tell two apart when they are read out. */
+const shortHash = 10;
+const longestReason = 300;
+
+/**
+ * Symbol and word of where a request stands. None is green: that is for what is proven to be paid. An approval says
+ * who decided, never what became of the money.
+ */
+export function approvalState({ state, approvals, needed, shown }: Approval): string {
+  switch (state.kind) {
+    case 'waiting':
+      return approvals.length === 0 ? '🟡 Needs approval' : `🟡 ${approvals.length} of ${needed} approved`;
+    case 'approved':
+      return '🔵 Approved, being done';
+    case 'executed':
+      return doneWords[shown.kind];
+    case 'stopped':
+      return '🛑 Approved, but not done';
+    case 'refused':
+      return '🚫 Refused';
+    case 'expired':
+      return '⌛ Expired, nobody decided';
+    case 'withdrawn':
+      return '↩️ Withdrawn';
+  }
+}
+
+const doneWords: Record<ApprovalShown['kind'], string> = {
+  charge: '☑️ Approved, charge begun',
+  card_email: '☑️ Approved, service asked',
+  redrive: '☑️ Approved, on its way again',
+};
+
+/** The first line: state, then what is asked for in the words of its kind. */
+export function approvalHeadline(
+  approval: Approval,
+  state = approvalState(approval),
+): { text: string; block: RichTextBlock } {
+  return headline(state, objectWords(approval.shown));
+}
+
+function objectWords(shown: ApprovalShown): string[] {
+  switch (shown.kind) {
+    case 'charge':
+      return [amountWord(shown.money), customerWord(shown.customerEmail), referenceWord(shown.reference)];
+    case 'card_email':
+      return ['Change of a card’s e-mail', cardWords(shown.card), emailChange(shown)];
+    case 'redrive':
+      return ['Deliver again what Slack refused', word(shown.channel) ?? ''];
+  }
+}
+
+function emailChange(shown: Extract<ApprovalShown, { kind: 'card_email' }>): string {
+  return `${customerWord(shown.currentEmail)} → ${customerWord(shown.newEmail)}`;
+}
+
+/** What exactly is done once it is approved. */
+export function whatLine(shown: ApprovalShown): Run[] {
+  switch (shown.kind) {
+    case 'charge': {
+      const id = word(shown.customerId);
+      return plain(
+        'Charge ',
+        bold(amountWord(shown.money)),
+        ' to ',
+        bold(cardWords(shown.card)),
+        ' of ',
+        customerWord(shown.customerEmail),
+        ...(id === undefined ? [] : [` (customer id ${id})`]),
+        ...(shown.overridesRest === true ? [', ', bold('although the card rests after a decline')] : []),
+      );
+    }
+    case 'card_email':
+      return plain('Link ', bold(cardWords(shown.card)), ' with another e-mail: ', emailChange(shown));
+    case 'redrive':
+      return plain('Deliver again what Slack refused for ', placeOf(shown.channel));
+  }
+}
+
+/** The same in one plain sentence, for a confirm dialog: amount and object first, in case it is cut. */
+export function whatSentence(shown: ApprovalShown): string {
+  switch (shown.kind) {
+    case 'charge':
+      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}, reference ${referenceWord(shown.reference)}.${shown.overridesRest === true ? ' The card rests after a decline.' : ''}`;
+    case 'card_email':
+      return `${cardWords(shown.card)}: ${emailChange(shown)}. Charges with the old address are rejected from then on.`;
+    case 'redrive':
+      return `What Slack refused for ${word(shown.channel) ?? ''} is delivered again, about one a second.`;
+  }
+}
+
+/** Names of channels and people that only those see who may. */
+function placeOf(channel: string): Run {
+  if (!/^[A-Z0-9]{3,}$/.test(channel)) return words(word(channel) ?? '');
+  return /^[UW]/.test(channel) ? person(channel) : channelName(channel);
+}
+
+/** The requester’s own words, set apart as theirs. */
+export function reasonQuoted(shown: ApprovalShown): RichTextBlock[] {
+  return shown.kind === 'charge' ? quoted('Whoever asked says:', shown.reason) : [];
+}
+
+/** "Approve NGN 12,500.00": what the button does, within what a button holds. */
+export function approveWords(shown: ApprovalShown): string {
+  switch (shown.kind) {
+    case 'charge':
+      return `Approve ${amountWord(shown.money)}`;
+    case 'card_email':
+      return 'Approve the new e-mail';
+    case 'redrive':
+      return 'Approve delivering again';
+  }
+}
+
+/** Who approved so far, and how many it takes. */
+export function approvedLine({ approvals, needed }: Approval, isFirst: boolean): Run[] {
+  const count = `${approvals.length} of ${needed} approved`;
+  if (isFirst || approvals.length === 0) return [words(count)];
+  return [words(`${count}: `), ...people(approvals.map(({ by }) => by))];
+}
+
+/** People, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
+export function people(userIds: readonly string[]): Run[] {
+  const shown = userIds.slice(0, mostPeople);
+  const runs = shown.flatMap((userId, index) => [...(index === 0 ? [] : [words(', ')]), person(userId)]);
+  return userIds.length > mostPeople ? [...runs, words(` and ${userIds.length - mostPeople} more`)] : runs;
+}
+
+const mostPeople = 10;
+
+/** By which two people can make sure that they speak of the same. */
+export function fingerprints({ shown, termsHash }: Approval): string {
+  const terms = `terms ${shortened(termsHash)}`;
+  return 'cardFingerprint' in shown ? `card ${shortened(shown.cardFingerprint)} · ${terms}` : terms;
+}
+
+function shortened(hash: string): string {
+  return cut(oneLine(hash), shortHash + 1).replace(/…$/, '') || '–';
+}
+
+export function ruleWords({ rule }: Approval): string {
+  return outsideText(rule, longestReason);
+}
+
+export function reasonWords(reason: string): string {
+  return outsideText(reason, longestReason) || '–';
+}
+
+/** What nothing happens of until the decision; said where money could be thought to have moved. */
+export function nothingBefore({ kind }: ApprovalShown): string {
+  switch (kind) {
+    case 'charge':
+      return 'nothing is charged before';
+    case 'card_email':
+      return 'nothing is changed before';
+    case 'redrive':
+      return 'nothing is delivered before';
+  }
+}
+
+/** What has not happened of what was refused, expired or taken back. */
+export function nothingDone({ kind }: ApprovalShown): string {
+  switch (kind) {
+    case 'charge':
+      return 'Nothing was sent, and nothing was charged.';
+    case 'card_email':
+      return 'Nothing was sent, and nothing was changed.';
+    case 'redrive':
+      return 'Nothing was delivered again.';
+  }
+}
+
+/** Who decided and when; nothing while nobody did. */
+export function decidedLine({ state, approvals }: Approval): Run[] {
+  const last = approvals.at(-1);
+  switch (state.kind) {
+    case 'waiting':
+      return [];
+    case 'approved':
+    case 'executed':
+    case 'stopped':
+      return last
+        ? [words('Approved by '), ...people(approvals.map(({ by }) => by)), words(', '), moment(last.atMs)]
+        : [];
+    case 'refused':
+      return [words('Refused by '), person(state.by), words(', '), moment(state.atMs)];
+    case 'expired':
+      return [words('Nobody decided until '), moment(state.atMs)];
+    case 'withdrawn':
+      return [words('Taken back by whoever asked, '), moment(state.atMs)];
+  }
+}
