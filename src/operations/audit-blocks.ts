@@ -50,12 +50,15 @@ export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
   return lines.flatMap((line) => readAuditLine(line) ?? []);
 }
 
-/** What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows. */
-export function endOf(block: AuditBlock): Tail {
+/**
+ * What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows, and
+ * by a number that was not given before: larger than `seqBefore`.
+ */
+export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
   const read = readAuditLine(last);
   if (read) return { block: block.number, seq: read.seq, hash: read.hash };
-  const seq = Math.max(0, ...entriesOf(block).map((entry) => entry.seq));
+  const seq = Math.max(seqBefore + 1, ...entriesOf(block).map((entry) => entry.seq));
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
@@ -140,7 +143,8 @@ export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<
   const read = await Promise.all(known.map((number) => readBlock(deps, number)));
   const from = Math.max(removed?.block ?? -1, ...read.flatMap((block) => block?.number ?? []));
   const last = await readBlock(deps, await lastBlockFrom(deps.store, from));
-  return last ? endOf(last) : (removed ?? emptyTail);
+  const seqBefore = Math.max(removed?.seq ?? 0, head?.problem === undefined ? (head?.said?.seq ?? 0) : 0);
+  return last ? endOf(last, seqBefore) : (removed ?? emptyTail);
 }
 
 const mostReadTogether = 32;
