@@ -36,7 +36,10 @@ onBothStores('the audit trail', (open) => {
         ...ids.slice(0, 250).map((id) => log.append(entryOf(`${replica}/${id}`))),
         ids
           .slice(250)
-          .reduce((before, id) => before.then(() => log.append(entryOf(`${replica}/${id}`))), Promise.resolve()),
+          .reduce(
+            (before, id) => before.then(() => log.append(entryOf(`${replica}/${id}`))),
+            Promise.resolve(),
+          ),
       ]),
     );
     await Promise.all(logs.map((log) => log.settle()));
@@ -107,8 +110,7 @@ onBothStores('the audit trail', (open) => {
     let isAway = false;
     const log = auditLog({
       ...one,
-      create: (...given) =>
-        isAway ? Promise.reject(new StoreUnavailable('Away.')) : one.create(...given),
+      create: (...given) => (isAway ? Promise.reject(new StoreUnavailable('Away.')) : one.create(...given)),
     });
     await appendBlocks(log, [['a'], ['b'], ['c']]);
     isAway = true;
@@ -124,7 +126,10 @@ onBothStores('the audit trail', (open) => {
   it('finds its end with few reads, wherever the signed head was left', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
-    await appendBlocks(log, Array.from({ length: 150 }, (_, index) => [`e${index}`]));
+    await appendBlocks(
+      log,
+      Array.from({ length: 150 }, (_, index) => [`e${index}`]),
+    );
     let reads = 0;
     const counted = auditLog({
       ...one,
@@ -202,7 +207,5 @@ it('tells the log where the chain stands when the process stops, and nothing whi
   await log.append(entryOf('a'));
   await log.stop();
   const head = await log.head();
-  expect(lines).toEqual([
-    ['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }],
-  ]);
+  expect(lines).toEqual([['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }]]);
 });
