@@ -243,7 +243,8 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries, settleSeen))) continue;
       /* oxlint-enable no-await-in-loop */
-      waiting = waiting.filter((one) => !batch.includes(one));
+      // What came meanwhile stands behind them.
+      waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
       wrote();
     }
