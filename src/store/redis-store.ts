@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
-import { checkTake, readFate, wholeMs, type Fate } from './fate.ts';
+import { checkTake, readFate, wholeMs, written, type Fate } from './fate.ts';
 import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
 import type { Entry, Store } from './store.ts';
 
@@ -69,9 +69,9 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       const [delay, ttl, hold] = timesOf(readFate(writeOptions));
       const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
       const pause = pauseMs === 0 ? '' : String(pauseMs);
-      const args = [entry.key, String(entry.version), value, delay, ttl, pause, hold];
+      const args = [entry.key, String(entry.version), value, delay, ttl, pause, hold, writeOptions.lane ?? ''];
       const version = Number(await run(writeScript, ...args));
-      return version === 0 ? undefined : { ...entry, value, version };
+      return version === 0 ? undefined : written(entry, value, version, writeOptions);
     },
     async take(leaseMs, max = 1) {
       const request = checkTake(leaseMs, max);
