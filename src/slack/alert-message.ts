@@ -22,20 +22,22 @@ export const alertEventType = 'payops_alert';
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
  * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
- * first, and one that has ended loses its details and buttons: they are in the thread. Pings nobody but whom
- * its route calls.
+ * first, and one that has ended loses its details and buttons: they are in the thread. One whose details were
+ * taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const blocks: MessageBlock[] = [
-    block,
-    ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
-    ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
-    placeOf(alert),
-    ...(card ? cardFoot(card) : []),
-    ...buttons(alert),
-  ];
+  const blocks: MessageBlock[] = event.isErased
+    ? [block, placeOf(alert)]
+    : [
+        block,
+        ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
+        ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
+        placeOf(alert),
+        ...(card ? cardFoot(card) : []),
+        ...buttons(alert),
+      ];
   return {
     text,
     blocks,
@@ -174,10 +176,12 @@ export const uncheckedWords: Record<FailureKind, string> = {
 
 function details({ event, lookup }: Alert): string[] {
   const reference = event.orderReference;
+  const named = reference === undefined ? 'no reference' : referenceWord(reference);
+  if (event.isErased) return [named];
   return [
     amountWords(event, 'money' in lookup ? lookup.money : undefined),
     customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail),
-    reference === undefined ? 'no reference' : referenceWord(reference),
+    named,
   ];
 }
 

@@ -300,13 +300,6 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.write(await readThere('1'), 'done');
         expect(await keysTaken(10)).toEqual(['2']);
       });
-      it('is remembered by a finished record that moved, and takes it when it is work again', async () => {
-        await work('1', 'x');
-        await store.write(await takeOne(), 'done', { ttlMs: longMs, lane: 'y' });
-        await store.write(await readThere('1'), 'again', { delayMs: 0 });
-        await opened.pass(1);
-        expect(await takeOne()).toMatchObject({ key: '1', lane: 'y', value: 'again' });
-      });
       it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
         await work('1', 'x');
         const late = await takeOne(shortMs);
