@@ -54,8 +54,8 @@ const lateMs = 60_000;
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
-  const done = record.untold ? await logAlone(deps, work, event) : await prepareOldAlert(deps, work, event);
-  if (done) return done;
+  const notTold = await prepareUntold(deps, work, event);
+  if (notTold) return notTold;
   const kept = openEvidence(deps.sealer, entry.key, record);
   const says = record.digest?.isCounted === true || kept !== undefined || isEnough(deps, work, event);
   if (says) {
@@ -156,6 +156,16 @@ async function routeLater(
   await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
+}
+
+/** What is not to be told: what no channel gets, and what was told so long ago that its details go. */
+async function prepareUntold(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+): Promise<Prepared | undefined> {
+  const { untold } = work.record;
+  return untold ? await logAlone(deps, work, event) : await prepareOldAlert(deps, work, event);
 }
 
 /** Nobody is told, so nobody asks the service about it either. */
