@@ -11,6 +11,7 @@ import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
 import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
+import { revealPermission } from './lookup/reveal.ts';
 import { otpCommand } from './otp.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
 
@@ -53,6 +54,7 @@ function messageParts(deps: VerbDeps, actions: AlertCardActions & StormActions):
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */
 export const permissions: readonly Permission[] = [
   'lookup',
+  revealPermission,
   'charge',
   'otp',
   'link',

@@ -80,9 +80,12 @@ export function placeOf(alert: Alert): ContextBlock {
   });
 }
 
-function buttons({ event: { orderReference }, card }: Alert): ActionsBlock[] {
+function buttons(alert: Alert): ActionsBlock[] {
+  const { event, card } = alert;
+  const { orderReference } = event;
   if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
-  return cardButtons(card, orderReference !== undefined && parseOrderReference(orderReference).ok);
+  const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
+  return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
 }
 
 function recordOf(lookup: Lookup): Transaction | undefined {
@@ -174,15 +177,16 @@ export const uncheckedWords: Record<FailureKind, string> = {
   malformed: 'its answer could not be read',
 };
 
-function details({ event, lookup }: Alert): string[] {
+function details(alert: Alert): string[] {
+  const { event, lookup } = alert;
   const reference = event.orderReference;
   const named = reference === undefined ? 'no reference' : referenceWord(reference);
   if (event.isErased) return [named];
-  return [
-    amountWords(event, 'money' in lookup ? lookup.money : undefined),
-    customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail),
-    named,
-  ];
+  return [amountWords(event, 'money' in lookup ? lookup.money : undefined), customerOf(alert), named];
+}
+
+function customerOf({ event, lookup }: Alert): string {
+  return customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail);
 }
 
 /** The looked-up amount; else the signed event's, labelled so. */

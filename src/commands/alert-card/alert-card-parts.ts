@@ -1,4 +1,5 @@
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
+import { parseOrderReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/charge-again.ts';
@@ -23,6 +24,7 @@ import type { Parsed } from '../../domain/parsed.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
 import { cardChoice } from '../charge/known-cards.ts';
+import { mayReveal, revealIfAllowed, type RevealActions } from '../lookup/reveal.ts';
 
 /** What the cards need of the operations. */
 export type AlertCardActions = {
@@ -31,6 +33,7 @@ export type AlertCardActions = {
 };
 
 export type AlertCardDeps = AlertCardActions &
+  RevealActions &
   Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'>;
 
 /** Whoever may look a payment up may do it from its card. */
@@ -85,19 +88,25 @@ function answerOf(
 }
 
 /** In the message for everybody, and in full to whoever asked. */
-async function lookUp(
-  { alertCards, ...place }: AlertCardDeps,
-  { reply }: Pressed,
-  id: string,
-): Promise<void> {
-  const found = await alertCards.lookUpNow(id);
+async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: string): Promise<void> {
+  const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), mayReveal(deps, caller)]);
   if (!found?.evidence) return await reply(unknownAlertMessage());
-  const { event, evidence } = found;
-  const { lookup } = evidence;
-  const proven = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
-  const { environment, account } = place;
-  const reference = event.orderReference ?? proven ?? '';
-  await reply(lookedUpMessage(evidence, reference, { environment, account }));
+  const { environment, account } = deps;
+  const place = { environment, account, mayReveal: may };
+  await reply(lookedUpMessage(found.evidence, referenceOf(found), place));
+}
+
+function referenceOf({ event, evidence }: FoundAlert): string {
+  const lookup = evidence?.lookup;
+  const proven = lookup && 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  return event.orderReference ?? proven ?? '';
+}
+
+async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promise<void> {
+  const alert = await deps.alertCards.find(id);
+  const reference = alert && parseOrderReference(referenceOf(alert));
+  if (!reference?.ok) return await pressed.reply(unknownAlertMessage());
+  await revealIfAllowed(deps, pressed, reference.value);
 }
 
 async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
@@ -111,6 +120,8 @@ async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
       return await open(pressed, assignModal(id, deps));
     case 'snooze':
       return await open(pressed, snoozeModal(id, deps));
+    case 'reveal':
+      return await reveal(deps, pressed, id);
   }
 }
 
