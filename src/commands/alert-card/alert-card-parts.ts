@@ -1,5 +1,5 @@
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
-import { parseOrderReference } from '../../domain/order-reference.ts';
+import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/charge-again.ts';
@@ -19,12 +19,11 @@ import {
 } from '../../slack/alert/card-modals.ts';
 import { notAgainMessage } from '../../slack/alert/charge-again-message.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
-import type { ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import type { Parsed } from '../../domain/parsed.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
 import { cardChoice } from '../charge/known-cards.ts';
-import { mayReveal, revealIfAllowed, type RevealActions } from '../lookup/reveal.ts';
 
 /** What the cards need of the operations. */
 export type AlertCardActions = {
@@ -33,8 +32,15 @@ export type AlertCardActions = {
 };
 
 export type AlertCardDeps = AlertCardActions &
-  RevealActions &
+  CardReveal &
   Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'>;
+
+/** The customer's e-mail in full, for whoever may read it. */
+export type CardReveal = {
+  mayReveal: (caller: Caller) => Promise<boolean>;
+  /** Asks whether they may, and tells whoever may not. */
+  reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;
+};
 
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
@@ -89,7 +95,7 @@ function answerOf(
 
 /** In the message for everybody, and in full to whoever asked. */
 async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: string): Promise<void> {
-  const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), mayReveal(deps, caller)]);
+  const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), deps.mayReveal(caller)]);
   if (!found?.evidence) return await reply(unknownAlertMessage());
   const { environment, account } = deps;
   const place = { environment, account, mayReveal: may };
@@ -106,7 +112,7 @@ async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promis
   const alert = await deps.alertCards.find(id);
   const reference = alert && parseOrderReference(referenceOf(alert));
   if (!reference?.ok) return await pressed.reply(unknownAlertMessage());
-  await revealIfAllowed(deps, pressed, reference.value);
+  await deps.reveal(pressed, reference.value);
 }
 
 async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {

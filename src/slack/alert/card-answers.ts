@@ -8,7 +8,7 @@ import { headline, moment, person, richText, words, type Run } from '../blocks.t
 import type { ChargePlace } from '../charge/charge-place.ts';
 import { referenceWord } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { answerMessage } from '../lookup/answer-message.ts';
+import { transactionMessage } from '../transaction-message.ts';
 
 export type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
@@ -91,5 +91,5 @@ export function lookedUpMessage(
     ...place,
     checkedAtMs: atMs,
   };
-  return answerMessage(view, { share: false, reveal: mayReveal });
+  return transactionMessage(view, mayReveal);
 }

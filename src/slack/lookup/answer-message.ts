@@ -6,8 +6,12 @@ import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import { serviceFailureMessage } from '../error-message.ts';
 import { lookUpButton } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
-import { revealButton } from '../reveal-message.ts';
-import { lookingUpMessage, transactionParts, type TransactionView } from '../transaction-message.ts';
+import {
+  lookingUpMessage,
+  revealButtonOf,
+  transactionParts,
+  type TransactionView,
+} from '../transaction-message.ts';
 import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
 
 /** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
@@ -23,14 +27,7 @@ export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessa
 }
 
 function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
-  return [
-    ...(share ? [shareButton(view)] : []),
-    ...(reveal && namesCustomer(view) ? [revealButton(view.reference)] : []),
-  ];
-}
-
-function namesCustomer({ confirmation }: TransactionView): boolean {
-  return confirmation.kind !== 'not_found' && Boolean(confirmation.transaction.customerEmail?.trim());
+  return [...(share ? [shareButton(view)] : []), ...(reveal ? revealButtonOf(view) : [])];
 }
 
 /** Where the answer stands in a modal: which channel it may be shared to. */

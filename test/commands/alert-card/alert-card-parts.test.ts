@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alertCardParts, type AlertCardDeps } from '../../../src/commands/alert-card/alert-card-parts.ts';
+import { revealIfAllowed, type RevealActions } from '../../../src/commands/lookup/reveal.ts';
 import type { AlertCard, CardMove } from '../../../src/domain/alert-card.ts';
 import { moveCard } from '../../../src/domain/alert-card.ts';
 import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
@@ -23,7 +24,7 @@ function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard; mayReveal
   const event = { kind: 'payment_failed', key: id, orderReference: 'ORDER-1' } as const;
   const evidence = { lookup: { kind: 'not_found' }, atMs: nowMs } as const;
   const revealed: RevealAsked[] = [];
-  const deps: AlertCardDeps = {
+  const reveals: RevealActions = {
     ...noSharing,
     mayRun: async () =>
       options.mayReveal
@@ -33,6 +34,10 @@ function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard; mayReveal
       revealed.push(asked);
       return { kind: 'revealed', email: 'jane@example.com' };
     },
+  };
+  const deps: AlertCardDeps = {
+    mayReveal: async () => options.mayReveal === true,
+    reveal: (pressed, reference) => revealIfAllowed(reveals, pressed, reference),
     environment: 'live',
     account: 'Main shop',
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
