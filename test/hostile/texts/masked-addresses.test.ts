@@ -11,7 +11,7 @@ vi.mock(import('../../../src/slack/evidence.ts'), async (load): Promise<typeof E
   return { ...real, referenceWord: () => 'REFERENCE' };
 });
 
-const canary = /can[a-z.+]*ry\d*@/i;
+const canary = /can[a-z.+]*ry\d*@\w/i;
 
 /**
  * Where a whole address stands, and why that is right. Nobody but the one person who typed or asked for it sees any of
@@ -21,6 +21,13 @@ const inFull: Readonly<Record<string, string>> = {
   'an e-mail in full': 'Reveal e-mail: ephemeral, for whoever may, on record before it is shown',
   'an e-mail in full in a modal': 'the same, on top of a modal',
   'the form of a charge': 'what its own agent typed comes back for correction',
+  'the form of a payment link': 'the same',
+  'the form of a card’s e-mail': 'the same',
+  'the form of a new account': 'the same',
+  'a card’s e-mail read back':
+    'whoever changes it must see which address is replaced by which, to the letter',
+  'a card’s e-mail being changed': 'the same dialogue, going on',
+  'a card’s e-mail changed or not': 'the same dialogue, at its end; as a direct message it is masked',
   'the terms of a charge':
     'read back in full to whoever typed it, because it must be the linked one to the letter',
 };
@@ -65,12 +72,16 @@ function addressed(number: number): string {
   return forms[number % forms.length] ?? address;
 }
 
-/** The first string that shows one. What buttons carry is not shown; what it is has a test of its own. */
+/**
+ * The first string that shows one. What buttons carry is not shown. A checkout link is the service’s, whole, or it leads
+ * nowhere.
+ */
 function findAddress({ payload }: Shown): string | undefined {
   const found: string[] = [];
   JSON.stringify(payload, (name, value: unknown) => {
     if (name === 'value' || name === 'private_metadata' || name === 'metadata') return undefined;
-    if (typeof value === 'string' && canary.test(value)) found.push(`${name}: ${value}`);
+    if (typeof value === 'string' && !value.startsWith('https://') && canary.test(value))
+      found.push(`${name}: ${value}`);
     return value;
   });
   return found[0];
