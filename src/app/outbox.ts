@@ -120,6 +120,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const leaseMs = config.workLeaseSeconds * 1_000;
   const deliver: DeliverDeps = {
     ...receiving,
+    ...keepsDetails(config),
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
@@ -166,6 +167,11 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     kinds,
     health: refusals.health,
   };
+}
+
+/** For how long an alert shows what it tells; absent: as long as it stands. */
+function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverDeps, 'detailsMs'> {
+  return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
 }
 
 /** Which channels Slack refused last, for health. */

@@ -75,6 +75,11 @@ export const contradictions: readonly SettingsCheck[] = [
     'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS, or a decline is forgotten while the card still rests after it.',
   ),
   refuse(
+    ['alertDetailsDays', 'webhookRememberDays'],
+    (config) => config.alertDetailsDays >= config.webhookRememberDays,
+    'ALERT_DETAILS_DAYS must be less than WEBHOOK_REMEMBER_DAYS, or an alert is forgotten before its message is edited down; 0 never does it.',
+  ),
+  refuse(
     ['webhookSignaturePreset', 'webhookSecrets'],
     (config) => config.webhookSignaturePreset !== undefined && !config.webhookSecrets?.length,
     'WEBHOOK_SECRETS is missing: WEBHOOK_SIGNATURE_PRESET is set, and without a secret every delivery would be refused.',

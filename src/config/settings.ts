@@ -93,6 +93,13 @@ export const settings = {
     '5',
   ),
 
+  alertDetailsDays: setting(
+    alerts,
+    'How many days an alert shows what it tells. Then its message is edited down to outcome and reference, without buttons, and customer, amount and reasons go from the bot’s record of it. Less than WEBHOOK_REMEMBER_DAYS; longer than a snooze (7) is wise. 0 never does it.',
+    wholeNumber(0, 364),
+    '14',
+  ),
+
   chargeRetryWaitHours: setting(
     charges,
     'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
