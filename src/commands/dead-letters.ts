@@ -1,6 +1,6 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { defineCommand, type Command } from '../slack/command.ts';
+import { defineCommand, itself, type Command } from '../slack/command.ts';
 import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
 
 export type UndeliveredDeps = {
@@ -23,6 +23,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
     presses: [
       {
         actionId: deliverAgainId,
+        about: itself,
         // Pressed twice it delivers once.
         effect: 'none',
         async press({ value, reply }) {

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../log.ts';
 import {
   anyone,
-  auditOf,
   type Caller,
   type Command,
   type Conversation,
@@ -15,6 +13,7 @@ import {
 import { errorReply } from './error-reply.ts';
 import { refusalMessage, usageMessage } from './error-message.ts';
 import type { SlackMessage } from './message.ts';
+import { recordAsked, type RecordDeps } from './record-asked.ts';
 import type { Reply } from './reply.ts';
 
 /** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
@@ -23,6 +22,10 @@ const slashCommand = '/pay';
 /** One thing asked of the bot, already acknowledged. */
 export type Asked = {
   caller: Caller;
+  /** A press of one of the bot's buttons; else it was typed, or chosen in Slack's menus. */
+  what?: 'press';
+  /** For where there is no channel. */
+  where?: string;
   understood: Understood;
   /** The same for a double click and a repeated delivery, different for anything asked anew. */
   claimKey: string;
@@ -30,9 +33,7 @@ export type Asked = {
   reply: Reply;
 };
 
-export type AnswerDeps = {
-  log: Log;
-  now: () => number;
+export type AnswerDeps = RecordDeps & {
   mayRun: MayRun;
   /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
   claimOnce: (key: string) => Promise<boolean>;
@@ -49,28 +50,35 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
   const { understood } = asked;
   if (understood.kind === 'unclear') {
     await asked.reply(understood.message);
-    deps.log('info', 'Asked and answered', { userId: asked.caller.userId, result: 'unclear' });
+    recordAsked(deps, { ...placeOf(asked), result: 'unclear' });
     return;
   }
   const { command } = understood;
   const outcome = await carryOut(asked, command, understood.words, deps).catch((error: unknown): Outcome => ({
     result: 'failed',
-    message: errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
+    ...errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
   }));
   if (outcome.message) await asked.reply(outcome.message);
-  deps.log('info', 'Asked and answered', {
-    ...auditOf(command, outcome.prepared?.answeredBy?.()),
-    userId: asked.caller.userId,
-    ...(asked.caller.channelId === undefined ? {} : { channel: asked.caller.channelId }),
-    ...(outcome.prepared?.reference === undefined ? {} : { orderReference: outcome.prepared.reference }),
-    result: outcome.result,
-    durationMs: deps.now() - startedAt,
+  const { result, reason, prepared } = outcome;
+  recordAsked(deps, {
+    ...placeOf(asked),
+    command,
+    answeredBy: prepared?.answeredBy?.(),
+    reference: prepared?.reference,
+    result,
+    reason,
+    startedAtMs: startedAt,
   });
+}
+
+function placeOf({ caller, what, where }: Asked) {
+  return { what: what ?? ('command' as const), caller, where: caller.channelId ?? where };
 }
 
 type Outcome = {
   result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
   message?: SlackMessage;
+  reason?: string;
   prepared?: Prepared;
 };
 
@@ -81,7 +89,7 @@ async function carryOut(
   deps: AnswerDeps,
 ): Promise<Outcome> {
   const refusal = await refuse(asked.caller, command, deps.mayRun);
-  if (refusal) return { result: 'refused', message: refusal };
+  if (refusal) return { result: 'refused', ...refusal };
   const read = command.prepare(words);
   if (!read.ok) {
     const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
@@ -90,7 +98,8 @@ async function carryOut(
   const prepared = read.value;
   const more =
     prepared.permission && (await refuse(asked.caller, command, deps.mayRun, [prepared.permission]));
-  if (more) return { result: 'refused', message: more };
+  // Of what was asked for, by whoever may not: the audit names it.
+  if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
     if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
@@ -101,10 +110,13 @@ async function carryOut(
     return { result: 'answered', ...(message === undefined ? {} : { message }), prepared };
   } catch (error) {
     const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
-    const message = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
-    return { result: 'failed', message, prepared };
+    const failure = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
+    return { result: 'failed', ...failure, prepared };
   }
 }
+
+/** What a person is told, and the rule behind it, for the audit. */
+export type Refusal = { message: SlackMessage; reason: string };
 
 /** Why the caller may not run the verb, in words; undefined when they may. */
 export async function refuse(
@@ -112,17 +124,15 @@ export async function refuse(
   command: Command,
   mayRun: MayRun,
   permissions: readonly Permission[] = [command.permission],
-): Promise<SlackMessage | undefined> {
+): Promise<Refusal | undefined> {
   if (permissions.includes(anyone)) return undefined;
   const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
   const [permit] = permits;
   if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
     return undefined;
-  return refusalMessage({
-    what: `${slashCommand} ${command.verb}`,
-    rule: permit.rule,
-    whoCan: permit.whoCan,
-  });
+  const { rule, whoCan } = permit;
+  const message = refusalMessage({ what: `${slashCommand} ${command.verb}`, rule, whoCan });
+  return { message, reason: rule };
 }
 
 function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {

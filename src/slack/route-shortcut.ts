@@ -28,6 +28,7 @@ export async function routeShortcut(
   await answer(
     {
       caller,
+      where: 'shortcut',
       understood: { kind: 'command', command, words: [] },
       claimKey: `shortcut:${body.trigger_id}`,
       openModal,

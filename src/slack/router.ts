@@ -9,14 +9,14 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import { holdsCardNumber } from '../domain/card-number.ts';
-import { answer } from './answer.ts';
+import { answer, type Asked } from './answer.ts';
 import { isStranger, strangerMessage } from './asker.ts';
 import type { Caller } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { createOpenModal } from './modals.ts';
 import { createReply, type ReplyAddress } from './reply.ts';
 import { routeClosing } from './route-closing.ts';
-import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
+import { placeKey, placeOfPress, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
 import { routeSubmission, type SubmissionDeps } from './route-submission.ts';
 import { routeShortcut } from './route-shortcut.ts';
 import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
@@ -72,9 +72,13 @@ async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: Route
   // Looked at before anything else can keep, echo or log the text.
   if (holdsCardNumber(typed.text)) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
+    noteRefused(deps, caller, 'a card number was typed');
     return reply(cardNumberMessage());
   }
-  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
+  if (isStranger(caller, deps.identity())) {
+    noteRefused(deps, caller, 'of another workspace');
+    return reply(strangerMessage());
+  }
   const understood = deps.commands.understand(typed.text, typed.channel_id);
   const openModal = createOpenModal(deps.client, { triggerId: typed.trigger_id, onTop: false });
   await answer({ caller, understood, claimKey: `slash:${typed.trigger_id}`, openModal, reply }, deps);
@@ -94,7 +98,15 @@ async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDe
   const { caller, openModal, reply } = pressingOf({ body, action, respond }, placeOf(body), deps);
   if (isStranger(caller, deps.identity())) return reply(strangerMessage());
   const claimKey = `press:${placeKey(body)}:${action.action_id}`;
-  await answer({ caller, understood, claimKey, openModal, reply }, deps);
+  const where = placeOfPress(body);
+  const asked: Asked = { caller, what: 'press', understood, claimKey, openModal, reply };
+  await answer(where === undefined ? asked : { ...asked, where }, deps);
+}
+
+/** Before anything of it was read. */
+function noteRefused({ note }: RouterDeps, { userId, channelId }: Caller, reason: string): void {
+  const where = channelId === undefined ? {} : { where: channelId };
+  note?.({ what: 'command', who: userId, ...where, result: 'refused', reason });
 }
 
 function placeOf(body: BlockAction): ReplyAddress['replaces'] {
