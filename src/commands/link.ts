@@ -36,7 +36,12 @@ export function linkCommand(deps: LinkDeps): Command {
     parse: parsePrefill,
     modals: [
       { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },
-      { callbackId: shareModalId, effect: 'none', about: itself, submit: (submission) => shareLink(deps, submission) },
+      {
+        callbackId: shareModalId,
+        effect: 'none',
+        about: itself,
+        submit: (submission) => shareLink(deps, submission),
+      },
     ],
     presses: [
       { actionId: linkActions.check, about: itself, press: (pressed) => checkLink(deps, pressed) },

@@ -1,3 +1,4 @@
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { Lookup } from '../domain/alert.ts';
 import {
   endsCard,
@@ -12,6 +13,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
 import type { Entry } from '../store/store.ts';
+import { auditOfCardStep } from './audit-of-alert.ts';
 import { createChangeRecord } from './change-record.ts';
 import { keepUnopened } from './keep-for-later.ts';
 import { alertKey, openEvent, openEvidence, readOutboxRecord, type Evidence, type Sealer } from './outbox.ts';
@@ -24,6 +26,8 @@ export type AlertCardsDeps = TellCardDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 /** An alert as whoever acts on its card needs it. */
@@ -126,13 +130,18 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async move(id, move) {
       if (!(await isKnown(id))) return { kind: 'unknown_alert' };
+      let before: AlertCard['kind'] = 'open';
       const result = await change<CardMoveResult>(id, (record) => {
+        before = record.card.kind;
         const moved = moveCard(record.card, move, deps.now());
         if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };
         const { card, step } = moved;
         return { record: { ...record, card, untold: [...record.untold, step] }, result: moved };
       });
-      if (result.kind === 'moved') deps.wake();
+      if (result.kind === 'moved') {
+        deps.note?.(auditOfCardStep(id, before, result));
+        deps.wake();
+      }
       return result;
     },
 
@@ -194,7 +203,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   if (woken.kind === 'moved') {
     // Stored before it is told: the next round tells it.
     const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
-    await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    const written = await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    if (written) deps.note?.(auditOfCardStep(id, record.card.kind, woken));
     return;
   }
   await tellCard(deps, id, record);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { CardEmailEnd, CardEmailTerms, ShownCardEmail } from '../domain/card-email.ts';
 import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
+import { maskEmail } from '../domain/mask.ts';
 import type { Log } from '../log.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { catchUp } from './catch-up.ts';
@@ -38,6 +40,8 @@ export type CardEmailDeps = {
   log: Log;
   wait: (ms: number) => Promise<unknown>;
   draftsOfCard?: Pick<DraftsOfCard, 'kept'>;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 const cardEmailTerms = z.object({
@@ -97,6 +101,16 @@ async function change(deps: CardEmailDeps, terms: CardEmailTerms, by: string): P
     ...('failure' in end ? { failure: end.failure } : {}),
     ...(end.kind === 'unknown' ? { failure: end.cause.kind } : {}),
   });
+  // The addresses masked, and the card by nothing but its face: whoever reads the audit need not be told more.
+  deps.note?.({
+    what: 'step',
+    who: by,
+    verb: 'card-email',
+    result: `card_email_${end.kind}`,
+    before: maskEmail(currentEmail),
+    after: maskEmail(newEmail),
+    ...faceWord(terms.card),
+  });
   switch (end.kind) {
     case 'changed':
       return {
@@ -110,6 +124,10 @@ async function change(deps: CardEmailDeps, terms: CardEmailTerms, by: string): P
     default:
       return end;
   }
+}
+
+function faceWord({ lastFour }: CardEmailTerms['card']): { reference?: string } {
+  return lastFour === undefined ? {} : { reference: `card ending ${lastFour}` };
 }
 
 /** The service has words of its own for two ends that it also tells by the answer's form. */
