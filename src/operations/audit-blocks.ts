@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Store } from '../store/store.ts';
+import {
+  beforeFirst,
+  parseJson,
+  readAuditLine,
+  sha256,
+  type AuditHead,
+  type ChainedEntry,
+} from './audit-line.ts';
+import type { Sealer } from './outbox.ts';
+import { readSignedText, signText } from './signed-text.ts';
+
+/**
+ * How the chain is kept: blocks of a few entries each, numbered from 0, created once and never changed. Whoever
+ * creates number n first has continued the chain, so it is one across replicas and needs no lock.
+ */
+export type AuditBlock = {
+  number: number;
+  lines: readonly string[];
+  /** Why it is not believed that the bot wrote it. */
+  problem?: string;
+};
+
+export type BlockDeps = { store: Pick<Store, 'read'>; sealer: Sealer };
+
+/** The last block and the entry it ends with; -1 before the first. */
+export type Tail = AuditHead & { block: number };
+
+export function blockKey(number: number): string {
+  return `audit:${number}`;
+}
+
+export function writeBlock(sealer: Sealer, number: number, lines: readonly string[]): string {
+  return signText(sealer, blockKey(number), lines.join('\n'));
+}
+
+export async function readBlock(
+  { store, sealer }: BlockDeps,
+  number: number,
+): Promise<AuditBlock | undefined> {
+  const entry = await store.read(blockKey(number));
+  if (!entry) return undefined;
+  const { text, ...problem } = readSignedText(sealer, blockKey(number), entry.value);
+  return { number, lines: text.split('\n'), ...problem };
+}
+
+/** The entries of a block, without the lines that are none. */
+export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
+  return lines.flatMap((line) => readAuditLine(line) ?? []);
+}
+
+/** What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows. */
+export function endOf(block: AuditBlock): Tail {
+  const last = block.lines.at(-1) ?? '';
+  const read = readAuditLine(last);
+  if (read) return { block: block.number, seq: read.seq, hash: read.hash };
+  const seq = Math.max(0, ...entriesOf(block).map((entry) => entry.seq));
+  return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
+}
+
+/** The number of the last block, from one on that is there; both bounds of the search are blocks that were read. */
+export async function lastBlockFrom(store: Pick<Store, 'read'>, from: number): Promise<number> {
+  async function isThere(number: number): Promise<boolean> {
+    return (await store.read(blockKey(number))) !== undefined;
+  }
+  let there = from;
+  let gone = from + 1;
+  /* oxlint-disable no-await-in-loop -- each read says where to look next */
+  while (await isThere(gone)) {
+    const step = gone - from;
+    there = gone;
+    gone += step;
+  }
+  while (gone - there > 1) {
+    const middle = Math.floor((there + gone) / 2);
+    if (await isThere(middle)) there = middle;
+    else gone = middle;
+  }
+  /* oxlint-enable no-await-in-loop */
+  return there;
+}
+
+/** What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. */
+const markShape = z.object({ block: z.number().int(), seq: z.number().int(), hash: z.string() });
+const stubShape = markShape.extend({
+  /** How many entries were removed so far, all in all. */
+  removed: z.number().int(),
+  /** When the last were, and when the newest of them had been written; ISO 8601, UTC. */
+  removedAt: z.string(),
+  newest: z.string(),
+  /** False between its writing and the end of the removal that it tells of. */
+  isDone: z.boolean(),
+});
+
+export type AuditStub = z.infer<typeof stubShape>;
+
+export const headKey = 'audit-head';
+export const stubKey = 'audit-stub';
+
+/** `problem`: it is not believed; what it says is then no more than a place to look. */
+export type Mark<T> = { said: T | undefined; problem?: string };
+
+export function signMark(sealer: Sealer, key: string, said: Tail | AuditStub): string {
+  return signText(sealer, key, JSON.stringify(said));
+}
+
+export function readHeadMark(sealer: Sealer, value: string): Mark<Tail> {
+  return readMark(sealer, headKey, value, markShape);
+}
+
+export function readStubMark(sealer: Sealer, value: string): Mark<AuditStub> {
+  return readMark(sealer, stubKey, value, stubShape);
+}
+
+function readMark<T>(sealer: Sealer, key: string, value: string, shape: z.ZodType<T>): Mark<T> {
+  const { text, problem } = readSignedText(sealer, key, value);
+  const read = shape.safeParse(parseJson(text));
+  if (problem !== undefined) return { said: read.data, problem };
+  return read.success ? { said: read.data } : { said: undefined, problem: 'It cannot be read.' };
+}
+
+export type Marks = { head: Mark<Tail> | undefined; stub: Mark<AuditStub> | undefined };
+
+export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
+  const [head, stub] = await Promise.all([store.read(headKey), store.read(stubKey)]);
+  return {
+    head: head && readHeadMark(sealer, head.value),
+    stub: stub && readStubMark(sealer, stub.value),
+  };
+}
+
+export const emptyTail: Tail = { ...beforeFirst, block: -1 };
+
+/** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
+export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<Tail> {
+  const removed = stub?.problem === undefined ? stub?.said : undefined;
+  const tried = [head?.said?.block, stub?.said && stub.said.block + 1];
+  const known = tried.filter((number) => number !== undefined && number >= 0) as number[];
+  const read = await Promise.all(known.map((number) => readBlock(deps, number)));
+  const from = Math.max(removed?.block ?? -1, ...read.flatMap((block) => block?.number ?? []));
+  const last = await readBlock(deps, await lastBlockFrom(deps.store, from));
+  return last ? endOf(last) : (removed ?? emptyTail);
+}
+
+const mostReadTogether = 32;
+
+/** The blocks from one number on, until one is not there; a few are read at once and no more are held. */
+export async function* blocksFrom(deps: BlockDeps, from: number): AsyncGenerator<AuditBlock> {
+  let together = 2;
+  for (let number = from; ; number += together) {
+    if (number > from) together = Math.min(2 * together, mostReadTogether);
+    const ahead = Array.from({ length: together }, (_, index) => readBlock(deps, number + index));
+    // oxlint-disable-next-line no-await-in-loop -- a long chain is read piece by piece
+    for (const block of await Promise.all(ahead)) {
+      if (!block) return;
+      yield block;
+    }
+  }
+}
