@@ -6,6 +6,8 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { newErrorId } from '../log.ts';
+import type { AuditNotes } from '../operations/audit-notes.ts';
+import { createChargeAudit } from '../operations/charge-audit.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
@@ -61,6 +63,7 @@ type ChargeParts = {
   wake: () => void;
   homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
+  notes: Pick<AuditNotes, 'note' | 'write'>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
   /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
@@ -73,7 +76,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, wake, approved } = parts;
+  const { kept, payments, clients, wake, approved, notes } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside);
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -83,16 +86,14 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const cards = openCardHistory(outside, store);
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
+  const told = { note: notes.note, log, wait: sleep };
+  const stored = { store, sealer, rememberMs, now, openCharges: createOpenCharges({ store }) };
   const deps: DeskDeps = {
-    store,
-    sealer,
-    rememberMs,
-    now,
-    log,
-    wait: sleep,
+    ...stored,
+    audit: createChargeAudit({ ...stored, write: notes.write, inBackground: background.add }),
+    ...told,
     ...payments,
     cards,
-    openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({
       store,
@@ -119,7 +120,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
   return {
     desk,
-    cardEmails: createCardEmails({ ...payments, store, sealer, ledger, draftsOfCard, log, wait: sleep }),
+    cardEmails: createCardEmails({ ...payments, ...told, store, sealer, ledger, draftsOfCard }),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),

@@ -1,3 +1,4 @@
+import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
@@ -15,6 +16,7 @@ import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
 import { mayRunAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
@@ -41,6 +43,7 @@ type Shared = {
   posts: PostCounter;
   mayRun: MayRun;
   homeChanged: OpenHomes['changed'];
+  audit: AuditTrail;
 };
 
 export function createHouse(place: MerchantPlace, shared: Shared) {
@@ -53,14 +56,16 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
-  const known = { kept, payments, clients, wake, homeChanged };
+  const notes = shared.audit.notesOf(merchant?.name);
+  const { note } = notes;
+  const known = { kept, payments, clients, wake, homeChanged, notes };
   const charges = createCharges(outside, { ...known, approved, ids, among });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, links, alerts, ids };
+  const told = { kept, payments, clients, charges, links, alerts, ids, note };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -112,6 +117,7 @@ type VerbParts = {
   charges: Charges;
   links: PaymentLinks;
   alerts: Alerts;
+  note: NoteAudit;
   routes: RoutePlan;
   undelivered: Undelivered;
   /** For this account. */
@@ -122,7 +128,7 @@ type VerbParts = {
 };
 
 function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
-  const { kept, payments, clients, charges, alerts, routes, wake } = parts;
+  const { kept, payments, clients, charges, alerts, routes, wake, note } = parts;
   const { storms, takeStorm } = alerts;
   const uploadFile = createUploadFile(clients.delivery);
   const cardActions = {
@@ -143,11 +149,11 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
     sharing: createSharing(kept, clients, parts.ids),
     ledger: charges.ledger,
-    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges }),
+    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges, note }),
     mayRun: parts.mayRun,
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
-    ...createDeskLists({ config, log, now }, { kept, payments }),
+    ...createDeskLists({ config, log, now }, { kept, payments, note }),
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: parts.undelivered,
     links: parts.links,

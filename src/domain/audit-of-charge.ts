@@ -12,18 +12,18 @@ import { formatMoney } from './money.ts';
 
 /**
  * What the audit says of a charge, made of nothing but its history: each step with the state before and after it, who
- * did it, and what was answered. `quote` makes words that are not ours fit for everybody to read. A look-up that finds
+ * did it, and what was answered, in words that are not cleaned yet (`cleanAuditEntry`). A look-up that finds
  * the same as the one before, or a timer that finds nothing to do, is no news and has no entry: a day in doubt is some
  * hundreds of them. An id is the same whenever and wherever it is made.
  *
  * Spec: not shown; this is the bot's own account of what it did.
  */
-export function auditOfCharge(history: readonly Past[], quote: (text: string) => string): AuditEntry[] {
+export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   const entries: AuditEntry[] = [];
   let before: ChargeIntent | undefined;
   for (const [index, past] of history.entries()) {
     const after: ChargeIntent | undefined = step(before, past.event, past.at)?.next ?? before;
-    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, { before, after, quote }));
+    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, { before, after }));
     before = after;
   }
   return entries;
@@ -35,9 +35,9 @@ function isNews(past: Past, earlier: Past | undefined): boolean {
   return !(past.event.kind === 'looked_up' && (earlier?.times ?? 0) > 1);
 }
 
-type Around = { before: ChargeIntent | undefined; after: ChargeIntent; quote: (text: string) => string };
+type Around = { before: ChargeIntent | undefined; after: ChargeIntent };
 
-function entryOf({ at, event }: Past, { before, after, quote }: Around): AuditEntry {
+function entryOf({ at, event }: Past, { before, after }: Around): AuditEntry {
   const { reference, state } = after;
   const said = saidBy(event, after);
   const hasMoved = before?.state.kind !== state.kind;
@@ -50,7 +50,7 @@ function entryOf({ at, event }: Past, { before, after, quote }: Around): AuditEn
     ...(hasMoved && before ? { before: before.state.kind } : {}),
     ...(hasMoved ? { after: state.kind } : {}),
     result: said.result,
-    ...(said.reason === undefined || said.reason === '' ? {} : { reason: quote(said.reason) }),
+    ...(said.reason === undefined || said.reason === '' ? {} : { reason: said.reason }),
   };
 }
 

@@ -130,14 +130,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async move(id, move) {
       if (!(await isKnown(id))) return { kind: 'unknown_alert' };
-      let before: AlertCard['kind'] = 'open';
-      const result = await change<CardMoveResult>(id, (record) => {
-        before = record.card.kind;
-        const moved = moveCard(record.card, move, deps.now());
-        if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };
-        const { card, step } = moved;
-        return { record: { ...record, card, untold: [...record.untold, step] }, result: moved };
-      });
+      const { result, before } = await change(id, (record) => judgeMove(record, move, deps.now()));
       if (result.kind === 'moved') {
         deps.note?.(auditOfCardStep(id, before, result));
         deps.wake();
@@ -167,6 +160,18 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     work: (entry) => workOn(deps, entry),
   };
+}
+
+function judgeMove(
+  record: CardRecord,
+  move: CardMove,
+  at: number,
+): { record?: CardRecord; result: { result: CardMoveResult; before: AlertCard['kind'] } } {
+  const before = record.card.kind;
+  const result = moveCard(record.card, move, at);
+  if (result.kind === 'refused') return { result: { result: { ...result, card: record.card }, before } };
+  const { card, step } = result;
+  return { record: { ...record, card, untold: [...record.untold, step] }, result: { result, before } };
 }
 
 function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {

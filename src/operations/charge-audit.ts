@@ -7,8 +7,6 @@ import { isAudited, type ChargeRecord } from './charge-record.ts';
 
 export type ChargeAuditDeps = Omit<AdvanceDeps, 'audit'> & {
   write: AuditNotes['write'];
-  /** Makes words that are not ours fit for everybody to read: one line, no address in full, cut. */
-  quote: (text: string) => string;
   /** Work that nobody waits for; the process does, before it ends. */
   inBackground: (work: Promise<unknown>) => void;
 };
@@ -29,12 +27,10 @@ export function createChargeAudit(deps: ChargeAuditDeps): ChargeAudit {
   const written = createWritten();
   const queues = new Map<string, Promise<void>>();
 
-  const entriesOf = ({ intent }: ChargeRecord): AuditEntry[] => auditOfCharge(intent.history, deps.quote);
-
   function missing(record: ChargeRecord): AuditEntry[] {
     const { auditedAt = 0, intent } = record;
     const known = written.of(intent.reference);
-    return entriesOf(record).filter(({ atMs }) => atMs > auditedAt && !known.has(atMs));
+    return auditOfCharge(intent.history).filter(({ atMs }) => atMs > auditedAt && !known.has(atMs));
   }
 
   async function writeDown(record: ChargeRecord, how?: 'once'): Promise<void> {
