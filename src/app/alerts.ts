@@ -68,7 +68,6 @@ type AlertParts = {
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
   const { kept, payments, clients, charges, routes, wake } = parts;
-  const { note } = parts.notes;
   const { store, sealer } = kept;
   const { ledger } = charges;
   const { findTransaction } = payments;
@@ -85,7 +84,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     wake,
     log,
-    note,
+    note: parts.notes.note,
   });
   const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
   const recovery = createAlertRecovery({
@@ -110,7 +109,15 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
-  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, rememberMs, now, wake, note });
+  const takeStorm = createTakeStorm({
+    store,
+    storms,
+    cards: bareCards,
+    rememberMs,
+    now,
+    wake,
+    note: parts.notes.note,
+  });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,

@@ -16,6 +16,7 @@ import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
 import { mayRunAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
+import type { StoryDeps } from '../commands/story.ts';
 import type { NoteAudit } from '../domain/audit-note.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
@@ -23,6 +24,7 @@ import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
 import { rehearse } from '../operations/rehearse.ts';
+import { tellStory } from '../operations/tell-story.ts';
 import { createTestAlerts } from '../operations/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
@@ -65,7 +67,17 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, links, alerts, ids, note };
+  const story = (reference: OrderReference) =>
+    tellStory(
+      {
+        ...kept,
+        account: merchant?.name,
+        findLink: links.find,
+        ofReference: shared.audit.ofReference,
+      },
+      reference,
+    );
+  const told = { kept, payments, clients, charges, links, alerts, ids, note, story };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -118,6 +130,7 @@ type VerbParts = {
   links: PaymentLinks;
   alerts: Alerts;
   note: NoteAudit;
+  story: StoryDeps['story'];
   routes: RoutePlan;
   undelivered: Undelivered;
   /** For this account. */
@@ -160,6 +173,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,
+    story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     storms: {
       channel: (id: string) => storms.channel(id),

@@ -12,6 +12,7 @@ import { doubtCommand } from './doubt.ts';
 import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { otpCommand } from './otp.ts';
+import { storyCommand, type StoryDeps } from './story.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
 
 export type VerbDeps = AlertsDeps &
@@ -23,7 +24,8 @@ export type VerbDeps = AlertsDeps &
   TerminalsDeps &
   AccountsDeps &
   AccountDeps &
-  LinkDeps;
+  LinkDeps &
+  StoryDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
@@ -35,6 +37,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     cardEmailCommand(deps),
     cardsCommand(deps, (name) => verbs.some(({ verb }) => verb === name)),
     doubtCommand(deps),
+    storyCommand(deps),
     terminalsCommand(deps),
     accountsCommand(deps),
     accountCommand(deps),
@@ -60,6 +63,7 @@ export const permissions: readonly Permission[] = [
   'cards',
   deleteCardPermission,
   'doubt',
+  'story',
   'terminals',
   'accounts',
   newAccountPermission,

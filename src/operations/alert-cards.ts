@@ -12,7 +12,7 @@ import {
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
-import type { Entry } from '../store/store.ts';
+import type { Entry, Store } from '../store/store.ts';
 import { auditOfCardStep } from './audit-of-alert.ts';
 import { createChangeRecord } from './change-record.ts';
 import { keepUnopened } from './keep-for-later.ts';
@@ -227,7 +227,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
 
 /** The card alone; see `AlertCards.read`. */
 export async function readAlertCard(
-  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   id: string,
 ): Promise<AlertCard> {
   const key = alertCardPrefix + id;

@@ -20,15 +20,14 @@ export function auditOfNewLink({ reference, by, askedAtMs, terms, state }: Payme
 /** Of one step of it: its turn makes the id, so that the same step is the same entry. */
 export function auditOfLinkStep(
   event: LinkEvent,
-  { before, after }: { before: LinkRecord; after: LinkRecord },
-  nowMs: number,
+  { before, after, atMs }: { before: LinkRecord; after: LinkRecord; atMs: number },
 ): AuditEntry {
   const { reference, askedAtMs } = after.link;
   const hasMoved = before.link.state.kind !== after.link.state.kind;
   const said = saidBy(event);
   return {
     id: `link:${reference}:${askedAtMs}:${after.turn}`,
-    atMs: nowMs,
+    atMs,
     who: event.kind === 'placed' ? 'payops' : 'payments',
     what: event.kind === 'placed' ? 'step' : 'answer',
     reference,

@@ -57,20 +57,21 @@ export function createLinkStore(deps: LinkStoreDeps): LinkStore {
     },
     async apply(reference, event) {
       const key = linkKey(reference);
-      let stepped: { before: LinkRecord; after: LinkRecord } | undefined;
+      let stepped: { before: LinkRecord; after: LinkRecord; atMs: number } | undefined;
       const kept = await changeRecord<LinkRecord | undefined>(key, (value) => {
         stepped = undefined;
         const before = open(key, value);
-        const link = before && stepLink(before.link, event, now(), rules);
+        const atMs = now();
+        const link = before && stepLink(before.link, event, atMs, rules);
         if (!link) return { kind: 'keep', result: before };
         // An event is followed by a look-up, which nobody here waits for.
         const isHeard = event.kind === 'payment_success' || event.kind === 'payment_failed';
         const result: LinkRecord = { ...before, link, turn: before.turn + 1 };
         const delayMs = isHeard ? 0 : tellAgainMs;
-        stepped = { before, after: result };
+        stepped = { before, after: result, atMs };
         return { kind: 'write', value: sealLink(sealer, result), delayMs, result };
       });
-      if (stepped) deps.note?.(auditOfLinkStep(event, stepped, now()));
+      if (stepped) deps.note?.(auditOfLinkStep(event, stepped));
       return kept;
     },
     rest(record) {

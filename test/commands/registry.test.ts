@@ -55,6 +55,7 @@ it('lists the verbs in the order of the help', () => {
     'card-email',
     'cards',
     'doubt',
+    'story',
     'terminals',
     'accounts',
     'account',
