@@ -1,5 +1,5 @@
 import { tellMutes } from './app/alert-routes.ts';
-import { openAuditTrail, type AuditTrail } from './app/audit-trail.ts';
+import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createHomes, type Homes } from './app/homes.ts';
@@ -44,11 +44,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const posts = createPostCounter();
   const homes = createHomes(outside, { kept, wake });
   const mayRun = openMayRun(outside, { kept, clients });
-  const audit = openAuditTrail(outside, kept);
-  const shared = { clients, wake, posts, mayRun, audit, homeChanged: homes.changed };
+  const audit = createAuditTrail(outside, kept);
+  const pens = createAuditPens(outside, audit.append);
+  const shared = { clients, wake, posts, mayRun, audit, pens, homeChanged: homes.changed };
   const [first, ...further] = merchantPlaces(outside, kept);
   const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
-  const slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun, audit });
+  const slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun, pens });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
   const server = createHttpServer({
@@ -70,7 +71,6 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      audit.start();
       worker = startWork(outside, { store: kept.store, houses, homes, isPressed });
       for (const { alarms, alerts } of houses) {
         alarms.watch.start();
@@ -85,7 +85,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
-      await audit.stop();
+      await pens.drained();
       await kept.close();
     },
   };
@@ -132,7 +132,7 @@ type SlackParts = {
   houses: Houses;
   homes: Homes;
   mayRun: MayRun;
-  audit: AuditTrail;
+  pens: AuditPens;
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
@@ -151,7 +151,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       mayRun,
       homeOpened: parts.homes.opened,
       // Each entry names the account of what was asked for, if it is any one's.
-      note: parts.audit.notesOf(undefined).note,
+      note: parts.pens.of(undefined).note,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,

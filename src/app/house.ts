@@ -1,3 +1,4 @@
+import type { AuditPens } from './audit-pens.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
@@ -45,7 +46,8 @@ type Shared = {
   posts: PostCounter;
   mayRun: MayRun;
   homeChanged: OpenHomes['changed'];
-  audit: AuditTrail;
+  audit: Pick<AuditTrail, 'ofReference'>;
+  pens: AuditPens;
 };
 
 export function createHouse(place: MerchantPlace, shared: Shared) {
@@ -58,7 +60,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
-  const notes = shared.audit.notesOf(merchant?.name);
+  const notes = shared.pens.of(merchant?.name);
   const { note } = notes;
   const known = { kept, payments, clients, wake, homeChanged, notes };
   const charges = createCharges(outside, { ...known, approved, ids, among });
