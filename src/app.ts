@@ -1,5 +1,6 @@
 import { tellMutes } from './app/alert-routes.ts';
 import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
+import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createHomes, type Homes } from './app/homes.ts';
@@ -71,7 +72,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, houses, homes, isPressed });
+      worker = startWork(outside, { store: kept.store, houses, homes, audit, isPressed });
+      audit.start();
       for (const { alarms, alerts } of houses) {
         alarms.watch.start();
         alerts.summaries.start();
@@ -85,7 +87,9 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
+      // The last ones: whatever stops may still have something to say.
       await pens.drained();
+      await audit.stop();
       await kept.close();
     },
   };

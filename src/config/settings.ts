@@ -176,6 +176,12 @@ export const settings = {
     'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front, and keep the old one: charges and saved cards are not sealed anew.',
     sealingKeys(),
   ),
+  auditKeepDays: setting(
+    store,
+    'How long the audit trail is kept: once a day, blocks of entries that are all older are removed, and a signed record says which. 0 keeps it for ever.',
+    wholeNumber(0, 36_500),
+    '730',
+  ),
   workLeaseSeconds: setting(
     store,
     'How long a replica may hold one piece of work before another takes it over after a crash. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',

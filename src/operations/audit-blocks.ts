@@ -84,8 +84,8 @@ export async function lastBlockFrom(store: Pick<Store, 'read'>, from: number): P
 /** What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. */
 const markShape = z.object({ block: z.number().int(), seq: z.number().int(), hash: z.string() });
 const stubShape = markShape.extend({
-  /** How many entries were removed so far, all in all. */
-  removed: z.number().int(),
+  /** The first entry that was removed with that last one; those before it were removed earlier. */
+  from: z.number().int(),
   /** When the last were, and when the newest of them had been written; ISO 8601, UTC. */
   removedAt: z.string(),
   newest: z.string(),
@@ -145,16 +145,40 @@ export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<
 
 const mostReadTogether = 32;
 
-/** The blocks from one number on, until one is not there; a few are read at once and no more are held. */
-export async function* blocksFrom(deps: BlockDeps, from: number): AsyncGenerator<AuditBlock> {
+/** Each number from one on with its block, if it is there, without end; a few are read at once and no more are held. */
+async function* eachNumber(
+  deps: BlockDeps,
+  from: number,
+): AsyncGenerator<{ number: number; block: AuditBlock | undefined }> {
   let together = 2;
-  for (let number = from; ; number += together) {
-    if (number > from) together = Math.min(2 * together, mostReadTogether);
-    const ahead = Array.from({ length: together }, (_, index) => readBlock(deps, number + index));
+  for (let first = from; ; first += together) {
+    if (first > from) together = Math.min(2 * together, mostReadTogether);
+    const numbers = Array.from({ length: together }, (_, index) => first + index);
     // oxlint-disable-next-line no-await-in-loop -- a long chain is read piece by piece
-    for (const block of await Promise.all(ahead)) {
-      if (!block) return;
+    const blocks = await Promise.all(numbers.map((number) => readBlock(deps, number)));
+    for (const [index, block] of blocks.entries()) yield { number: first + index, block };
+  }
+}
+
+/** The blocks from one number on, until one is not there. */
+export async function* blocksFrom(deps: BlockDeps, from: number): AsyncGenerator<AuditBlock> {
+  for await (const { block } of eachNumber(deps, from)) {
+    if (!block) return;
+    yield block;
+  }
+}
+
+/** A gap of more blocks than that, behind what the head tells of, is taken for the end. */
+const widestGap = 64;
+
+/** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
+export async function* allBlocks(deps: BlockDeps, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
+  const removed = stub?.said?.block ?? -1;
+  let until = Math.max(removed, head?.problem === undefined ? (head?.said?.block ?? -1) : -1);
+  for await (const { number, block } of eachNumber(deps, removed + 1)) {
+    if (block) {
+      until = Math.max(until, number);
       yield block;
-    }
+    } else if (number > until + widestGap) return;
   }
 }
