@@ -89,6 +89,6 @@ roles:
     may: [lookup, doubt]
   pay-ops:
     users: [${users.lead}, ${users.onCall}]
-    may: [alerts, undelivered]
+    may: [alerts, undelivered, story]
 `;
 }

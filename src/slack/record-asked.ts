@@ -50,7 +50,7 @@ function noteOf(
   { what, caller, where = caller.channelId, part, reference, result, reason }: Answered,
   verb: string | undefined,
 ): AuditNote {
-  const named = [verb, part].filter((word) => word !== undefined).join(' ');
+  const named = [...new Set([verb, part])].filter((word) => word !== undefined).join(' ');
   return {
     who: caller.userId,
     what,
