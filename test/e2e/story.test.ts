@@ -16,7 +16,11 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
   it('tells a charge with a wrong code, the right one and its event in order, with who did it', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
-    await dialogue.charge('agent', { amount: '12500.00', token: requiresOtp.tokenKey, email: requiresOtp.customerEmail });
+    await dialogue.charge('agent', {
+      amount: '12500.00',
+      token: requiresOtp.tokenKey,
+      email: requiresOtp.customerEmail,
+    });
     await dialogue.modalSays('agent', 'tries');
     await dialogue.enterCode('agent', '000000');
     await dialogue.modalSays('agent', '2 tries left');
@@ -61,5 +65,8 @@ function linesOf(blocks: readonly unknown[]): string[] {
     ({ type, text: said = '', user_id: user, channel_id: channel }) =>
       ({ user: `@${user}`, channel: `#${channel}`, date: '' })[type ?? ''] ?? said,
   );
-  return text.join('').split('\n').map((line) => line.trim());
+  return text
+    .join('')
+    .split('\n')
+    .map((line) => line.trim());
 }
