@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
 import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
@@ -64,6 +65,7 @@ type ChargeParts = {
   homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
   notes: Pick<AuditNotes, 'note' | 'write'>;
+  ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
   /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
@@ -90,7 +92,12 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const stored = { store, sealer, rememberMs, now, openCharges: createOpenCharges({ store }) };
   const deps: DeskDeps = {
     ...stored,
-    audit: createChargeAudit({ ...stored, write: notes.write, inBackground: background.add }),
+    audit: createChargeAudit({
+      ...stored,
+      write: notes.write,
+      ofReference: parts.ofReference,
+      inBackground: background.add,
+    }),
     ...told,
     ...payments,
     cards,

@@ -63,7 +63,8 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const notes = shared.pens.of(merchant?.name);
   const { note } = notes;
   const known = { kept, payments, clients, wake, homeChanged, notes };
-  const charges = createCharges(outside, { ...known, approved, ids, among });
+  const { ofReference } = shared.audit;
+  const charges = createCharges(outside, { ...known, ofReference, approved, ids, among });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
@@ -75,7 +76,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
         ...kept,
         account: merchant?.name,
         findLink: links.find,
-        ofReference: shared.audit.ofReference,
+        ofReference,
       },
       reference,
     );

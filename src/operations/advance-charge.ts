@@ -29,7 +29,7 @@ export type ChargeAudit = {
   stored(record: ChargeRecord): void;
   /** Up to which step the audit has this charge, as far as this process knows. */
   upTo(record: ChargeRecord): number;
-  /** Writes down what is missing and old enough to be nobody else's to write. Never throws. */
+  /** Writes down what is missing and old enough to be nobody else's to write. Throws StoreUnavailable. */
   catchUp(record: ChargeRecord): Promise<void>;
 };
 

@@ -7,6 +7,8 @@ import { isAudited, type ChargeRecord } from './charge-record.ts';
 
 export type ChargeAuditDeps = Omit<AdvanceDeps, 'audit'> & {
   write: AuditNotes['write'];
+  /** What the audit has of it. Throws StoreUnavailable. */
+  ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
   /** Work that nobody waits for; the process does, before it ends. */
   inBackground: (work: Promise<unknown>) => void;
 };
@@ -33,9 +35,18 @@ export function createChargeAudit(deps: ChargeAuditDeps): ChargeAudit {
     return auditOfCharge(intent.history).filter(({ atMs }) => atMs > auditedAt && !known.has(atMs));
   }
 
+  /** What is in the audit and not on record as such: of a process that was killed in between. */
+  async function learn(reference: string): Promise<void> {
+    for (const { id, atMs } of await deps.ofReference(reference)) {
+      if (id.endsWith(`${reference}:${atMs}`)) written.add(reference, atMs);
+    }
+  }
+
   async function writeDown(record: ChargeRecord, how?: 'once'): Promise<void> {
     const { reference, at } = record.intent;
     const untilMs = deps.now() - graceMs;
+    // Of whoever stored it and then died, perhaps after it was written down.
+    if (missing(record).some(({ atMs }) => atMs <= untilMs)) await learn(reference);
     for (const entry of missing(record)) {
       // A step of another process: that one writes it down, unless it has had its time.
       if (entry.atMs !== at && entry.atMs > untilMs) continue;

@@ -89,8 +89,9 @@ async function carryOut(
   deps: AnswerDeps,
 ): Promise<Outcome> {
   const refusal = await refuse(asked.caller, command, deps.mayRun);
-  if (refusal) return { result: 'refused', ...refusal };
   const read = command.prepare(words);
+  // What was asked about is named to the audit, and read no further.
+  if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
   if (!read.ok) {
     const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
     return { result: 'unreadable', message: usageMessage(read.problem, example) };
@@ -98,7 +99,6 @@ async function carryOut(
   const prepared = read.value;
   const more =
     prepared.permission && (await refuse(asked.caller, command, deps.mayRun, [prepared.permission]));
-  // Of what was asked for, by whoever may not: the audit names it.
   if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
