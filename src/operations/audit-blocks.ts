@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Store } from '../store/store.ts';
 import {
@@ -50,12 +51,15 @@ export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
   return lines.flatMap((line) => readAuditLine(line) ?? []);
 }
 
-/** What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows. */
-export function endOf(block: AuditBlock): Tail {
+/**
+ * What the next entry follows. A block that somebody spoilt is followed as it stands, so that its damage shows, and
+ * by a number that was not given before: larger than `seqBefore`.
+ */
+export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   const last = block.lines.at(-1) ?? '';
   const read = readAuditLine(last);
   if (read) return { block: block.number, seq: read.seq, hash: read.hash };
-  const seq = Math.max(0, ...entriesOf(block).map((entry) => entry.seq));
+  const seq = Math.max(seqBefore + 1, ...entriesOf(block).map((entry) => entry.seq));
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
@@ -101,6 +105,10 @@ export const stubKey = 'audit-stub';
 /** `problem`: it is not believed; what it says is then no more than a place to look. */
 export type Mark<T> = { said: T | undefined; problem?: string };
 
+export function believed<T>(mark: Mark<T> | undefined): T | undefined {
+  return mark?.problem === undefined ? mark?.said : undefined;
+}
+
 export function signMark(sealer: Sealer, key: string, said: Tail | AuditStub): string {
   return signText(sealer, key, JSON.stringify(said));
 }
@@ -134,13 +142,12 @@ export const emptyTail: Tail = { ...beforeFirst, block: -1 };
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
 export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<Tail> {
-  const removed = stub?.problem === undefined ? stub?.said : undefined;
-  const tried = [head?.said?.block, stub?.said && stub.said.block + 1];
-  const known = tried.filter((number) => number !== undefined && number >= 0) as number[];
-  const read = await Promise.all(known.map((number) => readBlock(deps, number)));
-  const from = Math.max(removed?.block ?? -1, ...read.flatMap((block) => block?.number ?? []));
+  const removed = believed(stub) ?? emptyTail;
+  const tried = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1].filter((number) => number >= 0);
+  const read = await Promise.all(tried.map((number) => readBlock(deps, number)));
+  const from = Math.max(removed.block, ...read.flatMap((block) => block?.number ?? []));
   const last = await readBlock(deps, await lastBlockFrom(deps.store, from));
-  return last ? endOf(last) : (removed ?? emptyTail);
+  return last ? endOf(last, Math.max(removed.seq, believed(head)?.seq ?? 0)) : removed;
 }
 
 const mostReadTogether = 32;
@@ -154,7 +161,9 @@ async function* eachNumber(
   for (let first = from; ; first += together) {
     if (first > from) together = Math.min(2 * together, mostReadTogether);
     const numbers = Array.from({ length: together }, (_, index) => first + index);
-    // oxlint-disable-next-line no-await-in-loop -- a long chain is read piece by piece
+    // oxlint-disable-next-line no-await-in-loop -- a long chain must not keep everything else waiting
+    await breathe();
+    // oxlint-disable-next-line no-await-in-loop
     const blocks = await Promise.all(numbers.map((number) => readBlock(deps, number)));
     for (const [index, block] of blocks.entries()) yield { number: first + index, block };
   }
@@ -174,7 +183,7 @@ const widestGap = 64;
 /** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
 export async function* allBlocks(deps: BlockDeps, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
   const removed = stub?.said?.block ?? -1;
-  let until = Math.max(removed, head?.problem === undefined ? (head?.said?.block ?? -1) : -1);
+  let until = Math.max(removed, believed(head)?.block ?? -1);
   for await (const { number, block } of eachNumber(deps, removed + 1)) {
     if (block) {
       until = Math.max(until, number);

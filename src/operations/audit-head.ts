@@ -1,6 +1,15 @@
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { endOf, headKey, readBlock, readHeadMark, signMark, type Mark, type Tail } from './audit-blocks.ts';
+import {
+  believed,
+  endOf,
+  headKey,
+  readBlock,
+  readHeadMark,
+  signMark,
+  type Mark,
+  type Tail,
+} from './audit-blocks.ts';
 import type { Sealer } from './outbox.ts';
 
 type HeadDeps = { store: Pick<Store, 'create' | 'read' | 'write'>; sealer: Sealer; log: Log };
@@ -39,9 +48,10 @@ export function createHeadMark({ store, sealer, log }: HeadDeps): HeadMark {
 
 async function isOnChain(
   deps: { store: Pick<Store, 'read'>; sealer: Sealer },
-  { said, problem }: Mark<Tail>,
+  mark: Mark<Tail>,
 ): Promise<boolean> {
-  if (!said || problem !== undefined) return false;
+  const said = believed(mark);
+  if (!said) return false;
   if (said.block < 0) return true;
   const block = await readBlock(deps, said.block);
   const end = block && endOf(block);

@@ -179,7 +179,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
       // It may be ours, of a call whose answer was lost.
       seen(next);
       const last = await readBlock(deps, await lastBlockFrom(store, next.number));
-      return last && endOf(last);
+      return last && endOf(last, tail.seq);
     }
     const same = tail.block < 0 ? undefined : await readBlock(deps, tail.block);
     return same && endOf(same).hash === tail.hash ? tail : undefined;
@@ -203,7 +203,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
       const faster = await readBlock(deps, number);
       if (!faster) return false;
       seen(faster);
-      trust(endOf(faster));
+      trust(endOf(faster, tail.seq));
       return false;
     },
   };

@@ -2,6 +2,7 @@ import type { Audit } from '../domain/audit-entry.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import {
+  believed,
   blockKey,
   blocksFrom,
   emptyTail,
@@ -150,8 +151,7 @@ async function findOld(
 /** The block that the signed head stands in; -1 where it is not to be believed. */
 async function headBlock({ store, sealer }: AuditRetentionDeps): Promise<number> {
   const entry = await store.read(headKey);
-  const head = entry && readHeadMark(sealer, entry.value);
-  return head?.problem === undefined ? (head?.said?.block ?? -1) : -1;
+  return believed(entry && readHeadMark(sealer, entry.value))?.block ?? -1;
 }
 
 /** Removes what the stub says, adds the entry that tells of it, and notes that it is done. */

@@ -1,5 +1,6 @@
 import {
   allBlocks,
+  believed,
   emptyTail,
   headKey,
   readMarks,
@@ -58,7 +59,8 @@ async function verifyBehind(deps: BlockDeps, marks: Marks, told: readonly Witnes
 
 /** The signed head is one more witness. */
 function headWitness({ head }: Marks): Witness[] {
-  return head?.said && head.problem === undefined ? [{ ...head.said, by: `The record ${headKey}` }] : [];
+  const said = believed(head);
+  return said ? [{ ...said, by: `The record ${headKey}` }] : [];
 }
 
 function judgeStub(check: AuditCheck, { stub }: Marks): void {

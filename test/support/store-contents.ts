@@ -12,8 +12,8 @@ const patienceMs = 10_000;
 /** What a bot's store holds, read past the bot. */
 export type StoreContents = {
   /**
-   * Records that are not finished, but for the timers and counts of alarms and the audit, which never are. When there are
-   * none, nothing will ever be posted of what has come in.
+   * Records that are not finished, but for the timers and counts of alarms and the audit, which never are. When there
+   * are none, nothing will ever be posted of what has come in.
    */
   workLeft: () => Promise<number>;
   /** Every byte it keeps, as text. */
