@@ -6,7 +6,7 @@ import { outcomeWords } from '../../domain/outcome.ts';
 import { bold, channelName, code, person, words, type Run } from '../blocks.ts';
 import { outsideText } from '../text.ts';
 
-const longestWord = 200;
+const longestWord = 100;
 const longestReason = 300;
 
 /** Who did it: a person by name, the bot, the service. */
@@ -21,10 +21,14 @@ export function sentenceOf(entry: AuditEntry): Run[] {
   return [...deedOf(entry), ...whereOf(entry), ...movedOf(entry), ...reasonOf(entry)];
 }
 
-function deedOf({ what, verb, result }: AuditEntry): Run[] {
+function deedOf({ what, verb, result, where }: AuditEntry): Run[] {
   switch (what) {
     case 'command':
-      return [words('asked for '), code(`/pay ${shown(verb)}`.trim()), ...endOf(result)];
+      return [
+        words(where === 'cli' ? 'ran ' : 'asked for '),
+        code(commandOf(shown(verb), where)),
+        ...endOf(result),
+      ];
     case 'press':
       return [words('pressed '), code(shown(verb)), ...endOf(result)];
     case 'form':
@@ -37,6 +41,10 @@ function deedOf({ what, verb, result }: AuditEntry): Run[] {
     case 'retention':
       return [words(deeds[result ?? ''] ?? `${what}: ${shown(result)}`)];
   }
+}
+
+function commandOf(verb: string, where: string | undefined): string {
+  return `${where === 'cli' ? 'npm run' : '/pay'} ${verb}`.trim();
 }
 
 /** That it was answered goes without saying. */
