@@ -58,16 +58,16 @@ function whereOf({ what, where }: AuditEntry): Run[] {
   return [words(what === 'step' ? ' in ' : ', in '), channelName(where)];
 }
 
-function movedOf({ before, after }: AuditEntry): Run[] {
+function movedOf({ before, after, result }: AuditEntry): Run[] {
   if (after === undefined) return [];
-  const to = isPerson(after) ? person(after) : bold(stateWord(after));
-  if (before === undefined) return [words(' → '), to];
-  return [words(': '), isPerson(before) ? person(before) : words(stateWord(before)), words(' → '), to];
+  const isHandedOn = result !== undefined && handsOn.has(result);
+  const shownAs = (text: string): Run => (isHandedOn ? actorOf({ who: text }) : words(stateWord(text)));
+  const to = isHandedOn ? shownAs(after) : bold(stateWord(after));
+  return [...(before === undefined ? [] : [words(': '), shownAs(before)]), words(' → '), to];
 }
 
-function isPerson(text: string): boolean {
-  return /^[UW][A-Z0-9]{8,}$/.test(text);
-}
+/** Here it is a person who had it and one who has it now. */
+const handsOn: ReadonlySet<string> = new Set(['taken_over', 'alert_assigned']);
 
 function reasonOf({ reason }: AuditEntry): Run[] {
   return reason === undefined ? [] : [words(` · “${outsideText(reason, longestReason)}”`)];
