@@ -83,7 +83,12 @@ export function createApprovalStore(deps: ApprovalStoreDeps): ApprovalStore {
       ),
     apply: (id, event) => {
       const nowMs = now();
-      return askAgain(deps, () => change(id, (record) => applied(record, event, nowMs)));
+      return askAgain(deps, async (isRepeat) => {
+        const result = await change(id, (record) => applied(record, event, nowMs));
+        // Written by the attempt before, and only the store's answer was lost.
+        const isWritten = isRepeat && result && isOwn(result.record.approval, event, nowMs);
+        return isWritten ? { ...result, verdict: 'decided' } : result;
+      });
     },
     claimRun: (id, run) => change(id, (record) => claimed(record, run, now())),
     markAsked: (id, runId) =>
@@ -126,14 +131,12 @@ function applied(
 ): Changed<Applied | undefined> {
   if (!record) return { result: undefined };
   const { verdict, approval } = decide(record.approval, event, nowMs);
-  if (approval === record.approval) {
-    return { result: { verdict: isOwn(approval, event, nowMs) ? 'decided' : verdict, record } };
-  }
+  if (approval === record.approval) return { result: { verdict, record } };
   const next = { ...record, approval, turn: record.turn + 1 };
   return { next, restMs: tellAgainMs, result: { verdict, record: next } };
 }
 
-/** This very call wrote it before, and only the store's answer was lost. */
+/** What this very call would have written. */
 function isOwn({ approvals, state }: Approval, event: ApprovalEvent, nowMs: number): boolean {
   switch (event.kind) {
     case 'approve':
@@ -148,11 +151,14 @@ function isOwn({ approvals, state }: Approval, event: ApprovalEvent, nowMs: numb
 }
 
 /** A decision whose answer was lost is not called undecided: it is looked at once more. */
-async function askAgain<T>({ wait }: Pick<ApprovalStoreDeps, 'wait'>, work: () => Promise<T>): Promise<T> {
+async function askAgain<T>(
+  { wait }: Pick<ApprovalStoreDeps, 'wait'>,
+  work: (isRepeat: boolean) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
-      return await work();
+      return await work(attempt > 1);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || attempt >= attempts) throw error;
       // oxlint-disable-next-line no-await-in-loop

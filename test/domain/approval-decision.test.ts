@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decide,
+  executeWithinMs,
+  nextLookAtMs,
+  whyNotExecute,
+  type ApprovalEvent,
+} from '../../src/domain/approval-decision.ts';
+import type { Approval } from '../../src/domain/approval.ts';
+import { createRandom } from '../chaos/random.ts';
+
+const hourMs = 3_600_000;
+const [ada, bola, chidi] = ['U0ADA0001', 'U0BOLA001', 'U0CHIDI01'];
+const fresh: Approval = {
+  id: 'apr-1',
+  shown: { kind: 'redrive', channel: 'C0ALERTS1' },
+  termsHash: 'hash',
+  rule: 'Delivering again what Slack refused needs one approver',
+  by: ada,
+  askedAtMs: 0,
+  expiresAtMs: 4 * hourMs,
+  needed: 1,
+  approvals: [],
+  isWarned: false,
+  state: { kind: 'waiting' },
+};
+const approve = (by: string, termsHash = 'hash'): ApprovalEvent => ({ kind: 'approve', by, termsHash });
+
+/** The one given after these events, each at its time. */
+function after(approval: Approval, ...events: readonly (readonly [number, ApprovalEvent])[]): Approval {
+  return events.reduce((before, [atMs, event]) => decide(before, event, atMs).approval, approval);
+}
+
+describe('a decision of a second person', () => {
+  it('is the first that comes; whoever is later is told that it is over, and nothing changes', () => {
+    const approved = decide(fresh, approve(bola), hourMs);
+    expect(approved).toMatchObject({
+      verdict: 'decided',
+      approval: { state: { kind: 'approved', atMs: hourMs }, approvals: [{ by: bola, atMs: hourMs }] },
+    });
+    const late: ApprovalEvent[] = [
+      approve(chidi),
+      { kind: 'refuse', by: chidi, reason: 'no' },
+      { kind: 'withdraw', by: ada },
+    ];
+    for (const event of late) {
+      const judged = decide(approved.approval, event, hourMs + 1);
+      expect(judged).toEqual({ verdict: 'over', approval: approved.approval });
+    }
+  });
+
+  it('is never the requester’s, who may only take it back, and nobody else may do that', () => {
+    expect(decide(fresh, approve(ada), 1)).toEqual({ verdict: 'own_request', approval: fresh });
+    expect(decide(fresh, { kind: 'refuse', by: ada, reason: 'x' }, 1).verdict).toBe('own_request');
+    expect(decide(fresh, { kind: 'withdraw', by: bola }, 1)).toEqual({
+      verdict: 'not_theirs',
+      approval: fresh,
+    });
+    expect(decide(fresh, { kind: 'withdraw', by: ada }, 1)).toMatchObject({
+      verdict: 'decided',
+      approval: { state: { kind: 'withdrawn' } },
+    });
+  });
+
+  it('needs as many different people as the rule says', () => {
+    const two = { ...fresh, needed: 2 };
+    const one = after(two, [1, approve(bola)]);
+    expect(one.state).toEqual({ kind: 'waiting' });
+    expect(decide(one, approve(bola), 2)).toEqual({ verdict: 'approved_before', approval: one });
+    expect(after(one, [3, approve(chidi)]).state).toEqual({ kind: 'approved', atMs: 3 });
+  });
+
+  it('ends with a single refusal, also of somebody who has approved it before', () => {
+    const two = after({ ...fresh, needed: 2 }, [1, approve(bola)]);
+    expect(after(two, [2, { kind: 'refuse', by: bola, reason: 'I looked again' }]).state).toEqual({
+      kind: 'refused',
+      atMs: 2,
+      by: bola,
+      reason: 'I looked again',
+    });
+  });
+
+  it('is none about other terms than were shown', () => {
+    expect(decide(fresh, approve(bola, 'another'), 1)).toEqual({ verdict: 'other_terms', approval: fresh });
+  });
+
+  it('comes too late from its end on: it is then expired, which is not refused', () => {
+    expect(decide(fresh, approve(bola), fresh.expiresAtMs - 1).verdict).toBe('decided');
+    const late = decide(fresh, approve(bola), fresh.expiresAtMs);
+    expect(late).toMatchObject({ verdict: 'over', approval: { state: { kind: 'expired' }, approvals: [] } });
+  });
+
+  it('is warned of once when three quarters of its time are over, and expires by its clock alone', () => {
+    expect(nextLookAtMs(fresh)).toBe(3 * hourMs);
+    expect(decide(fresh, { kind: 'due' }, 3 * hourMs - 1).verdict).toBe('nothing_due');
+    const warned = after(fresh, [3 * hourMs, { kind: 'due' }]);
+    expect(warned).toEqual({ ...fresh, isWarned: true });
+    expect(decide(warned, { kind: 'due' }, 3 * hourMs + 1).verdict).toBe('nothing_due');
+    expect(nextLookAtMs(warned)).toBe(4 * hourMs);
+    const expired = after(warned, [4 * hourMs, { kind: 'due' }]);
+    expect(expired.state).toEqual({ kind: 'expired', atMs: 4 * hourMs });
+    expect(nextLookAtMs(expired)).toBeUndefined();
+  });
+
+  it('is executed or stopped once, and only what was approved', () => {
+    const done: ApprovalEvent = { kind: 'executed', result: 'done' };
+    expect(decide(fresh, done, 1)).toEqual({ verdict: 'over', approval: fresh });
+    const executed = after(fresh, [1, approve(bola)], [2, done]);
+    expect(executed.state).toEqual({ kind: 'executed', atMs: 2, result: 'done' });
+    expect(decide(executed, { kind: 'stopped', why: 'late' }, 3)).toEqual({
+      verdict: 'over',
+      approval: executed,
+    });
+  });
+});
+
+describe('whyNotExecute', () => {
+  const approved = after(fresh, [hourMs, approve(bola)]);
+
+  it('lets through what was approved in time, for as long as the request would have lasted', () => {
+    expect(whyNotExecute(approved, 'hash', hourMs)).toBeUndefined();
+    expect(whyNotExecute(approved, 'hash', fresh.expiresAtMs - 1)).toBeUndefined();
+    expect(whyNotExecute(approved, 'hash', fresh.expiresAtMs)).toContain('its time was over');
+    const lastMoment = after(fresh, [fresh.expiresAtMs - 1, approve(bola)]);
+    expect(whyNotExecute(lastMoment, 'hash', fresh.expiresAtMs)).toBeUndefined();
+    expect(whyNotExecute(lastMoment, 'hash', fresh.expiresAtMs - 1 + executeWithinMs)).toBeDefined();
+  });
+
+  it.each<[string, Approval, string]>([
+    ['other terms', approved, 'another'],
+    ['too few people', { ...approved, needed: 2 }, 'hash'],
+    [
+      'one person twice',
+      { ...approved, needed: 2, approvals: [...approved.approvals, ...approved.approvals] },
+      'hash',
+    ],
+    ['the requester', { ...approved, approvals: [{ by: ada, atMs: 1 }] }, 'hash'],
+    ['an approval after the end', { ...approved, approvals: [{ by: bola, atMs: 4 * hourMs }] }, 'hash'],
+    ['a refusal', { ...approved, state: { kind: 'refused', atMs: 1, by: bola, reason: '' } }, 'hash'],
+  ])('stops %s, however it came to be kept', (_, kept, hash) => {
+    expect(whyNotExecute(kept, hash, hourMs)).toEqual(expect.any(String));
+  });
+});
+
+/** Whatever happens in whatever order: five people, some of them twice, two replicas' clocks and a worker. */
+function play(seed: number): string[] {
+  const random = createRandom(seed);
+  const people = [ada, bola, chidi, 'U0DAYO001', 'U0EFE0001'];
+  const needed = 1 + random.below(3);
+  let approval: Approval = { ...fresh, needed };
+  let nowMs = 0;
+  let [decisions, executions] = [0, 0];
+  const problems: string[] = [];
+  for (let turn = 0; turn < 40; turn += 1) {
+    nowMs += random.below(hourMs / 2);
+    const by = people[random.below(people.length)] ?? ada;
+    const event = pick(random.below(8), by, random.below(10) === 0 ? 'another' : 'hash');
+    const before = approval;
+    // Replicas' clocks differ a little.
+    const judged = decide(before, event, nowMs + random.below(2_000));
+    approval = judged.approval;
+    const isEnd = before.state.kind === 'waiting' && approval.state.kind !== 'waiting';
+    if (isEnd && approval.state.kind !== 'expired') decisions += 1;
+    if (event.kind === 'executed' && judged.verdict === 'decided') {
+      executions += 1;
+      const others = new Set(
+        approval.approvals.filter(({ atMs }) => atMs < approval.expiresAtMs).map((one) => one.by),
+      );
+      others.delete(ada);
+      if (others.size < needed) problems.push(`executed with ${others.size} of ${needed}`);
+    }
+    if (judged.verdict !== 'decided' && judged.verdict !== 'over' && approval !== before)
+      problems.push(`changed by what was ${judged.verdict}`);
+  }
+  const last = decide(approval, { kind: 'due' }, fresh.expiresAtMs + nowMs).approval;
+  const end =
+    last.state.kind === 'approved' ? decide(last, { kind: 'stopped', why: 'late' }, nowMs).approval : last;
+  if (end.state.kind === 'waiting' || end.state.kind === 'approved') problems.push('never ends');
+  if (decisions > 1) problems.push(`${decisions} decisions`);
+  if (executions > 1) problems.push(`${executions} executions`);
+  return problems.map((problem) => `seed ${seed}: ${problem}`);
+}
+
+function pick(which: number, by: string, termsHash: string): ApprovalEvent {
+  if (which < 4) return { kind: 'approve', by, termsHash };
+  const others: ApprovalEvent[] = [
+    { kind: 'due' },
+    { kind: 'refuse', by, reason: 'no' },
+    { kind: 'withdraw', by },
+    { kind: 'executed', result: 'done' },
+  ];
+  return others[which - 4] ?? { kind: 'due' };
+}
+
+it('has one decision and one execution at most, by enough others in time, and an end, in 20,000 histories', () => {
+  expect(Array.from({ length: 20_000 }, (_, seed) => play(seed)).flat()).toEqual([]);
+});

@@ -1,0 +1,123 @@
+import { needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
+import type { Approval } from '../../src/domain/approval.ts';
+import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { CardEmailEnd } from '../../src/domain/card-email.ts';
+import type { Standing } from '../../src/domain/standing.ts';
+import type { ApprovalGate } from '../../src/operations/approval-desk.ts';
+import { createApprovals } from '../../src/operations/approvals.ts';
+import { createCardEmails, makeEmailChange } from '../../src/operations/change-card-email.ts';
+import { recoverCharge, type Room } from '../../src/operations/recover-charge.ts';
+import { submitApproved } from '../../src/operations/submit-charge.ts';
+import { termsHash } from '../../src/operations/terms-hash.ts';
+import type { Entry } from '../../src/store/store.ts';
+import { everyPoint, minuteMs, openWorld, startProcess, type Plan, type Points } from './charge-house.ts';
+
+export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+export const expireMinutes = 240;
+/** Charges of the house's usual terms need one approver, larger ones two. */
+export const usualRules: ApprovalRule[] = [
+  { what: 'charge', currency: 'NGN', fromMinor: 1_000_000, needed: 1 },
+  { what: 'charge', currency: 'NGN', fromMinor: 100_000_000, needed: 2 },
+  { what: 'retry', needed: 1 },
+  { what: 'card_email', needed: 1 },
+  { what: 'redrive', needed: 1 },
+];
+
+/** What outlives a process of a bot with four eyes: also what was told and audited, and what was asked of the service. */
+export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
+  return {
+    ...openWorld(plan),
+    rules: [...rules],
+    told: new Map<string, Approval>(),
+    audited: new Map<string, AuditEntry>(),
+    emailChanges: [] as string[],
+    emailEnd: { kind: 'changed', list: 'current' } as CardEmailEnd,
+    redriven: [] as string[],
+    /** What whoever asked may do by now. */
+    standing: { kind: 'known', roles: ['support-agent'] } as Standing,
+  };
+}
+
+export type ApprovalWorld = ReturnType<typeof openApprovalWorld>;
+
+/** One process, with all that it awaits passing through `points`. */
+export function startApprovals(world: ApprovalWorld, points: Points = everyPoint()) {
+  const process = startProcess(world, points);
+  const { deps } = process;
+  const { store, sealer, fingerprint, now, log, wait, inBackground } = deps;
+  const cardEmailDeps = {
+    store,
+    sealer,
+    ledger: undefined,
+    log,
+    wait,
+    changeCardEmail: ({ newEmail }: { newEmail: string }) =>
+      points.pass('change_email', () => {
+        world.emailChanges.push(newEmail);
+        return world.emailEnd.kind === 'changed'
+          ? ({ kind: 'changed', card: undefined } as const)
+          : (world.emailEnd as never);
+      }),
+  };
+  const approvals = createApprovals({
+    store,
+    sealer,
+    fingerprint,
+    now,
+    log,
+    wait,
+    inBackground,
+    rememberMs: 365 * 86_400_000,
+    expireMs: expireMinutes * minuteMs,
+    termsHash: (terms) => termsHash(accountId, terms),
+    standingOf: () => points.pass('standing', () => world.standing),
+    chargeExists: async (reference) => (await process.desk.find(reference)) !== undefined,
+    submitApproved: (charge) => submitApproved(deps, charge),
+    changeCardEmail: (terms, by) => makeEmailChange(cardEmailDeps, terms, by),
+    deliverAgain: (channel) =>
+      points.pass('deliver_again', () => {
+        world.redriven.push(channel);
+        return 3;
+      }),
+    tell: {
+      refresh: (approval) => points.pass('refresh', () => void world.told.set('card', approval)),
+      note: (approval, what) =>
+        points.pass('note', () => {
+          const key = `${what}:${approval.approvals.length}`;
+          if (!world.told.has(key)) world.told.set(key, approval);
+        }),
+    },
+    audit: (entry) => points.pass('audit', () => void world.audited.set(entry.id, entry)),
+    tellStuck: () => Promise.resolve(),
+  });
+  const gate: ApprovalGate = {
+    needFor: (question) => needFor(world.rules, question),
+    desk: approvals.desk,
+  };
+  deps.approvals = gate;
+  const cardEmails = createCardEmails({ ...cardEmailDeps, approvals: { gate, fingerprint } });
+  const room: Room = { taken: 0, size: 32 };
+  async function workOn(entry: Entry): Promise<void> {
+    await (entry.key.startsWith('approval:') ? approvals.work(entry) : recoverCharge(deps, room, entry));
+    await process.drained();
+  }
+  return {
+    ...process,
+    cardEmails,
+    gate,
+    approvals: approvals.desk,
+    workOn,
+    /** Does all that is due until so long from now, as the worker does. */
+    async workFor(ms: number): Promise<void> {
+      const untilMs = world.clock.nowMs + ms;
+      for (;;) {
+        const [entry] = await world.store.take(45_000);
+        if (entry) await workOn(entry);
+        else if (world.clock.nowMs < untilMs) world.clock.nowMs += 1_000;
+        else return;
+      }
+    },
+  };
+}
+
+export type ApprovalProcess = ReturnType<typeof startApprovals>;

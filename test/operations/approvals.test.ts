@@ -1,0 +1,385 @@
+import { describe, expect, it } from 'vitest';
+import type { Approval } from '../../src/domain/approval.ts';
+import { approvalKey, openApproval, sealApproval } from '../../src/operations/approval-record.ts';
+import { askToRedrive } from '../../src/operations/ask-to-redrive.ts';
+import { ada, bola, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
+import {
+  expireMinutes,
+  openApprovalWorld,
+  startApprovals,
+  type ApprovalProcess,
+  type ApprovalWorld,
+} from './approval-house.ts';
+import { sealer } from './house.ts';
+
+const chidi = 'U0CHIDI01';
+
+async function asked(process: ApprovalProcess): Promise<Approval> {
+  const result = await submit(process);
+  if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+  return result.approval;
+}
+
+async function approve(process: ApprovalProcess, { id, termsHash }: Approval, by = bola) {
+  const result = await process.approvals.approve({ id, by, termsHash });
+  await process.drained();
+  return result;
+}
+
+function toldKinds(world: ApprovalWorld): string[] {
+  return [...world.told.keys()].filter((key) => key !== 'card');
+}
+
+describe('a charge that needs a second person', () => {
+  it('sends nothing, and is charged on exactly its terms once somebody else approves', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(approval).toMatchObject({
+      id: reference,
+      by: ada,
+      needed: 1,
+      rule: 'Charges from NGN 10,000.00 need one approver',
+      state: { kind: 'waiting' },
+      shown: { kind: 'charge', money: terms.money, customerEmail: terms.customerEmail, card: terms.card },
+    });
+    expect(JSON.stringify(approval)).not.toContain(terms.tokenKey);
+    expect(world.bank.posts).toEqual([]);
+
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'decided',
+      approval: { state: { kind: 'approved' } },
+    });
+    expect(world.bank.posts).toEqual([reference]);
+    expect(await process.approvals.find(reference)).toMatchObject({
+      state: { kind: 'executed', result: 'The charge was begun.' },
+    });
+    expect(await process.desk.find(reference)).toMatchObject({
+      by: ada,
+      state: { kind: 'approved' },
+      terms: {},
+    });
+    expect(toldKinds(world)).toEqual(['asked:0', 'approved:1', 'executed:1']);
+  });
+
+  it('goes straight through below the threshold, and in a bot without rules', async () => {
+    const world = openApprovalWorld('approved', []);
+    expect((await submit(startApprovals(world))).kind).toBe('begun');
+    const dear = openApprovalWorld('approved', [
+      { what: 'charge', currency: 'NGN', fromMinor: 1_250_001, needed: 1 },
+    ]);
+    expect((await submit(startApprovals(dear))).kind).toBe('begun');
+  });
+
+  it('is one request however often its dialogue is submitted, also with other terms and after its end', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await asked(process)).toEqual(approval);
+    const draft = await process.desk.keepDraft(viewId, {
+      ...terms,
+      money: { minor: 5_000_000, currency: 'NGN' },
+    });
+    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({
+      kind: 'awaiting_approval',
+      approval,
+    });
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'Not this month' });
+    expect((await asked(process)).state).toMatchObject({
+      kind: 'refused',
+      by: bola,
+      reason: 'Not this month',
+    });
+    expect(await process.approvals.waiting()).toEqual([]);
+  });
+
+  it('shows its dialogue’s charge once it was made', async () => {
+    const process = startApprovals(openApprovalWorld());
+    await approve(process, await asked(process));
+    expect((await submit(process)).kind).toBe('known');
+  });
+
+  it('waits for as many different people as the rule says', async () => {
+    const world = openApprovalWorld('approved', [
+      { what: 'charge', currency: 'NGN', fromMinor: 0, needed: 2 },
+    ]);
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(await approve(process, approval, ada)).toMatchObject({ kind: 'own_request' });
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'decided',
+      approval: { state: { kind: 'waiting' } },
+    });
+    expect(await approve(process, approval)).toMatchObject({ kind: 'approved_before' });
+    expect(world.bank.posts).toEqual([]);
+    expect(await approve(process, approval, chidi)).toMatchObject({ kind: 'decided' });
+    expect(world.bank.posts).toEqual([reference]);
+    expect(toldKinds(world)).toEqual(['asked:0', 'approved_one:1', 'approved:2', 'executed:2']);
+  });
+
+  it('is taken back by whoever asked alone, and says “over” to who comes later', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(await process.approvals.withdraw({ id: approval.id, by: bola })).toEqual({
+      kind: 'unknown_approval',
+    });
+    expect(await process.approvals.withdraw({ id: approval.id, by: ada })).toMatchObject({ kind: 'decided' });
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'over',
+      approval: { state: { kind: 'withdrawn' } },
+    });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not approved by who was shown other terms', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
+      kind: 'other_terms',
+    });
+    expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toEqual({
+      kind: 'unknown_approval',
+    });
+  });
+
+  it('warns before it expires, expires, and is not called refused', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    await process.workFor(0.75 * expireMinutes * minuteMs + 2_000);
+    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0']);
+    await process.workFor(0.25 * expireMinutes * minuteMs);
+    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0', 'expired:0']);
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'over',
+      approval: { state: { kind: 'expired' } },
+    });
+    expect(await process.approvals.waiting()).toEqual([]);
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is listed while it waits, for everybody and for whoever asked', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await process.approvals.waiting()).toEqual([approval]);
+    expect(await process.approvals.askedBy(ada, 5)).toEqual([approval]);
+    expect(await process.approvals.askedBy(bola, 5)).toEqual([]);
+  });
+
+  it('is audited in order, each step once', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    await approve(process, approval);
+    await process.workFor(5 * minuteMs);
+    expect([...world.audited.values()]).toMatchObject([
+      { id: `approval:${reference}:0`, who: ada, what: 'step', result: 'asked', reference },
+      { id: `approval:${reference}:1`, who: bola, what: 'decision', before: 'waiting', after: 'approved' },
+      { id: `approval:${reference}:2`, who: 'payops', what: 'step', after: 'executed' },
+    ]);
+  });
+
+  it('forgets the token key once it has ended', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    const kept = async () => {
+      const entry = await world.store.read(approvalKey(approval.id));
+      if (!entry) throw new Error('no such request');
+      return entry;
+    };
+    expect((await kept()).value).not.toContain(terms.tokenKey);
+    expect(sealer.open('', (await kept()).value)).toContain(terms.tokenKey);
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'no' });
+    expect(sealer.open('', (await kept()).value)).not.toContain(terms.tokenKey);
+  });
+});
+
+describe('what was approved is judged again before it is done', () => {
+  /** Approved while nothing can be executed; then something changes, and the worker comes. */
+  async function approvedBefore(
+    world: ApprovalWorld,
+    change: (process: ApprovalProcess) => unknown,
+  ): Promise<Approval> {
+    world.standing = { kind: 'unknown' };
+    const process = startApprovals(world);
+    await approve(process, await asked(process));
+    expect(world.bank.posts).toEqual([]);
+    world.standing = { kind: 'known', roles: ['support-agent'] };
+    await change(process);
+    await process.workFor(10 * minuteMs);
+    const found = await process.approvals.find(reference);
+    if (!found) throw new Error('gone');
+    return found;
+  }
+
+  it('is done as soon as Slack can say again what whoever asked may do', async () => {
+    const world = openApprovalWorld();
+    expect((await approvedBefore(world, () => undefined)).state.kind).toBe('executed');
+    expect(world.bank.posts).toEqual([reference]);
+  });
+
+  it('is stopped when whoever asked may not charge any more', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('“charge”') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when its time is over before it could be done', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.clock.nowMs += 5 * hourMs));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('time was over') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when what is kept is not what was approved', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, async () => {
+      const key = approvalKey(reference);
+      const entry = await world.store.read(key);
+      const record = entry && openApproval(sealer, entry);
+      if (!entry || record?.terms?.kind !== 'charge') throw new Error('no such request');
+      const dearer = { ...record.terms.terms, money: { minor: 125_000_000, currency: 'NGN' } };
+      const other = { ...record, terms: { ...record.terms, terms: dearer } };
+      await world.store.write(entry, sealApproval(sealer, other), { delayMs: 0 });
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'The terms are not the ones that were approved.' });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when another charge of the card is under way by then', async () => {
+    const world = openApprovalWorld('otp');
+    const { state } = await approvedBefore(world, async (process) => {
+      world.rules.length = 0;
+      const other = await submit(process, 'V0OTHER01', chidi);
+      expect(other.kind).toBe('begun');
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'Another charge of the card is not settled.' });
+  });
+});
+
+describe('a card that rests after a decline', () => {
+  async function declinedOnce(world: ApprovalWorld): Promise<ApprovalProcess> {
+    const process = startApprovals(world);
+    await approve(process, await asked(process));
+    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'declined' } });
+    world.clock.nowMs += hourMs;
+    return process;
+  }
+
+  it('is charged all the same once somebody else lets it, and then only it', async () => {
+    const world = openApprovalWorld('declined', [{ what: 'retry', needed: 1 }]);
+    const process = startApprovals(world);
+    const first = await submit(process);
+    if (first.kind === 'begun') await first.carryOn();
+    await process.drained();
+    world.clock.nowMs += hourMs;
+    const second = 'V0SECOND1';
+    expect(await submit(process, second)).toMatchObject({
+      kind: 'refused',
+      refusal: { kind: 'resting' },
+      mayAskOverride: true,
+    });
+    const draft = await process.desk.keepDraft(second, terms);
+    const result = await process.desk.submit({ viewId: second, draft, by: ada, override: true });
+    expect(result).toMatchObject({
+      kind: 'awaiting_approval',
+      approval: {
+        rule: 'Charging a card that rests after a decline needs one approver',
+        shown: { overridesRest: true },
+      },
+    });
+    if (result.kind !== 'awaiting_approval') return;
+    expect(world.bank.posts).toHaveLength(1);
+    await approve(process, result.approval);
+    expect(world.bank.posts).toEqual([reference, result.approval.id]);
+  });
+
+  it('offers no override without a rule for it, and none is had by asking', async () => {
+    const world = openApprovalWorld('declined', [
+      { what: 'charge', currency: 'NGN', fromMinor: 0, needed: 1 },
+    ]);
+    const process = await declinedOnce(world);
+    const draft = await process.desk.keepDraft('V0SECOND1', terms);
+    const result = await process.desk.submit({ viewId: 'V0SECOND1', draft, by: ada, override: true });
+    expect(result).toEqual({ kind: 'refused', refusal: expect.objectContaining({ kind: 'resting' }) });
+  });
+
+  it('is not asked about when it could not be charged anyway', async () => {
+    const process = await declinedOnce(openApprovalWorld('declined'));
+    expect(await submit(process, 'V0SECOND1')).toMatchObject({ kind: 'refused', mayAskOverride: true });
+    expect(await process.approvals.waiting()).toEqual([]);
+  });
+});
+
+describe('a change of a card’s e-mail that needs a second person', () => {
+  const change = {
+    tokenKey: 'canary-token',
+    card: {},
+    currentEmail: 'a@example.com',
+    newEmail: 'b@example.com',
+  };
+
+  async function begin(process: ApprovalProcess) {
+    const draft = await process.cardEmails.keepDraft(viewId, change);
+    const beginning = await process.cardEmails.begin({ viewId, draft, by: ada });
+    if (beginning.kind !== 'awaiting_approval') throw new Error(beginning.kind);
+    return { draft, approval: beginning.approval };
+  }
+
+  it('is asked of the service once, after the decision', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const { draft, approval } = await begin(process);
+    expect(approval.id).toMatch(/^apr-/);
+    expect(approval.shown).toMatchObject({ kind: 'card_email', newEmail: change.newEmail });
+    expect(await process.cardEmails.begin({ viewId, draft, by: ada })).toEqual({
+      kind: 'awaiting_approval',
+      approval,
+    });
+    expect(world.emailChanges).toEqual([]);
+    await approve(process, approval);
+    expect(world.emailChanges).toEqual([change.newEmail]);
+    expect(await process.approvals.find(approval.id)).toMatchObject({
+      state: { kind: 'executed', result: 'The e-mail was changed.' },
+    });
+  });
+
+  it('that the service did not make is stopped, and said to be', async () => {
+    const world = openApprovalWorld();
+    world.emailEnd = { kind: 'not_linked', message: undefined };
+    const process = startApprovals(world);
+    const { approval } = await begin(process);
+    await approve(process, approval);
+    expect((await process.approvals.find(approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: expect.stringContaining('nothing was changed'),
+    });
+  });
+});
+
+describe('delivering again what needs a second person', () => {
+  it('is asked about once while a request is open, and done once it is approved', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const deps = { approvals: process.gate, deliverAgain: () => Promise.reject(new Error('not asked')) };
+    const first = await askToRedrive(deps, 'C0ALERTS1', ada);
+    const again = await askToRedrive(deps, 'C0ALERTS1', bola);
+    expect(again).toEqual(first);
+    if (first.kind !== 'awaiting_approval') throw new Error(first.kind);
+    await approve(process, first.approval);
+    expect(world.redriven).toEqual(['C0ALERTS1']);
+    expect(await process.approvals.find(first.approval.id)).toMatchObject({
+      state: { kind: 'executed', result: '3 messages are on their way again.' },
+    });
+    expect(await askToRedrive(deps, 'C0ALERTS1', ada)).not.toEqual(first);
+  });
+
+  it('is done at once without a rule', async () => {
+    expect(await askToRedrive({ deliverAgain: async () => 2 }, 'C0ALERTS1', ada)).toEqual({
+      kind: 'again',
+      messages: 2,
+    });
+  });
+});
