@@ -1,7 +1,8 @@
 /**
- * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost`: starts the whole bot against
- * the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
- * charge, one after the other. Without options: all stories on both stores. `--every N` takes every Nth moment.
+ * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes`: starts the whole bot
+ * against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
+ * charge, one after the other; `four-eyes`: at every await from a second person's click to the end of the charge.
+ * Without options: all stories on both stores. `--every N` takes every Nth moment.
  * The last line is the count and the verdict; the exit code follows it.
  */
 import { once } from 'node:events';
@@ -9,10 +10,13 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { connectRedis } from '../src/store/redis-client.ts';
 import { createLimit, killEverywhere, type KillsResult } from '../test/support/kill-everywhere.ts';
+import { runApproval } from '../test/support/killed-approval.ts';
 import { bundleKilledBot } from '../test/support/killed-bot-bundle.ts';
-import { stories, type Place, type Story } from '../test/support/killed-charge-scene.ts';
+import { stories, type Place } from '../test/support/killed-charge-scene.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 
+const plays = [...stories, 'four-eyes'] as const;
+type Play = (typeof plays)[number];
 const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
 
@@ -21,7 +25,7 @@ const { values } = parseArgs({
 });
 const chosenStores = oneOrAll('store', stores, values.store);
 // The one with the longest waits first.
-const chosenStories = oneOrAll('story', stories, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
+const chosenStories = oneOrAll('story', plays, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
 const every = Number(values.every ?? 1);
 if (!Number.isSafeInteger(every) || every < 1) {
   console.error('--every must be a whole number from 1.');
@@ -54,10 +58,13 @@ async function close(): Promise<void> {
   bundle.remove();
 }
 
-async function tell(story: Story, store: StoreName): Promise<KillsResult> {
+async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   const redis = server && connection && { url: server.url, client: connection.client };
   const place: Place = { bundle, busy, ...(store === 'redis' && redis ? { redis } : {}) };
-  const result = await killEverywhere({ story, place, limit, every, pressAgain: true, awaitExpiry: true });
+  const ways = { place, limit, every, pressAgain: true, awaitExpiry: true };
+  const result = await killEverywhere(
+    story === 'four-eyes' ? { ...ways, story: 'approved', play: runApproval } : { ...ways, story },
+  );
   const ends = [...result.ends].map(([end, times]) => `${end} ${times}`).join(', ');
   const fine = result.wrong.length + tooManyMissed(result) === 0;
   console.log(

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { createLimit, killEverywhere } from '../support/kill-everywhere.ts';
 import { bundleKilledBot, type Bundle } from '../support/killed-bot-bundle.ts';
+import { runApproval } from '../support/killed-approval.ts';
 import { stories, type Place } from '../support/killed-charge-scene.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -40,6 +41,21 @@ function kills(placeOf: () => Place): void {
         pressAgain: false,
         awaitExpiry: false,
       });
+      expect(result.wrong).toEqual([]);
+      expect(result.points).toBeGreaterThan(100);
+      expect(result.kills).toBeGreaterThan(0);
+    },
+  );
+
+  it(
+    'between a second person’s decision and its execution: executed once, told once',
+    { timeout: 2 * timeout },
+    async () => {
+      const place = placeOf();
+      const from = place.redis ? 20 : 0;
+      const rest = { pressAgain: false, awaitExpiry: false };
+      const story = 'approved';
+      const result = await killEverywhere({ story, place, play: runApproval, limit, every, from, ...rest });
       expect(result.wrong).toEqual([]);
       expect(result.points).toBeGreaterThan(100);
       expect(result.kills).toBeGreaterThan(0);

@@ -339,7 +339,7 @@ function actionIdIn(blocks: readonly PageBlock[], blockId: string): string {
 
 type Found = { blockId: string; element: { type: string; [field: string]: unknown } };
 
-function findButton(blocks: readonly PageBlock[], actionId: string): Found {
+export function findButton(blocks: readonly PageBlock[], actionId: string): Found {
   for (const block of blocks) {
     const elements = (block['elements'] ?? []) as Found['element'][];
     const element = elements.find((one) => one['action_id'] === actionId);
@@ -348,7 +348,7 @@ function findButton(blocks: readonly PageBlock[], actionId: string): Found {
   throw new Error(`There is no button ${actionId}: ${visibleText(blocks)}`);
 }
 
-function hasButton(blocks: readonly PageBlock[], actionId: string): boolean {
+export function hasButton(blocks: readonly PageBlock[], actionId: string): boolean {
   return blocks.some((block) =>
     ((block['elements'] ?? []) as Found['element'][]).some((one) => one['action_id'] === actionId),
   );

@@ -1,17 +1,23 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Approval } from '../../src/domain/approval.ts';
 import { readCharge } from '../../src/operations/advance-charge.ts';
+import { approvalKey, openApproval } from '../../src/operations/approval-record.ts';
 import type { ChargeRecord } from '../../src/operations/charge-record.ts';
+import type { Sealer } from '../../src/operations/outbox.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { createSealer } from '../../src/store/sealed.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { House } from './house.ts';
 
 /** What a bot's store holds of charges, read past the bot. */
 export type ChargeInStore = {
   read: (reference: string) => Promise<ChargeRecord | undefined>;
+  /** The request for a second person that has this id. */
+  approval: (id: string) => Promise<Approval | undefined>;
   /** Keys of what is still to be told or edited. */
   toTell: () => Promise<string[]>;
   close: () => Promise<void>;
@@ -22,6 +28,11 @@ export function openChargeInStore(house: House, redis: RedisClient | undefined):
   return redis ? inRedis(house, redis) : inFile(house);
 }
 
+async function readApproval(store: Store, sealer: Sealer, id: string): Promise<Approval | undefined> {
+  const entry = await store.read(approvalKey(id));
+  return entry && openApproval(sealer, entry).approval;
+}
+
 function inFile({ dataDir }: House): ChargeInStore {
   const path = join(dataDir, 'payops.sqlite');
   const sealer = createSealer([{ id: 'file', key: readOrMakeKeyFile(join(dataDir, 'sealing.key')) }]);
@@ -30,6 +41,7 @@ function inFile({ dataDir }: House): ChargeInStore {
   const due = db.prepare("select key from entries where due_at is not null and key like 'outbox:%'");
   return {
     read: (reference) => readCharge({ store, sealer }, reference),
+    approval: (id) => readApproval(store, sealer, id),
     toTell: () => Promise.resolve(due.all().map((row) => String(row['key']))),
     async close() {
       db.close();
@@ -45,6 +57,7 @@ function inRedis(house: House, client: RedisClient): ChargeInStore {
   const store = openRedisStore(client, { prefix });
   return {
     read: (reference) => readCharge({ store, sealer }, reference),
+    approval: (id) => readApproval(store, sealer, id),
     async toTell() {
       const lanes = await client.keys(`{${prefix}}:work:*`);
       const works = await Promise.all(lanes.map((lane) => client.zRange(lane, 0, -1)));

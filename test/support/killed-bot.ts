@@ -3,6 +3,8 @@
  * itself at one exact point. It is told by
  *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
  *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
+ *   KILL_FROM   the point with which they begin; absent: the form's terms being kept, which is the first thing that is
+ *               written of a charge
  *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
  *
  * Why faster: a charge whose process died is taken up when its timer of 30 s goes off, and a code is awaited
@@ -10,8 +12,6 @@
  * which are given the same one) runs `factor` times as fast, and every duration given to the store is that much
  * shorter. HTTP deadlines stay real. So what has 25 s to leave the process has a second or so, which is plenty
  * on loopback; a lease must be long enough to outlive the real deadlines of what is done under it.
- *
- * The points begin with the form's terms being kept, which is the first thing that is written of a charge.
  */
 import { appendFileSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
@@ -20,14 +20,14 @@ import { createKillPoints, hastenedStore, pointedFetch, pointedStore } from './k
 
 enableCompileCache();
 
-const { KILL_CLOCK, KILL_AT, KILL_LIST, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
+const { KILL_CLOCK, KILL_AT, KILL_FROM, KILL_LIST, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
 const realNow = Date.now.bind(Date);
 const clock = JSON.parse(KILL_CLOCK ?? '{"fromMs":0,"factor":1}') as { fromMs: number; factor: number };
 // For all of the process: Bolt compares signatures with it, the store's file alone keeps the real one.
 Date.now = fastClock(clock, realNow);
 
 let number = 0;
-const points = createKillPoints('before read draft', (point) => {
+const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
   number += 1;
   if (KILL_LIST !== undefined) appendFileSync(KILL_LIST, `${point}\n`);
   if (point === KILL_AT || String(number) === KILL_AT) process.kill(process.pid, 'SIGKILL');

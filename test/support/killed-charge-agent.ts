@@ -10,7 +10,7 @@ const lookAgainMs = 100;
 
 type Card = { token: string; email: string; amount: string };
 
-const cards: Record<Story, Card> = {
+export const cards: Record<Story, Card> = {
   approved: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.00' },
   otp: { token: 'tok-bola-otp', email: 'bola.ade@example.com', amount: '12,500.00' },
   declined: { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '12,500.00' },
@@ -38,7 +38,7 @@ export async function openForm(house: House): Promise<string> {
 export async function chargeAsAgent(scene: Scene): Promise<void> {
   const { house, first } = scene;
   const isDead = (): boolean => !first.isRunning();
-  await submit(scene, formValues(scene));
+  await submit(scene, formValues(scene.house, cards[scene.run.story]));
   await house.until('the terms', () => isDead() || isReadBack(topView(house)), stepMs);
   if (isDead()) return;
   await submit(scene, {});
@@ -104,14 +104,13 @@ function hasCodeField(view: PageView | undefined): boolean {
 type Values = Record<string, Record<string, unknown>>;
 
 /** A bot that dies meanwhile leaves the person with “We had some trouble connecting”, which is no problem of ours. */
-export async function submit({ house }: Scene, values: Values): Promise<void> {
+export async function submit({ house }: Pick<Scene, 'house'>, values: Values): Promise<void> {
   const viewId = topView(house)?.id;
   if (viewId === undefined) return;
   await house.workspace.act(house.workspace.ids.users.agent, { kind: 'submit_view', viewId, values });
 }
 
-function formValues({ house, run }: Scene): Values {
-  const { token, email, amount } = cards[run.story];
+export function formValues(house: House, { token, email, amount }: Card): Values {
   const currency = topView(house)?.blocks.find((block) => block.block_id === 'charge_currency');
   const { options } = (currency?.['element'] ?? { options: [] }) as { options: unknown[] };
   return {

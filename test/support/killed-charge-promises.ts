@@ -4,7 +4,7 @@ import type { House } from './house.ts';
 import { isCodeless, isSettled, orderOf, type Scene, type Story } from './killed-charge-scene.ts';
 
 /** In the order of the words: the one at the beginning of a first line is the state. */
-const endWords: Record<string, string> = {
+export const endWords: Record<string, string> = {
   approved: `✅ ${outcomeWords.paid}`,
   declined: `❌ ${outcomeWords.declined}`,
   rejected: `⛔ ${outcomeWords.rejected}`,
@@ -88,7 +88,7 @@ function moneyProblems({ house, reference }: Scene, accepted: number): string[] 
   ];
 }
 
-function requests({ house }: Scene): number {
+export function requests({ house }: Pick<Scene, 'house'>): number {
   return house.payments.stats().calls['POST /v1/checkout/tokenized-card-payment'] ?? 0;
 }
 
@@ -118,12 +118,12 @@ function isVerdict({ threadTs, text }: BotPost): boolean {
   return threadTs !== undefined && Object.values(endWords).some((words) => text.startsWith(words));
 }
 
-function keyOf({ ts, metadata }: BotPost): string {
+export function keyOf({ ts, metadata }: BotPost): string {
   const payload = metadata?.event_payload as { key?: unknown } | undefined;
   return typeof payload?.key === 'string' ? payload.key : `no key, at ${ts}`;
 }
 
-function directMessages(house: House): BotPost[] {
-  const { channels } = house.workspace.state(house.workspace.ids.users.agent);
+export function directMessages(house: House, of: string = house.workspace.ids.users.agent): BotPost[] {
+  const { channels } = house.workspace.state(of);
   return channels.filter(({ kind }) => kind === 'dm').flatMap(({ id }) => house.workspace.posts(id));
 }
