@@ -30,6 +30,15 @@ const verbs = createVerbs({
   sendTestAlert: () => Promise.resolve(),
   alertsInHand: { of: () => Promise.resolve([]) },
   undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
+  approvals: {
+    request: () => Promise.reject(new Error('nothing is asked here')),
+    find: () => Promise.resolve(undefined),
+    approve: () => Promise.resolve({ kind: 'unknown_approval' }),
+    refuse: () => Promise.resolve({ kind: 'unknown_approval' }),
+    withdraw: () => Promise.resolve({ kind: 'unknown_approval' }),
+    waiting: () => Promise.resolve([]),
+    askedBy: () => Promise.resolve([]),
+  },
   ...noDeskLists,
   ...noSharing,
 });
@@ -37,8 +46,9 @@ const verbs = createVerbs({
 it('lists as permissions exactly what its verbs ask for', () => {
   const asked = new Set(
     verbs
-      .flatMap(({ permission, modals = [], presses = [] }) => [
+      .flatMap(({ permission, orPermissions = [], modals = [], presses = [] }) => [
         permission,
+        ...orPermissions,
         ...[...modals, ...presses].flatMap(({ permissions: more = [] }) => more),
       ])
       .filter((permission) => permission !== anyone),
@@ -58,6 +68,7 @@ it('lists the verbs in the order of the help', () => {
     'terminals',
     'accounts',
     'account',
+    'approvals',
     'alerts',
     'undelivered',
   ]);
