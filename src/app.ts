@@ -19,7 +19,8 @@ import { keepUnknownEvent, receiveEvent } from './operations/receive-event.ts';
 import type { Worker } from './operations/worker.ts';
 import { createSlack, type Slack } from './slack/bolt.ts';
 import type { CommandSet, MayRun } from './slack/command.ts';
-import { createMayRun } from './slack/directory.ts';
+import { createDirectory, type Directory } from './slack/directory.ts';
+import type { Identity } from './slack/workspace.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -42,11 +43,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const wake = (): void => worker?.wake();
   const posts = createPostCounter();
   const homes = createHomes(outside, { kept, wake });
-  const mayRun = openMayRun(outside, { kept, clients });
-  const shared = { clients, wake, posts, mayRun, homeChanged: homes.changed };
+  const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
+  const { mayRun } = directory;
+  const shared = { clients, wake, posts, ...directory, homeChanged: homes.changed };
   const [first, ...further] = merchantPlaces(outside, kept);
   const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
-  const slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });
+  const slack: Slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
   const server = createHttpServer({
@@ -107,21 +109,21 @@ function openClients({ config, log }: Outside): SlackClients {
 }
 
 /** Who may do what, for every account; a refusal for one says for which others it would be none. */
-function openMayRun(
+function openDirectory(
   { config, log, now }: Outside,
-  { kept, clients }: { kept: Kept; clients: SlackClients },
-): MayRun {
+  parts: { kept: Kept; clients: SlackClients; identity: () => Identity | undefined },
+): Directory {
   const { policy } = config;
-  const groupMembers = createCache<string>({
+  const { kept, clients, identity } = parts;
+  const cache = createCache<string>({
     ...(kept.redis ? { redis: kept.redis } : {}),
     prefix: config.redisPrefix,
-    namespace: 'user-groups',
+    namespace: 'slack-directory',
     ttlMs: 86_400_000,
   });
-  return withHints(
-    createMayRun(policy.roles, { client: clients.interactive, cache: groupMembers, log, now }),
-    policy.accounts?.map(({ name }) => name) ?? [],
-  );
+  const directory = createDirectory(policy.roles, { client: clients.interactive, cache, log, now, identity });
+  const names = policy.accounts?.map(({ name }) => name) ?? [];
+  return { ...directory, mayRun: withHints(directory.mayRun, names) };
 }
 
 type SlackParts = { kept: Kept; clients: SlackClients; houses: Houses; homes: Homes; mayRun: MayRun };

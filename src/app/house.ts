@@ -1,7 +1,6 @@
 import { createAlarms } from './alarms.ts';
 import { createApprovalsOf, type Approvals } from './approvals.ts';
 import { createApprovalTelling } from './approval-telling.ts';
-import { approvers } from './approvers.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -14,14 +13,14 @@ import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
 import { createSharing } from './sharing.ts';
-import { standingBy } from './standing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
 import type { UndeliveredDeps } from '../commands/dead-letters.ts';
-import { mayRunAt } from '../commands/merchant-command.ts';
+import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
@@ -47,6 +46,9 @@ type Shared = {
   wake: () => void;
   posts: PostCounter;
   mayRun: MayRun;
+  /** Asked for this account alone, by `standingAt` and `holdersAt`. */
+  standingOf: StandingOf;
+  holdersOf: HoldersOf;
   homeChanged: OpenHomes['changed'];
 };
 
@@ -55,6 +57,8 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { clients, wake, posts, homeChanged } = shared;
   const ids = merchant && merchantIds(merchant);
   const mayRun = merchant ? mayRunAt(merchant, shared.mayRun) : shared.mayRun;
+  const standingOf = merchant ? standingAt(merchant, shared.standingOf) : shared.standingOf;
+  const holdersOf = merchant ? holdersAt(merchant, shared.holdersOf) : shared.holdersOf;
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
@@ -64,13 +68,13 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const telling = createApprovalTelling(outside, {
     ...known,
     ids,
-    approvers: () => approvers(outside.config),
+    approvers: () => holdersOf('approve'),
     find: (id) => approvals.desk.find(id),
   });
   const approvals: Approvals = createApprovalsOf(outside, {
     kept,
     homeChanged,
-    standingOf: standingBy(mayRun),
+    standingOf,
     tell: telling,
     hands: () => ({ charges, undelivered }),
   });
@@ -96,6 +100,8 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     receiving,
     outbox,
     verbs,
+    standingOf,
+    holdersOf,
   };
 }
 

@@ -7,7 +7,9 @@ import {
   type Command,
   type MayRun,
   type Permit,
+  type Refused,
 } from '../slack/command.ts';
+import { refuse } from '../slack/answer.ts';
 import { refusalMessage } from '../slack/error-message.ts';
 import { helpMessage } from '../slack/help-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
@@ -23,7 +25,9 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     effect: 'none',
     parse: (words) => findVerb(words, verbs()),
     run: async (verb, { caller }) =>
-      verb ? helpMessage(verbs(), verb) : overviewFor(caller, verbs(), mayRun),
+      verb
+        ? ((await refuse(caller, verb, mayRun)) ?? helpMessage(verbs(), verb))
+        : overviewFor(caller, verbs(), mayRun),
   });
 }
 
@@ -37,12 +41,12 @@ export async function overviewFor(
   return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
 }
 
-export type Permitted = { allowed: Command[]; refused: Extract<Permit, { kind: 'refused' }> | undefined };
+export type Permitted = { allowed: Command[]; refused: Refused | undefined };
 
 /** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
 export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
   if (!refused || allowed.some(({ permission }) => permission !== anyone)) return undefined;
-  return refusalMessage({ what: 'every command but help', rule: refused.rule, whoCan: refused.whoCan });
+  return refusalMessage({ ...refused, what: 'every command but help' });
 }
 
 /** What the caller may run of what is listed, in the order given, and the first refusal among the rest. */
@@ -86,6 +90,6 @@ function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<C
   if (verb) return parsed(verb);
   const names = verbs.filter(isListed).map((each) => each.verb);
   const nearest = nearestWord(typed, names);
-  const hint = nearest === undefined ? `The verbs are ${names.join(', ')}.` : `Did you mean “${nearest}”?`;
+  const hint = nearest === undefined ? 'Type /pay help for what you can do.' : `Did you mean “${nearest}”?`;
   return problem(`There is no verb “${typed}”. ${hint}`);
 }

@@ -1,4 +1,5 @@
 import { merchantPermission, type Merchant } from '../domain/merchant.ts';
+import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import {
   anyone,
   type Command,
@@ -73,6 +74,15 @@ export function merchantCommand(
 /** Whether a caller holds a permission for this one account. */
 export function mayRunAt(merchant: Merchant, mayRun: MayRun): MayRun {
   return (permission, caller) => mayRun(permissionAt(merchant, permission), caller);
+}
+
+/** The same for a person’s standing, and for whoever holds it. */
+export function standingAt(merchant: Merchant, standingOf: StandingOf): StandingOf {
+  return (permission, userId) => standingOf(permissionAt(merchant, permission), userId);
+}
+
+export function holdersAt(merchant: Merchant, holdersOf: HoldersOf): HoldersOf {
+  return (permission) => holdersOf(permissionAt(merchant, permission));
 }
 
 function permissionAt(merchant: Merchant, permission: Permission): Permission {

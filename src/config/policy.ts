@@ -22,6 +22,13 @@ const groupName = z
     'must be a user group’s handle like "@support-agents" or its id like S0123ABCD',
   );
 
+const place = z
+  .string('must be text')
+  .regex(
+    /^([CG][A-Z0-9]{6,}|direct)$/,
+    'must be a channel id like C0123ABCD, or the word direct for direct messages with the bot, its Home and shortcuts',
+  );
+
 const role = z
   .strictObject({
     users: z.array(userId).default([]).describe('Slack user ids.'),
@@ -35,6 +42,13 @@ const role = z
       .min(1, 'must name at least one account')
       .optional()
       .describe('For these accounts alone, by name; for all of them when absent.'),
+    channels: z
+      .array(place)
+      .min(1, 'must name at least one channel, or the word direct')
+      .optional()
+      .describe(
+        'There alone: channel ids, and the word `direct` for direct messages with the bot, its Home and shortcuts. Everywhere when absent.',
+      ),
   })
   .describe('Who may do what. Who is in no role may do nothing.');
 

@@ -46,7 +46,7 @@ function yamlProblem(path: string, message: string, code?: string): string {
 const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'approvals', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
-  roles: ['users', 'groups', 'may', 'accounts'],
+  roles: ['users', 'groups', 'may', 'accounts', 'channels'],
   accounts: ['name', 'account_id', 'parent_id', 'environment', 'base_url', 'label', 'colour', 'channels'],
   routes: [
     'name',

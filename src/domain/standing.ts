@@ -6,3 +6,6 @@ export type Standing = { kind: 'known'; roles: readonly string[] } | { kind: 'un
  * again later. Never throws.
  */
 export type StandingOf = (permission: string, userId: string) => Promise<Standing>;
+
+/** The Slack user ids of everybody who holds the permission, wherever they are, as far as Slack tells. Never throws. */
+export type HoldersOf = (permission: string) => Promise<readonly string[]>;

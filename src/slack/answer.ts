@@ -119,11 +119,7 @@ export async function refuse(
   const [permit] = permits;
   if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
     return undefined;
-  return refusalMessage({
-    what: `${slashCommand} ${command.verb}`,
-    rule: permit.rule,
-    whoCan: permit.whoCan,
-  });
+  return refusalMessage({ ...permit, what: `${slashCommand} ${command.verb}` });
 }
 
 function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {

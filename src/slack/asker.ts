@@ -10,12 +10,13 @@ type Payload = {
   channel?: { id: string };
 };
 
-export function callerOf({ user, team, channel }: Payload): Caller {
+export function callerOf({ user, team, channel }: Payload, from: NonNullable<Caller['from']>): Caller {
   const teamId = user.team_id ?? team?.id;
   return {
     userId: user.id,
     ...(teamId === undefined ? {} : { teamId }),
     ...(channel === undefined ? {} : { channelId: channel.id }),
+    from,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   repeatsWith,
   startIdentityCheck,
   wait,
+  type Identity,
   type IdentityCheck,
   type Repeats,
   type SlackClients,
@@ -45,6 +46,8 @@ export type Slack = {
   /** Shows the person their App Home as it is now; see `publishHome`. */
   publishHome(owner: Caller): Promise<void>;
   health(): SlackHealth;
+  /** Who the bot is; undefined while Slack has not said. */
+  identity(): Identity | undefined;
   /** Worked out from the scopes that Slack names at start. */
   repeats(): Repeats;
 };
@@ -91,6 +94,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     },
     drained,
     publishHome: (owner) => publishHome(owner, { ...deps, client: deps.clients.interactive, identity }),
+    identity,
     repeats: () => repeatsWith(identityCheck?.scopes()),
     health() {
       const problems = [identityCheck?.health() ?? notStarted, connection?.health()];

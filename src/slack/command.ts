@@ -9,10 +9,30 @@ export type Permission = string;
 /** The permission of what nobody is refused. */
 export const anyone: Permission = 'anyone';
 
-/** Who typed or pressed, and where. */
-export type Caller = { userId: string; teamId?: string; channelId?: string };
+/** Who typed or pressed, and where. A channel's id that begins with D is of a direct message. */
+export type Caller = {
+  userId: string;
+  teamId?: string;
+  /** Absent in a modal, in the App Home and for a shortcut that is chosen on no message. */
+  channelId?: string;
+  /** What they did it in, as Slack says. A modal has no place of its own: that was judged when it was opened. */
+  from?: 'command' | 'message' | 'modal' | 'home' | 'shortcut';
+};
 
-export type Permit = { kind: 'allowed' } | { kind: 'refused'; rule: string; whoCan: string };
+/** Whole sentences without their full stop. */
+export type Refused = {
+  kind: 'refused';
+  rule: string;
+  whoCan: string;
+  /** Where the person may: channel ids, and `direct`. */
+  where?: readonly string[];
+  /** Some of those who can, by user id. */
+  people?: readonly string[];
+  /** For whoever writes `payops.yml`: which groups count as empty, and why. */
+  notes?: readonly string[];
+};
+
+export type Permit = { kind: 'allowed' } | Refused;
 
 /** Whether a caller holds a permission. Never throws: what cannot be found out is a refusal. */
 export type MayRun = (permission: Permission, caller: Caller) => Promise<Permit>;

@@ -1,174 +1,136 @@
 import type { WebClient } from '@slack/web-api';
 import { readPermission } from '../domain/merchant.ts';
-import type { Log } from '../log.ts';
-import type { MayRun, Permission, Permit } from './command.ts';
-import { readSlackError, slackErrorWord } from './slack-error.ts';
+import type { HoldersOf, Standing, StandingOf } from '../domain/standing.ts';
+import type { Caller, MayRun, Permission, Permit, Refused } from './command.ts';
+import { createMemberships, groupsOf, type Memberships } from './memberships.ts';
+import { createPeople, noMember, noMemberRefusal, notKnownWho, type Account } from './people.ts';
+import { placeOf } from './place.ts';
+import type { Remembered, RememberDeps } from './remembered.ts';
+import { groupsNotKnown, notInRole, wrongPlace } from './role-refusals.ts';
+import type { NamedRole, Role } from './role.ts';
+import { createUserGroups, type Members } from './user-groups.ts';
+import type { Identity } from './workspace.ts';
 
-/**
- * A role: whom it holds, by user id and by user group (`@handle` or id), and what they may do; `*` is everything.
- * `accounts`: for these merchant accounts alone, by name; for all when absent.
- */
-export type Role = {
-  users: readonly string[];
-  groups: readonly string[];
-  may: readonly Permission[];
-  accounts?: readonly string[] | undefined;
+export type DirectoryDeps = RememberDeps & {
+  client: WebClient;
+  /** Which workspace the bot is installed in; undefined while Slack has not said. */
+  identity: () => Identity | undefined;
 };
 
-/** Where members are remembered between calls. A cache that fails costs a call to Slack, nothing else. */
-export type DirectoryCache = {
-  get(key: string): Promise<string | undefined>;
-  set(key: string, value: string, ttlMs: number): Promise<void>;
+export type Directory = {
+  mayRun: MayRun;
+  standingOf: StandingOf;
+  /**
+   * Everybody who holds the permission, wherever they are: by user id and by group. Groups of which Slack does not
+   * tell the members are left out, and so is, of the first fifty, who is surely no member of the workspace. Never
+   * throws.
+   */
+  holdersOf: HoldersOf;
 };
 
-type DirectoryDeps = { client: WebClient; cache: DirectoryCache; log: Log; now: () => number };
-
-const freshMs = 10 * 60_000;
-/** How old a list may be when Slack cannot be asked. */
-const usableMs = 24 * 60 * 60_000;
-
-type Members = { kind: 'known'; users: readonly string[] } | { kind: 'unknown'; slackError: string };
-
 /**
- * Deny by default: only who is in a role that has the permission is let through, by user id without asking
- * Slack, else by user group. Groups are asked at most every ten minutes; when Slack is away the last known
- * list holds for a day. A workspace without user groups, or a missing scope, makes a group count as empty,
- * with one warning that names the fix. When membership cannot be known, nobody is let through.
+ * Deny by default: only who is in a role that has the permission, where that role counts, is let through, and of
+ * those only members of the bot's own workspace: no guest, no bot, nobody whose account is deactivated or of another
+ * workspace. What Slack says holds for ten minutes, and for a day while it is away; when neither membership nor
+ * person can be known, nobody is let through. Slack is asked no more than the answer needs: of somebody who is in no
+ * fitting role anyway it is not asked who they are.
  */
-export function createMayRun(roles: Readonly<Record<string, Role>>, deps: DirectoryDeps): MayRun {
-  const membersOf = createGroups(deps);
-
-  return async function mayRun(permission, caller) {
-    const { plain, merchant } = readPermission(permission);
-    const fitting = Object.entries(roles).filter(
-      ([, role]) => (role.may.includes(plain) || role.may.includes('*')) && isFor(role, merchant),
-    );
-    if (fitting.some(([, role]) => role.users.includes(caller.userId))) return { kind: 'allowed' };
-    const groups = [...new Set(fitting.flatMap(([, role]) => role.groups))];
-    const members = await Promise.all(groups.map((group) => membersOf(group)));
-    if (members.some((group) => group.kind === 'known' && group.users.includes(caller.userId))) {
-      return { kind: 'allowed' };
-    }
-    const unknown = groups.filter((_, index) => members[index]?.kind === 'unknown');
-    return unknown.length > 0 ? notKnown(unknown) : notAllowed(permission, fitting);
+export function createDirectory(roles: Readonly<Record<string, Role>>, deps: DirectoryDeps): Directory {
+  const groups = createUserGroups(deps);
+  const parts: Parts = {
+    roles: Object.entries(roles).map(([name, role]) => ({ name, role })),
+    groups,
+    memberships: createMemberships(groups),
+    people: createPeople(deps),
+    identity: deps.identity,
   };
+  return {
+    mayRun: (permission, caller) => judge(permission, caller, parts),
+    standingOf: (permission, userId) => standing(permission, userId, parts),
+    holdersOf: (permission) => holders(permission, parts),
+  };
+}
+
+type Parts = {
+  roles: readonly NamedRole[];
+  groups: Remembered<Members>;
+  memberships: Memberships;
+  people: Remembered<Account>;
+  identity: () => Identity | undefined;
+};
+
+const allowed: Permit = { kind: 'allowed' };
+
+async function judge(permission: Permission, caller: Caller, parts: Parts): Promise<Permit> {
+  const { userId } = caller;
+  const { memberships } = parts;
+  const fitting = having(permission, parts.roles);
+  const place = placeOf(caller);
+  const here = fitting.filter(({ role }) => countsAt(role, place));
+  const isHere = await memberships.known(userId, here);
+  if (isHere === 'yes') return (await whyNoMember(userId, parts)) ?? allowed;
+  // Side by side: nobody waits for one answer of Slack after the other.
+  const [{ roles: own, unknown, empty }, refusal] = await Promise.all([
+    memberships.of(userId, fitting),
+    isHere === 'no' ? undefined : whyNoMember(userId, parts),
+  ]);
+  if (own.some((one) => here.includes(one))) return refusal ?? allowed;
+  const missing = groupsOf(here).filter((group) => unknown.includes(group));
+  if (missing.length > 0) return groupsNotKnown(missing);
+  return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, { fitting, empty });
+}
+
+/** Undefined: a member of the workspace. */
+async function whyNoMember(userId: string, { people, identity }: Parts): Promise<Refused | undefined> {
+  const asked = await people.of(userId);
+  if (asked.kind === 'unknown') return notKnownWho(asked.slackError);
+  const why = noMember(asked.value, identity());
+  return why && noMemberRefusal(why);
+}
+
+async function standing(permission: Permission, userId: string, parts: Parts): Promise<Standing> {
+  const { memberships, people, identity } = parts;
+  const fitting = having(permission, parts.roles);
+  if ((await memberships.known(userId, fitting)) === 'no') return { kind: 'known', roles: [] };
+  const [{ roles: own, unknown }, person] = await Promise.all([
+    memberships.of(userId, fitting),
+    people.of(userId),
+  ]);
+  if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
+  if (person.kind === 'unknown') return { kind: 'unknown' };
+  const isMember = noMember(person.value, identity()) === undefined;
+  return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
+}
+
+/** Slack takes some hundred such questions a minute. */
+const mostAsked = 50;
+
+async function holders(permission: Permission, parts: Parts): Promise<readonly string[]> {
+  const { groups, people, identity } = parts;
+  const fitting = having(permission, parts.roles);
+  const asked = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
+  const listed = fitting.flatMap(({ role }) => role.users);
+  const inGroups = asked.flatMap((one) => (one.kind === 'known' ? one.value.users : []));
+  const all = [...new Set([...listed, ...inGroups])];
+  const persons = await Promise.all(all.slice(0, mostAsked).map((userId) => people.of(userId)));
+  return all.filter((_, index) => {
+    const person = persons[index];
+    return person?.kind !== 'known' || noMember(person.value, identity()) === undefined;
+  });
+}
+
+function having(permission: Permission, roles: readonly NamedRole[]): NamedRole[] {
+  const { plain, merchant } = readPermission(permission);
+  return roles.filter(
+    ({ role }) => (role.may.includes(plain) || role.may.includes('*')) && isFor(role, merchant),
+  );
 }
 
 function isFor({ accounts }: Role, merchant: string | undefined): boolean {
   return accounts === undefined || (merchant !== undefined && accounts.includes(merchant));
 }
 
-function notKnown(groups: readonly string[]): Permit {
-  return {
-    kind: 'refused',
-    rule: `Slack could not be asked who is in ${groups.join(', ')}, and without knowing nobody is let through`,
-    whoCan: 'Try again in a minute; people listed by user id in payops.yml are not affected',
-  };
-}
-
-function notAllowed(permission: Permission, fitting: readonly (readonly [string, Role])[]): Permit {
-  const { plain, merchant } = readPermission(permission);
-  const rule = `It needs the permission “${plain}”${merchant === undefined ? '' : ` for the account ${merchant}`}`;
-  if (fitting.length === 0) {
-    return { kind: 'refused', rule, whoCan: 'Nobody yet: no role in payops.yml has it' };
-  }
-  const names = fitting.map(([name, role]) => [name, ...role.groups.map((group) => `(${group})`)].join(' '));
-  const many = names.length > 1 ? 'the roles' : 'the role';
-  return { kind: 'refused', rule, whoCan: `People in ${many} ${names.join(', ')}` };
-}
-
-/** What a workspace refuses for good: the group counts as empty until somebody changes something. */
-const degrading: Record<string, string> = {
-  paid_teams_only: 'User groups need a paid Slack plan: list user ids under “users” in payops.yml instead.',
-  plan_upgrade_required:
-    'User groups need a paid Slack plan: list user ids under “users” in payops.yml instead.',
-  missing_scope:
-    'Give the app the scope usergroups:read and reinstall it, or list user ids under “users” in payops.yml.',
-  not_allowed_token_type:
-    'List user ids under “users” in payops.yml instead: this token may not read user groups.',
-  unknown_method:
-    'The Slack API at SLACK_API_URL knows no user groups: list user ids under “users” in payops.yml.',
-  no_such_subteam: 'No such user group: check its handle or id in payops.yml.',
-  subteam_disabled: 'The user group is disabled: enable it in Slack, or take it out of payops.yml.',
-};
-
-function createGroups(deps: DirectoryDeps): (group: string) => Promise<Members> {
-  const asking = new Map<string, Promise<Members>>();
-  const warned = new Set<string>();
-
-  function warnOnce(group: string, slackError: string): void {
-    if (warned.has(`${group} ${slackError}`)) return;
-    warned.add(`${group} ${slackError}`);
-    deps.log('warn', `User group ${group} counts as empty: ${slackError}`, {
-      slackError,
-      fix: degrading[slackError] ?? '',
-    });
-  }
-
-  async function ask(group: string): Promise<Members> {
-    const known = await readCache(deps, group);
-    if (known && deps.now() - known.atMs < freshMs) return { kind: 'known', users: known.users };
-    try {
-      const users = await fetchMembers(deps.client, group);
-      await writeCache(deps, group, users);
-      return { kind: 'known', users };
-    } catch (error) {
-      const slackError =
-        error instanceof NoSuchGroup ? 'no_such_subteam' : slackErrorWord(readSlackError(error));
-      if (slackError in degrading) {
-        warnOnce(group, slackError);
-        await writeCache(deps, group, []);
-        return { kind: 'known', users: [] };
-      }
-      deps.log('warn', `Slack did not say who is in ${group}`, { slackError });
-      return known ? { kind: 'known', users: known.users } : { kind: 'unknown', slackError };
-    }
-  }
-
-  return async function membersOf(group) {
-    const running = asking.get(group) ?? ask(group).finally(() => asking.delete(group));
-    asking.set(group, running);
-    return running;
-  };
-}
-
-class NoSuchGroup extends Error {}
-
-async function fetchMembers(client: WebClient, group: string): Promise<string[]> {
-  const usergroup = group.startsWith('@') ? await groupId(client, group.slice(1)) : group;
-  const answer = await client.usergroups.users.list({ usergroup });
-  return answer.users ?? [];
-}
-
-async function groupId(client: WebClient, handle: string): Promise<string> {
-  const answer = await client.usergroups.list();
-  const id = answer.usergroups?.find((group) => group.handle === handle)?.id;
-  if (id === undefined) throw new NoSuchGroup(`no user group @${handle}`);
-  return id;
-}
-
-type Remembered = { users: readonly string[]; atMs: number };
-
-async function readCache(deps: DirectoryDeps, group: string): Promise<Remembered | undefined> {
-  try {
-    const text = await deps.cache.get(cacheKey(group));
-    if (text === undefined) return undefined;
-    const { users, atMs } = JSON.parse(text) as Remembered;
-    return { users, atMs };
-  } catch {
-    // A miss: Slack is asked instead.
-    return undefined;
-  }
-}
-
-async function writeCache(deps: DirectoryDeps, group: string, users: readonly string[]): Promise<void> {
-  try {
-    await deps.cache.set(cacheKey(group), JSON.stringify({ users, atMs: deps.now() }), usableMs);
-  } catch (error) {
-    deps.log('warn', 'The members of a user group could not be cached', {}, error);
-  }
-}
-
-function cacheKey(group: string): string {
-  return `slack-group:${group}`;
+/** `place` is undefined where it was judged before. */
+function countsAt({ channels }: Role, place: string | undefined): boolean {
+  return channels === undefined || place === undefined || channels.includes(place);
 }

@@ -1,9 +1,21 @@
 import { cardNumberRefusal } from '../domain/card-number.ts';
 import type { FailureKind, ServiceFailure } from '../domain/failure.ts';
-import { bold, code, headline, richText, words, type Piece } from './blocks.ts';
+import {
+  bold,
+  channelName,
+  code,
+  headline,
+  person,
+  richText,
+  words,
+  type Piece,
+  type Run,
+} from './blocks.ts';
 import { referenceWord } from './evidence.ts';
+import type { Refused } from './command.ts';
 import type { SlackMessage } from './message.ts';
 import type { ModalRefusal } from './modals.ts';
+import { direct } from './place.ts';
 import { outsideText } from './text.ts';
 
 /** What was being done when it broke, as far as the person must know it. */
@@ -79,18 +91,42 @@ export function usageMessage(problem: string, example: string): SlackMessage {
   return { text, blocks: [block, richText(...advice, [words('Like this: '), code(example)])] };
 }
 
-/** The person may not: what, which rule, their limit, and who can. Whole sentences without their full stop. */
-export function refusalMessage(refusal: {
+/** What a refusal says besides which rule and who can; see `Refused`. */
+export type Refusal = {
   what: string;
-  rule: string;
   limit?: string;
-  whoCan: string;
-}): SlackMessage {
+} & Pick<Refused, 'rule' | 'whoCan' | 'where' | 'people' | 'notes'>;
+
+/** More of a kind than this helps nobody, and Slack's blocks have an end. */
+const mostNamed = 10;
+
+/**
+ * The person may not: what, which rule, their limit, where they may, and who can. Whole sentences without their full
+ * stop. Shown to the caller alone: whoever is named in it is not called.
+ */
+export function refusalMessage(refusal: Refusal): SlackMessage {
+  const { where = [], people = [], notes = [] } = refusal;
   const { text, block } = headline(`⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`, []);
-  const lines: Piece[][] = [[bold('Rule: '), words(refusal.rule)]];
+  const lines: Run[][] = [[bold('Rule: '), words(refusal.rule)]];
   if (refusal.limit !== undefined) lines.push([bold('Your limit: '), words(refusal.limit)]);
+  if (where.length > 0) lines.push([bold('Where: '), ...parted(where.map(placeName))]);
   lines.push([bold('Who can: '), words(refusal.whoCan)]);
+  if (people.length > 0) lines.push([bold('For example: '), ...parted(people.map(person))]);
+  for (const note of notes.slice(0, mostNamed)) {
+    lines.push([bold('For whoever writes payops.yml: '), words(outsideText(note, longestProblem))]);
+  }
   return { text, blocks: [block, richText(...lines)] };
+}
+
+function placeName(place: string): Run {
+  return place === direct
+    ? words('direct messages with the bot, its Home and shortcuts')
+    : channelName(place);
+}
+
+function parted(runs: readonly Run[]): Run[] {
+  const shown = runs.slice(0, mostNamed).flatMap((run, index) => (index === 0 ? [run] : [words(', '), run]));
+  return runs.length > mostNamed ? [...shown, words(' …')] : shown;
 }
 
 /** A verb that does not exist; `nearest` is what was probably meant, `command` what stands before it, like `/pay`. */

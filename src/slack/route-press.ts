@@ -152,7 +152,7 @@ export function pressingOf(
   replaces: ReplyAddress['replaces'],
   deps: PressDeps,
 ): Pressing {
-  const caller = callerOf(body);
+  const caller = callerOf(body, from(body));
   // Bolt gives a `respond` that cannot work where Slack sent no response_url: in a modal and the App Home.
   const working = body.response_url ? respond : undefined;
   return {
@@ -162,6 +162,11 @@ export function pressingOf(
     openModal: createOpenModal(deps.client, { triggerId: body.trigger_id, onTop: isModal(body) }),
     reply: createReply({ caller, respond: working, replaces }, deps.client, deps.log),
   };
+}
+
+function from({ view }: BlockAction): NonNullable<Caller['from']> {
+  if (!view) return 'message';
+  return view.type === 'modal' ? 'modal' : 'home';
 }
 
 function isModal({ view }: BlockAction): boolean {

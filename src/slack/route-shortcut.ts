@@ -17,7 +17,7 @@ export async function routeShortcut(
   respond: RespondFn | undefined,
   deps: PressDeps,
 ): Promise<void> {
-  const caller = callerOf(body);
+  const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(deps.client, { triggerId: body.trigger_id, onTop: false });
   const reply = body.type === 'shortcut' ? inModal(caller, openModal, deps) : inPlace(caller, respond, deps);
   if (isStranger(caller, deps.identity())) return reply(strangerMessage());

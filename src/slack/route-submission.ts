@@ -45,7 +45,7 @@ export async function routeSubmission(
   body: ViewSubmitAction,
   deps: SubmissionDeps,
 ): Promise<void> {
-  const caller = callerOf(body);
+  const caller = callerOf(body, 'modal');
   // Looked at before anything else can keep, echo or log what was typed.
   const withCardNumber = blocksWithCardNumber(body.view.state);
   if (withCardNumber.length > 0) {

@@ -25,7 +25,7 @@ export type SuggestionDeps = {
  * list is empty, because Slack shows a person no words there.
  */
 export async function optionsFor(body: BlockSuggestion, deps: SuggestionDeps): Promise<Option[]> {
-  const caller = callerOf(body);
+  const caller = callerOf(body, body.view ? 'modal' : 'message');
   const { userId } = caller;
   if (holdsCardNumber(body.value)) {
     deps.log('warn', 'A card number was typed and refused', { userId });

@@ -54,7 +54,7 @@ export function addRoutes(app: App, deps: RouterDeps): void {
   );
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab !== 'home') return;
-    const owner = { userId: event.user, teamId: body.team_id };
+    const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
     await deps
       .homeOpened?.(owner)
       .catch((error: unknown) => deps.log('warn', 'An App Home is not followed', {}, error));
@@ -67,7 +67,8 @@ export function addRoutes(app: App, deps: RouterDeps): void {
 }
 
 async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: RouterDeps): Promise<void> {
-  const caller = { userId: typed.user_id, teamId: typed.team_id, channelId: typed.channel_id };
+  const { user_id: userId, team_id: teamId, channel_id: channelId } = typed;
+  const caller: Caller = { userId, teamId, channelId, from: 'command' };
   const reply = createReply({ caller, respond, replaces: 'earlier' }, deps.client, deps.log);
   // Looked at before anything else can keep, echo or log the text.
   if (holdsCardNumber(typed.text)) {

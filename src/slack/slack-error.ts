@@ -78,6 +78,10 @@ export function slackErrorWord(problem: SlackProblem): string {
 
 const tokenFix =
   'Reinstall the app to the workspace and put the new bot token into SLACK_BOT_TOKEN, then restart.';
+/** For the log and for whoever is refused: without this scope nobody can be told from a guest. */
+export const usersReadFix =
+  'Whoever runs this bot gives the app the scope users:read of manifest.yml and reinstalls it';
+
 const blocksFix = 'This is a bug in the bot: report it with the time of this line.';
 
 const fixes: Record<string, string> = {

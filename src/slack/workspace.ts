@@ -4,7 +4,7 @@ import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 import { createBoltLog } from './bolt-log.ts';
-import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+import { fixFor, readSlackError, slackErrorWord, usersReadFix } from './slack-error.ts';
 
 export type WorkspaceSettings = {
   botToken: string;
@@ -127,6 +127,11 @@ export function startIdentityCheck(
       health = { status: 'up' };
       const { words, ...fix } = repeatsWords(repeatsWith(scopes));
       deps.log('info', `Posts whose answer is lost: repeats are ${words}`, fix);
+      if (scopes && !scopes.includes('users:read')) {
+        deps.log('error', 'Nobody is let through: the bot may not ask Slack who is a guest', {
+          fix: usersReadFix,
+        });
+      }
       deps.log('info', 'Slack knows the bot');
       return 0;
     } catch (error) {

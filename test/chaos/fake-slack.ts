@@ -135,8 +135,10 @@ export async function startFakeSlack(options: FakeSlackOptions): Promise<FakeSla
         return {
           status: 200,
           body: { ok: true, team_id: 'TCHAOS', user_id: 'UCHAOS', bot_id: 'BCHAOS', team: 'Chaos' },
-          headers: { 'x-oauth-scopes': 'chat:write,channels:history,groups:history,commands' },
+          headers: { 'x-oauth-scopes': 'chat:write,users:read,channels:history,groups:history,commands' },
         };
+      case 'users.info':
+        return { status: 200, body: { ok: true, user: { id: form.get('user'), team_id: 'TCHAOS' } } };
       case 'chat.postMessage':
         return answerPost(form);
       case 'chat.update':

@@ -129,11 +129,16 @@ describe('help', () => {
   it('tells the caller’s verbs, and one verb with its examples', async () => {
     expect(await answerTo('help')).toContain('/pay lookup <reference> [amount]');
     expect(await answerTo('help lookup')).toContain('INV-2041 12,500.00');
+    const refused = await answerTo('help lookup', { mayRun: refuseAll });
+    expect(refused).toContain('the leads');
+    expect(refused).not.toContain('INV-2041');
   });
 
   it('names the nearest verb for one it does not know', async () => {
     expect(await answerTo('help lokup')).toBe('There is no verb “lokup”. Did you mean “lookup”?');
-    expect(await answerTo('help xyzzy')).toBe('There is no verb “xyzzy”. The verbs are lookup, help.');
+    expect(await answerTo('help xyzzy')).toBe(
+      'There is no verb “xyzzy”. Type /pay help for what you can do.',
+    );
   });
 
   it('leaves out what the caller may not do, and says whom to ask', async () => {

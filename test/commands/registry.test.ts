@@ -1,47 +1,9 @@
 import { expect, it } from 'vitest';
-import { createVerbs, permissions } from '../../src/commands/registry.ts';
+import { permissions } from '../../src/commands/registry.ts';
 import { anyone } from '../../src/slack/command.ts';
-import { createFakeDesk } from './charge-stage.ts';
-import { noDeskLists } from './no-desk-lists.ts';
-import { noSharing } from './no-sharing.ts';
+import { everyVerb } from './every-verb.ts';
 
-const verbs = createVerbs({
-  findTransaction: () => Promise.resolve(undefined),
-  environment: 'sandbox',
-  account: 'main account',
-  now: () => 0,
-  desk: createFakeDesk(),
-  ledger: undefined,
-  currencies: ['NGN'],
-  cardEmails: {
-    keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
-    readDraft: () => Promise.resolve(undefined),
-    begin: () => Promise.resolve({ kind: 'stale' }),
-  },
-  routes: {
-    rules: [],
-    environment: 'sandbox',
-    account: 'main account',
-    failures: 'C0ALERTS01',
-    successes: undefined,
-  },
-  rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
-  storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
-  sendTestAlert: () => Promise.resolve(),
-  alertsInHand: { of: () => Promise.resolve([]) },
-  undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
-  approvals: {
-    request: () => Promise.reject(new Error('nothing is asked here')),
-    find: () => Promise.resolve(undefined),
-    approve: () => Promise.resolve({ kind: 'unknown_approval' }),
-    refuse: () => Promise.resolve({ kind: 'unknown_approval' }),
-    withdraw: () => Promise.resolve({ kind: 'unknown_approval' }),
-    waiting: () => Promise.resolve([]),
-    askedBy: () => Promise.resolve([]),
-  },
-  ...noDeskLists,
-  ...noSharing,
-});
+const verbs = everyVerb();
 
 it('lists as permissions exactly what its verbs ask for', () => {
   const asked = new Set(

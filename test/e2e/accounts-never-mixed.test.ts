@@ -174,7 +174,8 @@ async function changeEmail({ house, accounts, dialogue, person, random, account 
 /** Tokens die, events come again and the bank's own charges fail, while people work. */
 async function disturb({ accounts, house }: Scene, random: Random): Promise<void> {
   for (let turn = 0; turn < 12; turn += 1) {
-    const index = random.below(accounts.length);
+    // Chance leaves no account out.
+    const index = turn < accounts.length ? turn : random.below(accounts.length);
     const { service, refuse } = accounts[index] ?? random.pick(accounts);
     const amount = `${(index + 1) * 100_000 + turn}.00`;
     refuse(1);

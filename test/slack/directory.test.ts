@@ -1,7 +1,11 @@
 import nock from 'nock';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { createMayRun, type DirectoryCache, type Role } from '../../src/slack/directory.ts';
+import type { Caller } from '../../src/slack/command.ts';
+import { createDirectory } from '../../src/slack/directory.ts';
+import type { DirectoryCache } from '../../src/slack/remembered.ts';
+import type { Role } from '../../src/slack/role.ts';
+import type { Identity } from '../../src/slack/workspace.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
@@ -10,9 +14,33 @@ mockTheOutside();
 const logged: string[] = [];
 const minuteMs = 60_000;
 let now = 0;
+
+/** What Slack says of accounts, by user id; of everybody else that they are members. `down`: it does not answer. */
+let accounts: Record<string, Record<string, unknown> | 'down'> = {};
+/** Whom Slack was asked about, in order. */
+const whoAsked: string[] = [];
+
 beforeEach(() => {
   now = 0;
   logged.length = 0;
+  whoAsked.length = 0;
+  accounts = {};
+  let id = '';
+  const asked = (): Record<string, unknown> | 'down' => accounts[id] ?? {};
+  const users = nock('https://slack.test')
+    .persist()
+    // Called more than once for one request: who it is about is noted when it is answered.
+    .post('/api/users.info', (body: Record<string, string>) => (id = body['user'] ?? '') !== '')
+    .optionally();
+  users.reply(() => {
+    whoAsked.push(id);
+    const told = asked();
+    if (told === 'down') return [503, ''];
+    return [
+      200,
+      'error' in told ? { ok: false, ...told } : { ok: true, user: { id, team_id: 'T0TEAM', ...told } },
+    ];
+  });
 });
 
 const roles: Record<string, Role> = {
@@ -25,7 +53,9 @@ function memoryCache(): DirectoryCache {
   return { get: async (key) => values.get(key), set: async (key, value) => void values.set(key, value) };
 }
 
-function mayRun(options: { roles?: Record<string, Role>; cache?: DirectoryCache } = {}) {
+type Options = { roles?: Record<string, Role>; cache?: DirectoryCache; identity?: Identity };
+
+function directory(options: Options = {}) {
   const log = createLog({
     level: 'warn',
     secrets: [],
@@ -33,12 +63,17 @@ function mayRun(options: { roles?: Record<string, Role>; cache?: DirectoryCache 
     now: () => new Date(0),
   });
   const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api' }, log);
-  return createMayRun(options.roles ?? roles, {
+  return createDirectory(options.roles ?? roles, {
     client: clients.interactive,
     cache: options.cache ?? memoryCache(),
     log,
     now: () => now,
+    identity: () => options.identity ?? { teamId: 'T0TEAM' },
   });
+}
+
+function mayRun(options: Options = {}) {
+  return directory(options).mayRun;
 }
 
 function slack(method: string) {
@@ -62,8 +97,9 @@ function answerLeads(leads: string[]): void {
 const outsider = { userId: 'U0OUT' };
 
 describe('mayRun', () => {
-  it('lets through who is listed by id, without asking Slack', async () => {
+  it('lets through who is listed by id, without asking Slack for groups', async () => {
     expect(await mayRun()('lookup', { userId: 'U0AGENT' })).toEqual({ kind: 'allowed' });
+    expect(whoAsked).toEqual(['U0AGENT']);
   });
 
   it('lets through members of a group, by handle and by id', async () => {
@@ -80,6 +116,7 @@ describe('mayRun', () => {
       kind: 'refused',
       rule: 'It needs the permission “lookup”',
       whoCan: 'People in the roles agent (@support), lead (S0LEADS)',
+      people: ['U0AGENT'],
     });
   });
 
@@ -139,9 +176,10 @@ describe('mayRun', () => {
     expect(await check('x', outsider)).toMatchObject({
       kind: 'refused',
       rule: expect.stringContaining('permission'),
+      notes: [expect.stringContaining('S0LEADS counts as empty')],
     });
     now = 11 * minuteMs;
-    await check('x', outsider);
+    expect(await check('x', outsider)).toMatchObject({ notes: [expect.stringContaining(fix)] });
     expect(logged).toHaveLength(1);
     expect(logged[0]).toContain(fix);
   });
@@ -161,5 +199,197 @@ describe('mayRun', () => {
     answerLeads(['U0LEAD']);
     const check = mayRun({ roles: { lead: roles['lead'] as Role }, cache: broken });
     expect(await check('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
+  });
+});
+
+function at(more: Omit<Caller, 'userId'>): Caller {
+  return { userId: 'U0AGENT', ...more };
+}
+
+describe('where a role counts', () => {
+  const placed: Record<string, Role> = {
+    desk: { users: ['U0AGENT'], groups: [], may: ['charge'], channels: ['C0DESK0001', 'C0BACK0001'] },
+    home: { users: ['U0AGENT'], groups: [], may: ['otp'], channels: ['direct'] },
+    all: { users: ['U0AGENT'], groups: [], may: ['lookup'] },
+  };
+  const desk = at({ channelId: 'C0DESK0001', from: 'command' });
+  const other = at({ channelId: 'C0OTHER001', from: 'message' });
+  const message = at({ channelId: 'D0AGENT01', from: 'command' });
+  const home = at({ from: 'home' });
+  const shortcut = at({ from: 'shortcut' });
+  const modal = at({ from: 'modal' });
+
+  it.each([
+    ['charge', [desk, modal], [other, message, home, shortcut, at({})]],
+    ['otp', [message, home, shortcut, at({}), modal], [desk, other]],
+    ['lookup', [desk, other, message, home, shortcut, at({}), modal], []],
+  ])('lets “%s” be used there alone', async (permission, fits, fitsNot) => {
+    const check = mayRun({ roles: placed });
+    for (const caller of fits) expect(await check(permission, caller)).toEqual({ kind: 'allowed' });
+    for (const caller of fitsNot) expect(await check(permission, caller)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('names the places and the rule, and does not ask Slack who it is', async () => {
+    expect(await mayRun({ roles: placed })('charge', home)).toEqual({
+      kind: 'refused',
+      rule: 'Your role desk gives the permission “charge” only in certain places',
+      whoCan: 'You, there',
+      where: ['C0DESK0001', 'C0BACK0001'],
+    });
+    expect(whoAsked).toEqual([]);
+  });
+
+  it('goes by each role for itself: what one gives elsewhere another may give here', async () => {
+    const check = mayRun({ roles: { ...placed, lead: { users: [], groups: ['S0LEADS'], may: ['charge'] } } });
+    answerLeads(['U0AGENT']);
+    expect(await check('charge', other)).toEqual({ kind: 'allowed' });
+  });
+
+  it('tells who is in no such role that they are in none, not where it would count', async () => {
+    const permit = await mayRun({ roles: placed })('charge', { ...outsider, from: 'home' });
+    expect(permit).toMatchObject({
+      rule: 'It needs the permission “charge”',
+      whoCan: 'People in the role desk',
+    });
+    expect(permit).not.toHaveProperty('where');
+  });
+});
+
+describe('who is let near money', () => {
+  const agent: Caller = { userId: 'U0AGENT' };
+
+  it.each([
+    ['a guest', { is_restricted: true }, 'Guests may not use the bot'],
+    [
+      'a guest of one channel',
+      { is_restricted: true, is_ultra_restricted: true },
+      'Guests may not use the bot',
+    ],
+    ['a bot', { is_bot: true }, 'Bots and workflows'],
+    ['a workflow', { is_workflow_bot: true }, 'Bots and workflows'],
+    ['somebody deactivated', { deleted: true }, 'deactivated'],
+    [
+      'somebody of another workspace',
+      { team_id: 'T0OTHER' },
+      'people of the workspace the bot is installed in',
+    ],
+    ['a stranger', { is_stranger: true }, 'people of the workspace the bot is installed in'],
+    ['an account Slack does not know here', { error: 'user_not_found' }, 'no such account'],
+  ])('is not %s, whatever role lists them', async (_who, account, rule) => {
+    accounts['U0AGENT'] = account;
+    const {
+      mayRun: check,
+      standingOf,
+      holdersOf,
+    } = directory({ roles: { agent: roles['agent'] as Role, ...byId } });
+    const permit = await check('everything', agent);
+    expect(permit).toMatchObject({ kind: 'refused', rule: expect.stringContaining(rule) });
+    expect(permit).toMatchObject({ whoCan: expect.stringMatching(/member/) });
+    expect(await standingOf('everything', 'U0AGENT')).toEqual({ kind: 'known', roles: [] });
+    expect(await holdersOf('everything')).toEqual(['U0BOSS']);
+  });
+
+  const byId: Record<string, Role> = { all: { users: ['U0AGENT', 'U0BOSS'], groups: [], may: ['*'] } };
+
+  it('is a person of another workspace of the same organisation', async () => {
+    accounts['U0AGENT'] = {
+      team_id: 'T0OTHER',
+      enterprise_user: { enterprise_id: 'E0ORG', teams: ['T0OTHER'] },
+    };
+    const within = mayRun({ roles: byId, identity: { teamId: 'T0TEAM', enterpriseId: 'E0ORG' } });
+    expect(await within('x', agent)).toEqual({ kind: 'allowed' });
+    const outside = mayRun({ roles: byId, identity: { teamId: 'T0TEAM', enterpriseId: 'E0ELSE' } });
+    expect(await outside('x', agent)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('is asked once in ten minutes, and once by many who ask at the same time', async () => {
+    const check = mayRun({ roles: byId });
+    await Promise.all([1, 2, 3].map(() => check('x', agent)));
+    now = 9 * minuteMs;
+    await check('x', agent);
+    expect(whoAsked).toEqual(['U0AGENT']);
+    now = 10 * minuteMs;
+    accounts['U0AGENT'] = { is_restricted: true };
+    expect(await check('x', agent)).toMatchObject({ kind: 'refused' });
+    expect(whoAsked).toEqual(['U0AGENT', 'U0AGENT']);
+  });
+
+  it('holds for a day while Slack is away, and then nobody is let through', async () => {
+    const check = mayRun({ roles: byId });
+    await check('x', agent);
+    accounts['U0AGENT'] = 'down';
+    now = 23 * 60 * minuteMs;
+    expect(await check('x', agent)).toEqual({ kind: 'allowed' });
+    now = 24 * 60 * minuteMs;
+    expect(await check('x', agent)).toMatchObject({
+      kind: 'refused',
+      rule: expect.stringContaining('without knowing nobody is let through'),
+    });
+  });
+
+  it('is nobody while the scope is missing, and the refusal names it', async () => {
+    accounts['U0AGENT'] = { error: 'missing_scope' };
+    const { mayRun: check, standingOf } = directory({ roles: byId });
+    expect(await check('x', agent)).toMatchObject({
+      kind: 'refused',
+      whoCan: expect.stringContaining('users:read'),
+    });
+    expect(await standingOf('x', 'U0AGENT')).toEqual({ kind: 'unknown' });
+  });
+
+  it('is not asked of somebody whom no group that is known holds', async () => {
+    const check = mayRun({ roles: { lead: roles['lead'] as Role } });
+    answerLeads(['U0LEAD']);
+    await check('x', { userId: 'U0LEAD' });
+    whoAsked.length = 0;
+    expect(await check('x', outsider)).toMatchObject({ kind: 'refused' });
+    expect(whoAsked).toEqual([]);
+  });
+});
+
+describe('standingOf', () => {
+  it('names every role that gives the permission, wherever it counts, for the account alone', async () => {
+    answerGroups(['U0LEAD'], ['U0LEAD']);
+    const { standingOf } = directory({
+      roles: {
+        ...roles,
+        desk: { users: ['U0LEAD'], groups: [], may: ['lookup'], channels: ['C0DESK0001'] },
+        lagos: { users: ['U0LEAD'], groups: [], may: ['lookup'], accounts: ['lagos'] },
+        charger: { users: ['U0LEAD'], groups: [], may: ['charge'] },
+      },
+    });
+    expect(await standingOf('lookup', 'U0LEAD')).toEqual({ kind: 'known', roles: ['agent', 'lead', 'desk'] });
+    expect(await standingOf('lookup@lagos', 'U0LEAD')).toEqual({
+      kind: 'known',
+      roles: ['agent', 'lead', 'desk', 'lagos'],
+    });
+    expect(await standingOf('lookup', 'U0OUT')).toEqual({ kind: 'known', roles: [] });
+  });
+
+  it('is unknown when Slack is away and nothing is known, and never throws', async () => {
+    slack('usergroups.users.list').times(2).reply(503);
+    const { standingOf } = directory({ roles: { lead: roles['lead'] as Role } });
+    expect(await standingOf('approve', 'U0LEAD')).toEqual({ kind: 'unknown' });
+    accounts['U0AGENT'] = 'down';
+    const byId = directory({ roles: { lead: { users: ['U0AGENT'], groups: [], may: ['*'] } } });
+    expect(await byId.standingOf('approve', 'U0AGENT')).toEqual({ kind: 'unknown' });
+    await standingOf('approve', 'U0LEAD');
+  });
+});
+
+describe('holdersOf', () => {
+  it('gives users and members of groups once each, and leaves out what is not known', async () => {
+    answerLeads(['U0LEAD', 'U0AGENT']);
+    nock('https://slack.test')
+      .post('/api/usergroups.users.list', (body: Record<string, string>) => body['usergroup'] === 'S0AWAY')
+      .reply(503);
+    const { holdersOf } = directory({
+      roles: {
+        agent: { users: ['U0AGENT'], groups: ['S0LEADS'], may: ['approve'], channels: ['C0DESK0001'] },
+        away: { users: [], groups: ['S0AWAY'], may: ['*'] },
+        other: { users: ['U0OTHER'], groups: [], may: ['lookup'] },
+      },
+    });
+    expect(await holdersOf('approve')).toEqual(['U0AGENT', 'U0LEAD']);
   });
 });

@@ -130,6 +130,24 @@ describe('usageMessage of more than one sentence', () => {
 });
 
 describe('refusalMessage', () => {
+  it('says where it works, and names some of those who can, as mentions that Slack draws', () => {
+    const { blocks } = refusalMessage({
+      what: '/pay charge',
+      rule: 'Your role desk gives it only in certain places',
+      whoCan: 'You, there',
+      where: ['C0DESK0001', 'direct', ...Array.from({ length: 20 }, (_, index) => `C0MORE${index}00`)],
+      people: ['U0LEAD0001', 'U0LEAD0002'],
+      notes: ['@support counts as empty (paid_teams_only). List user ids instead.'],
+    });
+    assertBlocks('message', blocks);
+    const json = JSON.stringify(blocks);
+    expect(json).toContain('{"type":"channel","channel_id":"C0DESK0001"}');
+    expect(json).toContain('direct messages with the bot, its Home and shortcuts');
+    expect(json).toContain('{"type":"user","user_id":"U0LEAD0002"}');
+    expect(json).toContain('For whoever writes payops.yml: ');
+    expect(json.match(/"channel_id"/g)).toHaveLength(9);
+  });
+
   it('says what, which rule, the limit and who can', () => {
     const refusal = {
       what: 'charge NGN 90,000.00',

@@ -81,6 +81,7 @@ const scopesOf: Record<string, string[]> = {
   'usergroups.list': ['usergroups:read'],
   'usergroups.users.list': ['usergroups:read'],
   'views.publish': [],
+  'users.info': ['users:read'],
 };
 
 describe('manifest.yml', () => {
@@ -102,8 +103,12 @@ describe('manifest.yml', () => {
     }
   });
 
-  it('needs nothing but commands and chat:write, the rest is optional', () => {
-    expect(bot.filter((scope) => !optional.includes(scope))).toEqual(['commands', 'chat:write']);
+  it('needs nothing but commands, chat:write and users:read, the rest is optional', () => {
+    expect(bot.filter((scope) => !optional.includes(scope))).toEqual([
+      'commands',
+      'chat:write',
+      'users:read',
+    ]);
     expect(optional.filter((scope) => !bot.includes(scope))).toEqual([]);
   });
 

@@ -43,7 +43,11 @@ describe('a modal that was closed', () => {
     expect((await bot.closeModal({ view })).status).toBe(200);
     await bot.slack.drained();
     expect(told).toEqual([
-      { caller: { userId: 'U0AGENT', teamId: 'T0TEAM' }, viewId: 'V7', privateMetadata: 'about' },
+      {
+        caller: { userId: 'U0AGENT', teamId: 'T0TEAM', from: 'modal' },
+        viewId: 'V7',
+        privateMetadata: 'about',
+      },
     ]);
   });
 

@@ -65,7 +65,7 @@ describe('a submitted modal', () => {
     });
     expect(read).toEqual([
       {
-        caller: { userId: 'U0AGENT', teamId: 'T0TEAM' },
+        caller: { userId: 'U0AGENT', teamId: 'T0TEAM', from: 'modal' },
         viewId: 'V7',
         privateMetadata: '{"draft":"d1"}',
         values: { amount: '12,500.00', card: 'card-1', checked: 'a,b' },

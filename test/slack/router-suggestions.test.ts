@@ -54,7 +54,7 @@ describe('an external select', () => {
         options: [{ text: { type: 'plain_text', text: 'Visa ·· 4242', emoji: false }, value: 'card-1' }],
       },
     });
-    expect(asked).toEqual([['vis', { userId: 'U0AGENT', teamId: 'T0TEAM' }]]);
+    expect(asked).toEqual([['vis', { userId: 'U0AGENT', teamId: 'T0TEAM', from: 'modal' }]]);
   });
 
   it('keeps to Slack’s limits, and cuts no value', async () => {

@@ -63,6 +63,20 @@ export const people: readonly PageUser[] = [
   { id: userIds.outsider, name: 'olu', realName: 'Olu', role: 'In no role', avatarColor: '#5d7a3a' },
 ];
 
+/** What Slack says of an account besides its name. */
+export type AccountKind = 'member' | 'guest' | 'single_channel_guest' | 'bot' | 'deactivated';
+
+export type OtherAccount = { readonly id: string; readonly name: string; readonly kind: AccountKind };
+
+/** Accounts that nobody works with on the page: Slack knows them, and says what they are. */
+export const otherAccounts: readonly OtherAccount[] = [
+  { id: botUserId, name: botName.toLowerCase(), kind: 'bot' },
+  { id: slackbotId, name: 'slackbot', kind: 'member' },
+  { id: 'U0GUEST001', name: 'gus', kind: 'guest' },
+  { id: 'U0GUEST002', name: 'greta', kind: 'single_channel_guest' },
+  { id: 'U0FORMER01', name: 'faye', kind: 'deactivated' },
+];
+
 export const groups: readonly UserGroup[] = [
   { id: groupIds.supportAgents, handle: 'support-agents', name: 'Support agents', users: [userIds.agent] },
   { id: groupIds.payLeads, handle: 'pay-leads', name: 'Payment leads', users: [userIds.lead] },

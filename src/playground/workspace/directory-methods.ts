@@ -1,4 +1,3 @@
-import type { PageUser } from '../protocol.ts';
 import {
   type ApiAnswer,
   flag,
@@ -10,7 +9,7 @@ import {
   text,
 } from './api-answer.ts';
 import { appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
-import { canSee } from './directory.ts';
+import { canSee, type Account } from './directory.ts';
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
@@ -55,11 +54,11 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
       return granted({ channel: { id: channel.id } });
     }),
     'users.info': method({ scope: 'users:read' }, { user: text }, (world, given) => {
-      const user = world.directory.user(given.user);
-      return user === undefined ? refused('user_not_found') : granted({ user: member(user) });
+      const account = world.directory.accounts().find(({ id }) => id === given.user);
+      return account === undefined ? refused('user_not_found') : granted({ user: member(account) });
     }),
     'users.list': method({ scope: 'users:read' }, {}, (world) =>
-      granted({ members: world.directory.users.map(member), response_metadata: { next_cursor: '' } }),
+      granted({ members: world.directory.accounts().map(member), response_metadata: { next_cursor: '' } }),
     ),
     'usergroups.list': method({ scope: 'usergroups:read' }, { include_users: flag }, (world, given) =>
       withGroups(world, 'usergroups.list', () =>
@@ -134,16 +133,16 @@ function conversation(channel: Channel): Record<string, unknown> {
   };
 }
 
-function member(user: PageUser): Record<string, unknown> {
+function member({ id, name, realName, kind }: Account): Record<string, unknown> {
+  const told = { id, team_id: teamId, name, deleted: kind === 'deactivated', is_bot: kind === 'bot' };
+  const profile = { display_name: name, real_name: realName };
+  // Slack says no more of an account that is deactivated.
+  if (told.deleted) return { ...told, profile };
   return {
-    id: user.id,
-    team_id: teamId,
-    name: user.name,
-    real_name: user.realName,
-    deleted: false,
-    is_bot: false,
-    is_restricted: false,
-    is_ultra_restricted: false,
-    profile: { display_name: user.name, real_name: user.realName },
+    ...told,
+    real_name: realName,
+    is_restricted: kind === 'guest' || kind === 'single_channel_guest',
+    is_ultra_restricted: kind === 'single_channel_guest',
+    profile,
   };
 }

@@ -1,11 +1,26 @@
 import type { PageUser } from '../protocol.ts';
-import { type Channel, groups, openChannels, people, type UserGroup } from './cast.ts';
+import {
+  type AccountKind,
+  type Channel,
+  groups,
+  openChannels,
+  otherAccounts,
+  people,
+  type UserGroup,
+} from './cast.ts';
+
+/** An account as Slack tells of it. */
+export type Account = { id: string; name: string; realName: string; kind: AccountKind };
 
 export type Directory = {
   readonly users: readonly PageUser[];
   readonly groups: readonly UserGroup[];
   readonly channels: readonly Channel[];
   user(id: string): PageUser | undefined;
+  /** Everybody Slack knows, whether they can be somebody on the page or not. */
+  accounts(): readonly Account[];
+  /** As an administrator makes a member a guest, or deactivates them. */
+  setAccount(userId: string, kind: AccountKind): void;
   channel(id: string): Channel | undefined;
   /** As chat.postMessage reads its `channel`: an id, a person's id (their direct message), `#name` or `name`. */
   destination(word: string): Channel | undefined;
@@ -18,6 +33,12 @@ export function createDirectory(): Directory {
   const channels = openChannels();
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
   const users = new Map(people.map((user) => [user.id, user]));
+  const accounts = new Map<string, Account>(
+    [
+      ...people.map(({ id, name, realName }) => ({ id, name, realName, kind: 'member' as const })),
+      ...otherAccounts.map((account) => ({ ...account, realName: account.name })),
+    ].map((account) => [account.id, account]),
+  );
 
   function directMessage(userId: string): Channel | undefined {
     return channels.find((channel) => channel.owner === userId);
@@ -28,6 +49,12 @@ export function createDirectory(): Directory {
     groups,
     channels,
     user: (id) => users.get(id),
+    accounts: () => [...accounts.values()],
+    setAccount(userId, kind) {
+      const account = accounts.get(userId);
+      if (account === undefined) throw new Error(`There is no account ${userId} in this workspace.`);
+      accounts.set(userId, { ...account, kind });
+    },
     channel: (id) => byId.get(id),
     directMessage,
     destination(word) {

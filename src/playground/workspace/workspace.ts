@@ -2,7 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { ActResult, Exchange, WorkspaceAction, WorkspaceState } from '../protocol.ts';
 import { act } from './act.ts';
 import { type BotLine, createBotLine } from './bot-line.ts';
-import { botId, botUserId, channelIds, groupIds, slackbotId, teamId, userIds } from './cast.ts';
+import {
+  type AccountKind,
+  botId,
+  botUserId,
+  channelIds,
+  groupIds,
+  slackbotId,
+  teamId,
+  userIds,
+} from './cast.ts';
 import { createDoor, type Door, type SlackWeather } from './door.ts';
 import { createEvents, type Events } from './events.ts';
 import { createRecorder } from './exchanges.ts';
@@ -59,6 +68,8 @@ export type Workspace = {
   posts(channelId: string): BotPost[];
   /** As an administrator would: archive a channel, or take the bot out of it. */
   setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
+  /** As an administrator would: make a member a guest, or deactivate them. */
+  setAccount(userId: string, kind: AccountKind): void;
   /** How many Socket Mode connections take payloads now. */
   openSockets(): number;
   /** Slack asking Socket Mode clients to come back on a new connection. */
@@ -106,6 +117,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
       Object.assign(channel, change);
       world.changed();
     },
+    setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
     openSockets: () => sockets.open(),
     disconnectSockets: (reason) => sockets.disconnect(reason),
     async close() {

@@ -130,7 +130,13 @@ describe('who is there', () => {
       is_restricted: false,
     });
     expect(await refusal(bot.users.info({ user: 'U0NOBODY' }))).toMatchObject({ error: 'user_not_found' });
-    expect((await bot.users.list({})).members).toHaveLength(4);
+    expect((await bot.users.list({})).members).toHaveLength(9);
+    expect((await bot.users.info({ user: 'U0GUEST002' })).user).toMatchObject({
+      is_restricted: true,
+      is_ultra_restricted: true,
+    });
+    expect((await bot.users.info({ user: 'U0FORMER01' })).user).toMatchObject({ deleted: true });
+    expect((await bot.users.info({ user: workspace.ids.botUserId })).user).toMatchObject({ is_bot: true });
     expect((await bot.conversations.info({ channel: channels.payOps })).channel).toMatchObject({
       name: 'pay-ops',
     });

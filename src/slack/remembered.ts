@@ -1,0 +1,83 @@
+import type { Log } from '../log.ts';
+import { readSlackError, slackErrorWord } from './slack-error.ts';
+
+/** Where answers of Slack are remembered between calls. A cache that fails costs a call to Slack, nothing else. */
+export type DirectoryCache = {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, ttlMs: number): Promise<void>;
+};
+
+export type RememberDeps = { cache: DirectoryCache; log: Log; now: () => number };
+
+export type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackError: string };
+
+export type Remembered<Value> = {
+  /** What is known and not older than ten minutes; asks Slack nothing. */
+  fresh(name: string): Promise<Value | undefined>;
+  /** As fresh, else asked of Slack: once for many who ask at the same time. Never throws. */
+  of(name: string): Promise<Asked<Value>>;
+};
+
+const freshMs = 10 * 60_000;
+/** How old an answer may be when Slack cannot be asked. */
+const usableMs = 24 * 60 * 60_000;
+
+/**
+ * Answers of Slack that hold for ten minutes, and for a day while Slack is away. `prefix` stands before each key,
+ * `what` in the log; `ask` throws what Slack answers with.
+ */
+export function createRemembered<Value>(
+  deps: RememberDeps,
+  about: { prefix: string; what: string; ask: (name: string) => Promise<Value> },
+): Remembered<Value> {
+  const asking = new Map<string, Promise<Asked<Value>>>();
+
+  async function kept(name: string): Promise<{ value: Value; atMs: number } | undefined> {
+    try {
+      const text = await deps.cache.get(about.prefix + name);
+      return text === undefined ? undefined : (JSON.parse(text) as { value: Value; atMs: number });
+    } catch {
+      // A miss: Slack is asked instead.
+      return undefined;
+    }
+  }
+
+  async function keep(name: string, value: Value): Promise<void> {
+    try {
+      await deps.cache.set(about.prefix + name, JSON.stringify({ value, atMs: deps.now() }), usableMs);
+    } catch (error) {
+      deps.log('warn', `${about.what} could not be cached`, {}, error);
+    }
+  }
+
+  function isFresh({ atMs }: { atMs: number }): boolean {
+    return deps.now() - atMs < freshMs;
+  }
+
+  async function ask(name: string): Promise<Asked<Value>> {
+    const known = await kept(name);
+    if (known && isFresh(known)) return { kind: 'known', value: known.value };
+    try {
+      const value = await about.ask(name);
+      await keep(name, value);
+      return { kind: 'known', value };
+    } catch (error) {
+      const slackError = slackErrorWord(readSlackError(error));
+      deps.log('warn', `Slack was asked in vain: ${about.what.toLowerCase()}`, { slackError });
+      const isUsable = known && deps.now() - known.atMs < usableMs;
+      return isUsable ? { kind: 'known', value: known.value } : { kind: 'unknown', slackError };
+    }
+  }
+
+  return {
+    async fresh(name) {
+      const known = await kept(name);
+      return known && isFresh(known) ? known.value : undefined;
+    },
+    async of(name) {
+      const running = asking.get(name) ?? ask(name).finally(() => asking.delete(name));
+      asking.set(name, running);
+      return running;
+    },
+  };
+}

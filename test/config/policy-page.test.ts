@@ -1,0 +1,175 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
+import { afterAll, describe, expect, it } from 'vitest';
+import { permissions } from '../../src/commands/registry.ts';
+import type { Config } from '../../src/config/config.ts';
+import { permissionCheck } from '../../src/config/permission-check.ts';
+import type { Policy } from '../../src/config/policy.ts';
+import { readPolicy } from '../../src/config/read-policy.ts';
+import { merchantPermission } from '../../src/domain/merchant.ts';
+import type { Caller, MayRun } from '../../src/slack/command.ts';
+import { createDirectory } from '../../src/slack/directory.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-policy-page-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const page = readFileSync('docs/policy.md', 'utf8');
+
+/** Of each row its cells; the head and the line below it are left out. */
+function rowsAfter(head: string, text: string): string[][] {
+  const [, after] = text.split(`\n${head}\n`);
+  if (after === undefined) return [];
+  const lines = after.split('\n').slice(1);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+function bare(cell: string | undefined): string {
+  return (cell ?? '').replaceAll('`', '');
+}
+
+const people = new Map(
+  rowsAfter('| Name | Slack user id | Slack says |', page).map(([name = '', id, says = '']) => [
+    name,
+    { id: bare(id), says },
+  ]),
+);
+const channels = new Map(
+  [...page.matchAll(/(#[a-z]+)` is `(C\w+)`/g)].map(([, name = '', id = '']) => [name, id]),
+);
+
+type Claim = { who: string; where: string; what: string; answer: string };
+type Example = { heading: string; yaml: string; isFreePlan: boolean; claims: Claim[] };
+
+/** Each example with the claims that stand between it and the next. */
+const examples: Example[] = page
+  .split('\n## ')
+  .slice(1)
+  .flatMap((part) => {
+    const [heading = ''] = part.split('\n');
+    return part
+      .split('\n```yaml\n')
+      .slice(1)
+      .map((text): Example => {
+        const [yaml = '', after = ''] = text.split('\n```\n');
+        const claims = rowsAfter('| Who | Where | What | Answer |', after).map(
+          ([who = '', where = '', what = '', answer = '']) => ({ who, where, what, answer }),
+        );
+        return { heading, yaml, isFreePlan: after.includes('no paid plan:'), claims };
+      });
+  });
+
+/** What Slack says of an account, by the page's own words. */
+const accounts: readonly (readonly [string, Record<string, unknown>])[] = [
+  ['a guest', { is_restricted: true }],
+  ['deactivated', { deleted: true }],
+  ['a bot', { is_bot: true }],
+  ['of another workspace', { team_id: 'T0OTHER001' }],
+];
+
+const teamId = 'T0TEAM0001';
+
+function refusedBySlack(error: string): WebAPIPlatformError {
+  return new WebAPIPlatformError({ ok: false, error, response_metadata: {} } as never);
+}
+
+function fakeSlack(isFreePlan: boolean): WebClient {
+  const members = [...people.values()].filter(({ says }) => says.includes('@support-agents'));
+  return {
+    users: {
+      async info({ user: id }: { user: string }) {
+        const says = [...people.values()].find((one) => one.id === id)?.says ?? '';
+        const told = accounts.filter(([words]) => says.startsWith(words)).map(([, account]) => account);
+        return { user: Object.assign({ id, team_id: teamId }, ...told) };
+      },
+    },
+    usergroups: {
+      async list() {
+        if (isFreePlan) throw refusedBySlack('paid_teams_only');
+        return { usergroups: [{ id: 'S0SUPPORT1', handle: 'support-agents' }] };
+      },
+      users: { list: async () => ({ users: members.map(({ id }) => id) }) },
+    },
+  } as unknown as WebClient;
+}
+
+function policyOf(yaml: string): Policy {
+  const path = join(folder, 'payops.yml');
+  writeFileSync(path, yaml);
+  const read = readPolicy(path);
+  if (read.kind === 'refused') throw new Error(read.problems.join('\n'));
+  expect(permissionCheck(permissions).judge({ policy: read.policy, payopsFile: path } as Config)).toEqual([]);
+  return read.policy;
+}
+
+function mayRunBy({ roles }: Policy, isFreePlan: boolean): MayRun {
+  return createDirectory(roles, {
+    client: fakeSlack(isFreePlan),
+    cache: { get: async () => undefined, set: async () => undefined },
+    log: () => undefined,
+    now: () => 0,
+    identity: () => ({ teamId }),
+  }).mayRun;
+}
+
+function callerOf({ who, where }: Claim): Caller {
+  const userId = people.get(who)?.id;
+  if (userId === undefined) throw new Error(`${who} is nobody on the page`);
+  switch (where) {
+    case 'a direct message':
+      return { userId, channelId: 'D0DIRECT01', from: 'command' };
+    case 'the Home':
+      return { userId, from: 'home' };
+    case 'a shortcut':
+      return { userId, from: 'shortcut' };
+  }
+  const channelId = channels.get(where);
+  if (channelId === undefined) throw new Error(`${where} is nowhere on the page`);
+  return { userId, channelId, from: 'command' };
+}
+
+function permissionOf(what: string): string {
+  const [permission = '', name] = bare(what).split(' for ');
+  expect(permissions).toContain(permission);
+  return name === undefined ? permission : merchantPermission(permission, { name });
+}
+
+describe('docs/policy.md', () => {
+  it('has examples, and most of them say what they do', () => {
+    expect(examples.length).toBeGreaterThan(5);
+    // What limits and approvals do is told in words of their own.
+    const apart = ['Limits', 'A second person'];
+    expect(examples.filter(({ heading, claims }) => claims.length === 0 && !apart.includes(heading))).toEqual(
+      [],
+    );
+    expect(people.size).toBe(7);
+    expect(channels.size).toBe(3);
+  });
+
+  it.each(examples)('$heading: does what the table says', async ({ yaml, isFreePlan, claims }) => {
+    const mayRun = mayRunBy(policyOf(yaml), isFreePlan);
+    for (const claim of claims) {
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other, as on the page
+      const permit = await mayRun(permissionOf(claim.what), callerOf(claim));
+      const said =
+        permit.kind === 'allowed'
+          ? 'yes'
+          : ['no', permit.rule, permit.whoCan, permit.where?.join(', '), ...(permit.notes ?? [])].join(' · ');
+      const [answer, words = ''] = claim.answer.split(/: (.*)/);
+      expect([claim, said.split(' · ')[0]]).toEqual([claim, answer]);
+      expect(said).toContain(words);
+    }
+  });
+
+  it('tells every permission there is, and no other', () => {
+    const told = rowsAfter('| Permission | Lets people |', page).map(([permission]) => bare(permission));
+    expect(told.toSorted()).toEqual([...permissions].toSorted());
+  });
+});

@@ -1,0 +1,243 @@
+import type { App } from '@slack/bolt';
+import type { WebClient } from '@slack/web-api';
+import { createCommandSet } from '../../src/commands/command-set.ts';
+import { parsed } from '../../src/domain/parsed.ts';
+import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
+import { createDirectory } from '../../src/slack/directory.ts';
+import { menuActionId } from '../../src/slack/menu-message.ts';
+import type { Role } from '../../src/slack/role.ts';
+import { addRoutes } from '../../src/slack/router.ts';
+
+/** One thing that a person can do in Slack, by what it is and its id there. */
+export type Thing = {
+  id: string;
+  kind: 'typed' | 'press' | 'form' | 'closing' | 'list' | 'global shortcut' | 'message shortcut';
+  name: string;
+};
+
+/** Where it is done: a channel's id (of direct messages too), or a view. */
+export type Place = string;
+
+/** All that can be asked of these verbs, each by what Slack sends for it. */
+export function everyThing(verbs: readonly Command[]): Thing[] {
+  return verbs.flatMap((command) => {
+    const { verb, examples, menu, buttons = [], presses = [], modals = [] } = command;
+    const { suggestions = [], shortcuts = [] } = command;
+    const pressed = [
+      ...buttons.map(({ actionId }) => actionId),
+      ...(menu ? [menuActionId(verb)] : []),
+      ...presses.map(({ actionId }) => actionId),
+    ];
+    return [
+      ...examples.map((name): Thing => ({ id: `type ${name}`, kind: 'typed', name })),
+      ...pressed.map((name): Thing => ({ id: `press ${name}`, kind: 'press', name })),
+      ...modals.map(({ callbackId: name }): Thing => ({ id: `submit ${name}`, kind: 'form', name })),
+      ...modals
+        .filter(({ closed }) => closed)
+        .map(({ callbackId: name }): Thing => ({ id: `close ${name}`, kind: 'closing', name })),
+      ...suggestions.map(({ actionId: name }): Thing => ({ id: `search ${name}`, kind: 'list', name })),
+      ...shortcuts.map(({ callbackId: name, kind }): Thing => ({
+        id: `choose ${name}`,
+        kind: `${kind} shortcut`,
+        name,
+      })),
+    ];
+  });
+}
+
+/** What came of it. `said` is all that Slack was told. */
+export type Outcome = { ran: boolean; said: string };
+
+export type PermissionStage = {
+  mayRun: MayRun;
+  commands: CommandSet;
+  /** Through the bot's own router, as Slack sends it. */
+  act: (thing: Pick<Thing, 'kind' | 'name'>, place: Place) => Promise<Outcome>;
+  openHome: () => Promise<string>;
+};
+
+/** What Slack knows; tests change it between two acts. */
+export type KnownToSlack = {
+  members: Record<string, readonly string[]>;
+  accounts: Record<string, Record<string, unknown>>;
+  nowMs: number;
+};
+
+export const who = 'U0AGENT001';
+const teamId = 'T0TEAM0001';
+
+type Handler = (given: Record<string, unknown>) => Promise<void>;
+
+/** The router, the command set and the directory of the bot, with verbs that only note that they ran. */
+export function permissionStage(
+  verbs: readonly Command[],
+  roles: Readonly<Record<string, Role>>,
+  slack: KnownToSlack,
+): PermissionStage {
+  let outcome: Outcome = { ran: false, said: '' };
+  const said = (what: unknown): void => void (outcome.said += JSON.stringify(what));
+  const client = fakeClient(slack, said);
+  const { mayRun } = createDirectory(roles, {
+    client,
+    cache: memoryCache(),
+    log: () => undefined,
+    now: () => slack.nowMs,
+    identity: () => ({ teamId }),
+  });
+  const noted = verbs.map((verb) =>
+    noting(verb, () => {
+      outcome.ran = true;
+      return undefined;
+    }),
+  );
+  const commands = createCommandSet(noted, mayRun, () => undefined);
+  const handlers = listeners({ commands, mayRun, client, now: () => slack.nowMs });
+  async function send(name: string, given: Record<string, unknown>): Promise<Outcome> {
+    outcome = { ran: false, said: '' };
+    await handlers(name)({ ack: async (what: unknown) => said(what ?? ''), respond: said, ...given });
+    return outcome;
+  }
+  return {
+    mayRun,
+    commands,
+    act: ({ kind, name }, place) => send(...payloadOf(kind, name, place)),
+    async openHome() {
+      const event = { type: 'app_home_opened', tab: 'home', user: who };
+      return (await send('event', { event, body: { team_id: teamId } })).said;
+    },
+  };
+}
+
+/** The verb as it is, but for what it does. */
+function noting(command: Command, ran: () => undefined): Command {
+  const { open: _open, home: _home, ...facts } = command;
+  return {
+    ...facts,
+    presses: (command.presses ?? []).map((press) => ({ ...press, press: async () => ran() })),
+    modals: (command.modals ?? []).map((modal) => ({
+      ...modal,
+      async submit() {
+        ran();
+        return { kind: 'close' };
+      },
+      ...(modal.closed ? { closed: async () => ran() } : {}),
+    })),
+    suggestions: (command.suggestions ?? []).map((suggestion) => ({
+      ...suggestion,
+      async suggest() {
+        ran();
+        return [];
+      },
+    })),
+    shortcuts: (command.shortcuts ?? []).map((shortcut) =>
+      shortcut.kind === 'global' ? shortcut : { ...shortcut, prepare: () => ({ run: async () => ran() }) },
+    ),
+    prepare(words) {
+      const read = command.prepare(words);
+      const permission = read.ok ? read.value.permission : undefined;
+      return parsed({ ...(permission ? { permission } : {}), run: async () => ran() });
+    },
+  };
+}
+
+function listeners(deps: {
+  commands: CommandSet;
+  mayRun: MayRun;
+  client: WebClient;
+  now: () => number;
+}): (name: string) => Handler {
+  const handlers = new Map<string, Handler>();
+  const taking =
+    (name: string) =>
+    (about: { type?: string }, handler: Handler): void =>
+      void handlers.set(name === 'view' ? String(about.type) : name, handler);
+  const app = Object.fromEntries(
+    ['command', 'action', 'view', 'options', 'event', 'shortcut'].map((name) => [name, taking(name)]),
+  );
+  addRoutes(app as unknown as App, {
+    ...deps,
+    log: () => undefined,
+    claimOnce: async () => true,
+    identity: () => ({ teamId }),
+    patienceMs: 60_000,
+    submitMs: 60_000,
+    suggestMs: 60_000,
+  });
+  return (name) => {
+    const handler = handlers.get(name);
+    if (!handler) throw new Error(`nothing listens to ${name}`);
+    return handler;
+  };
+}
+
+const views: Record<string, Record<string, unknown>> = {
+  modal: { id: 'V1', hash: '1.h', type: 'modal', private_metadata: '', blocks: [], state: { values: {} } },
+  home: { id: 'V2', hash: '2.h', type: 'home', private_metadata: '', blocks: [], state: { values: {} } },
+};
+
+function payloadOf(kind: Thing['kind'], name: string, place: Place): [string, Record<string, unknown>] {
+  const user = { id: who, team_id: teamId };
+  const common = { user, team: { id: teamId }, trigger_id: '1.2.x' };
+  const view = views[place];
+  const response_url = 'https://hooks.slack.test/1';
+  const channel = { id: place, name: 'a channel' };
+  switch (kind) {
+    case 'typed': {
+      const typed = { text: name, trigger_id: '1.2.x', user_id: who, team_id: teamId, channel_id: place };
+      return ['command', { command: typed }];
+    }
+    case 'press': {
+      const action = { type: 'button', action_id: name, value: '', action_ts: '1.0' };
+      const body = view
+        ? { ...common, view, container: { type: 'view' }, actions: [action] }
+        : { ...common, response_url, channel, container: container(place), actions: [action] };
+      return ['action', { body }];
+    }
+    case 'form':
+      return ['view_submission', { body: { ...common, view: { ...view, callback_id: name } } }];
+    case 'closing':
+      return ['view_closed', { body: { ...common, view: { ...view, callback_id: name } } }];
+    case 'list':
+      return ['options', { body: { ...common, view, action_id: name, value: '' } }];
+    case 'global shortcut':
+      return ['shortcut', { body: { ...common, type: 'shortcut', callback_id: name } }];
+    case 'message shortcut': {
+      const body = { ...common, type: 'message_action', callback_id: name, response_url, channel };
+      return ['shortcut', { body: { ...body, message: { ts: '1.1', text: 'about INV-1' } } }];
+    }
+  }
+}
+
+function container(channel: string): Record<string, unknown> {
+  return { type: 'message', channel_id: channel, message_ts: '1.1', is_ephemeral: false };
+}
+
+function fakeClient(slack: KnownToSlack, said: (what: unknown) => void): WebClient {
+  const shown = async (what: unknown) => {
+    said(what);
+    return { ok: true, view: { id: 'V9' } };
+  };
+  const client = {
+    users: {
+      info: async ({ user: id }: { user: string }) => ({
+        user: { id, team_id: teamId, ...slack.accounts[id] },
+      }),
+    },
+    usergroups: {
+      users: {
+        list: async ({ usergroup }: { usergroup: string }) => ({ users: slack.members[usergroup] ?? [] }),
+      },
+    },
+    views: { open: shown, push: shown, update: shown, publish: shown },
+    chat: { postMessage: shown, postEphemeral: shown },
+  };
+  return client as unknown as WebClient;
+}
+
+function memoryCache() {
+  const values = new Map<string, string>();
+  return {
+    get: async (key: string) => values.get(key),
+    set: async (key: string, value: string) => void values.set(key, value),
+  };
+}
