@@ -125,6 +125,18 @@ async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<voi
   await shootMessage(ada, 'match “lekki kiosk”', 'terminals');
 }
 
+/** A charge that waits for a second person, as whoever decides sees it. */
+async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
+  await ada.channel('pay-desk');
+  await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
+  await ada.modalSays('Sent for approval to 2 people');
+  await ada.close();
+  await lead.channel('pay-ops');
+  const card = lead.message('Needs approval');
+  await card.getByText('Ada').waitFor();
+  await shootMessage(lead, 'Needs approval', 'approval');
+}
+
 async function shootCard(lead: ChargePage): Promise<void> {
   await lead.channel('pay-alerts');
   const card = lead.message('Declined by the bank');
@@ -163,6 +175,7 @@ try {
   await shootCharges(ada);
   await shootHome(ada);
   await shootDesk(ada, playground);
+  await shootApproval(ada, lead);
   await shootStorm(lead);
 } finally {
   await browser.close();

@@ -3,7 +3,6 @@ import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import { createApprovalsOf, type Approvals } from './approvals.ts';
 import { createApprovalTelling } from './approval-telling.ts';
-import { approvers } from './approvers.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -81,7 +80,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const telling = createApprovalTelling(outside, {
     ...known,
     ids,
-    approvers: () => approvers(outside.config),
+    approvers: () => holdersOf('approve'),
     find: (id) => approvals.desk.find(id),
   });
   const approvals: Approvals = createApprovalsOf(outside, {

@@ -8,8 +8,9 @@ const verbs = everyVerb();
 it('lists as permissions exactly what its verbs ask for', () => {
   const asked = new Set(
     verbs
-      .flatMap(({ permission, modals = [], presses = [] }) => [
+      .flatMap(({ permission, orPermissions = [], modals = [], presses = [] }) => [
         permission,
+        ...orPermissions,
         ...[...modals, ...presses].flatMap(({ permissions: more = [] }) => more),
       ])
       .filter((permission) => permission !== anyone),
@@ -30,6 +31,7 @@ it('lists the verbs in the order of the help', () => {
     'terminals',
     'accounts',
     'account',
+    'approvals',
     'alerts',
     'undelivered',
   ]);

@@ -23,7 +23,9 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
     const { house, dialogue } = await openDesk(test, withCards);
     const before = await says(house, 'agent', () => house.type('agent', '/pay'), 'Nothing waits for you');
     expect(buttonsOf(before.blocks)).toEqual(
-      ['charge', 'otp', 'link', 'card-email', 'doubt', 'terminals', 'accounts'].map(menuActionId),
+      ['charge', 'otp', 'link', 'card-email', 'doubt', 'terminals', 'accounts', 'approvals'].map(
+        menuActionId,
+      ),
     );
     const olu = await says(house, 'outsider', () => house.type('outsider', '/pay'), 'Not allowed');
     expect(buttonsOf(olu.blocks)).toEqual([]);

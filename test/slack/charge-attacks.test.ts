@@ -106,8 +106,8 @@ const oversize: SentView['inputs'] = {
 };
 
 const { card: _typeahead, changeEmail: _otherVerb, ...buttons } = chargeActions;
-/** All but the one whose modal says which terms it is about. */
-const { change, ...ofCharges } = buttons;
+/** All but those whose modal says which terms they are about. */
+const { change, override, ...ofCharges } = buttons;
 
 describe('a code', () => {
   it('reaches the bank from nobody but the agent in charge, whatever form it is typed into', async () => {
@@ -256,6 +256,7 @@ describe('a button', () => {
     );
     await Promise.all(presses.map((pressed) => bot.press(pressed)));
     await bot.press({ actionId: change, value: reference, userId: ada });
+    await bot.press({ actionId: override, value: reference, userId: ada });
     expect(bot.told).toHaveLength(presses.length);
     for (const { text } of bot.told) {
       expect(text).toContain('No such charge');

@@ -12,7 +12,12 @@ const { tokenKey: token, customerEmail: email } = seedCards.approves;
 /** More than one person alone may charge in the playground. */
 export const large = { token, email, amount: '150,000.00', reason: 'Renewal, asked for by phone' };
 /** A loaded machine is slow; the house's second would be the test's accident. */
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10', LOG_LEVEL: 'debug' };
+const patient = {
+  PAYMENTS_TIMEOUT_SECONDS: '4',
+  SLACK_TIMEOUT_SECONDS: '6',
+  WORK_LEASE_SECONDS: '30',
+  LOG_LEVEL: 'debug',
+};
 
 export type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 type Rewrite = (policy: string) => string;

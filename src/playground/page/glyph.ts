@@ -38,6 +38,8 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '❗': disc('#c92a3f', svg`<path d="M10 5v6M10 14.500v.1" />`),
   '⛔': disc('#c92a3f', svg`<path d="M5.5 10h9" />`),
   '🚫': disc('#c92a3f', svg`<path d="m4.5 4.5 11 11" />`),
+  '🛑': svg`<path d="M6.300 1h7.400L19 6.300v7.400L13.700 19H6.300L1 13.700V6.300z" fill="#c92a3f" /><path d="M5.500 10h9" stroke="#fff" stroke-width="2.400" stroke-linecap="round" />`,
+  '↩': line(svg`<path d="M7 5 3 9l4 4M3 9h9a4 4 0 0 1 0 8h-2" />`),
   '⚠': warning,
   '⌛': hourglass,
   '⏳': hourglass,

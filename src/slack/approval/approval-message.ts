@@ -73,8 +73,8 @@ export function approvalBody(
   return [
     ...(isOpen ? openLines(approval, { to, asked }) : [richText(...closedLines(approval, isFirst))]),
     ...closedReason(approval),
-    ...(isOpen ? reasonQuoted(approval.shown) : []),
     ...(isOpen ? openFields(approval, isFirst) : closedFields(approval, isFirst)),
+    ...(isOpen ? reasonQuoted(approval.shown) : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-b
 import { createRandom } from '../../chaos/random.ts';
 import { agent, colleague } from '../../slack/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
+import { approvalSurfaces } from './approval-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
 import type { SlackMessage } from '../../../src/slack/message.ts';
 import { firstLine, unescaped } from '../../slack/shown-text.ts';
@@ -28,6 +29,7 @@ export const surfaces: readonly Surface[] = [
   ...alertSurfaces,
   ...chargeSurfaces,
   ...cardsSurfaces,
+  ...approvalSurfaces,
   ...botSurfaces,
   ...listSurfaces,
   ...storySurfaces,

@@ -1,0 +1,140 @@
+// Every message, window and list of a request for a second person, with outside words wherever some can stand: the
+// customer's, the requester's and the refuser's own.
+
+import type { Approval, ApprovalNote, ApprovalShown, ApprovalState } from '../../../src/domain/approval.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import {
+  approvedBeforeMessage,
+  decidedMessage,
+  notYoursMessage,
+  otherTermsMessage,
+  overMessage,
+  ownRequestMessage,
+  sentMessage,
+  unknownApprovalMessage,
+} from '../../../src/slack/approval/approval-answers.ts';
+import { approvalsMessage, homeApprovals } from '../../../src/slack/approval/approval-list.ts';
+import { approvalMessage } from '../../../src/slack/approval/approval-message.ts';
+import { overrideModal, refuseModal, requestModal } from '../../../src/slack/approval/approval-modals.ts';
+import { approvalNoteMessage } from '../../../src/slack/approval/approval-note-message.ts';
+import { placeOf } from './alert-surfaces.ts';
+import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+
+const at = Date.UTC(2026, 8, 14, 13, 37);
+const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
+
+const notes: readonly ApprovalNote[] = [
+  'asked',
+  'approved_one',
+  'expires_soon',
+  'approved',
+  'executed',
+  'stopped',
+  'refused',
+  'expired',
+  'withdrawn',
+];
+
+export const approvalSurfaces: readonly Surface[] = [
+  messageOf('a request’s card', (outside) =>
+    approvalMessage(approvalOf(outside), placeOf(outside), aboutOf(outside)),
+  ),
+  messageOf('a note about a request', (outside) =>
+    approvalNoteMessage(outside.random.pick(notes), approvalOf(outside), placeOf(outside), aboutOf(outside)),
+  ),
+  messageOf('an answer to a decision', (outside) =>
+    outside.random.pick([
+      () => decidedMessage(approvalOf(outside)),
+      () => overMessage(approvalOf(outside), outside.random.pick([ada, bola])),
+      () => ownRequestMessage(approvalOf(outside)),
+      () => approvedBeforeMessage(approvalOf(outside)),
+      () => otherTermsMessage(approvalOf(outside)),
+      () => notYoursMessage(approvalOf(outside)),
+      () => sentMessage(approvalOf(outside)),
+      () => unknownApprovalMessage(outside.text()),
+    ])(),
+  ),
+  messageOf('the list of requests', (outside) =>
+    approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside), at),
+  ),
+  homeOf('the requests of an App Home', (outside) =>
+    homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside), at),
+  ),
+  modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
+  modalOf('why a resting card is charged', (outside) => overrideModal('{"draft":"d"}', placeOf(outside))),
+  modalOf('the window of a request', (outside) =>
+    requestModal(approvalOf(outside), outside.random.below(60), placeOf(outside)),
+  ),
+];
+
+function several(outside: Outside): Approval[] {
+  return Array.from({ length: outside.random.below(9) }, () => approvalOf(outside));
+}
+
+function approvalOf(outside: Outside): Approval {
+  const { random, text } = outside;
+  const needed = random.pick([1, 2, 5]);
+  const people = [bola, ada].slice(0, random.below(3));
+  return {
+    // The bot's own, always.
+    id: 'apr-mfrggzdfmztwq2lknnwg23tpob',
+    shown: shownOf(outside),
+    termsHash: 'a1'.repeat(32),
+    rule: text(),
+    by: ada,
+    askedAtMs: at,
+    expiresAtMs: at + 60_000,
+    needed,
+    approvals: people.map((by) => ({ by, atMs: at })),
+    isWarned: random.chance(0.5),
+    state: stateOf(outside),
+  };
+}
+
+function stateOf({ random, text }: Outside): ApprovalState {
+  const atMs = at;
+  return random.pick<ApprovalState>([
+    { kind: 'waiting' },
+    { kind: 'approved', atMs },
+    { kind: 'executed', atMs, result: text() },
+    { kind: 'stopped', atMs, why: text() },
+    { kind: 'refused', atMs, by: bola, reason: text() },
+    { kind: 'expired', atMs },
+    { kind: 'withdrawn', atMs },
+  ]);
+}
+
+function shownOf({ random, text }: Outside): ApprovalShown {
+  const card = { cardType: text(), lastFour: text() };
+  return random.pick<() => ApprovalShown>([
+    () => ({
+      kind: 'charge',
+      reference: text() as OrderReference,
+      money: { minor: random.pick([1, 900_000_000_000]), currency: text() },
+      card,
+      cardFingerprint: text(),
+      customerEmail: random.pick([text(), `${text()}@${text()}`]),
+      customerId: text(),
+      reason: text(),
+      ...(random.chance(0.5) ? { overridesRest: true as const } : {}),
+    }),
+    () => ({
+      kind: 'card_email',
+      card,
+      cardFingerprint: text(),
+      currentEmail: `${text()}@${text()}`,
+      newEmail: text(),
+    }),
+    () => ({ kind: 'redrive', channel: random.pick(['C0OWN00001', ada, text()]) }),
+  ])();
+}
+
+function aboutOf({ random }: Outside) {
+  return {
+    key: 'outbox:approval:1',
+    mayBeRepeat: random.chance(0.5),
+    isFirst: random.chance(0.5),
+    to: random.pick(['channel', 'approver', 'requester'] as const),
+    asked: random.below(60),
+  };
+}
