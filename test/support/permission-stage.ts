@@ -1,6 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { createCommandSet } from '../../src/commands/command-set.ts';
+import { createMerchantSets, type MerchantVerbs } from '../../src/commands/merchant-sets.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/directory.ts';
@@ -73,6 +74,7 @@ export function permissionStage(
   verbs: readonly Command[],
   roles: Readonly<Record<string, Role>>,
   slack: KnownToSlack,
+  accounts: readonly string[] = [],
 ): PermissionStage {
   let outcome: Outcome = { ran: false, said: '' };
   const said = (what: unknown): void => void (outcome.said += JSON.stringify(what));
@@ -90,7 +92,10 @@ export function permissionStage(
       return undefined;
     }),
   );
-  const commands = createCommandSet(noted, mayRun, () => undefined);
+  const commands =
+    accounts.length === 0
+      ? createCommandSet(noted, mayRun, () => undefined)
+      : createMerchantSets(ofAccounts(accounts, noted), mayRun, () => undefined);
   const handlers = listeners({ commands, mayRun, client, now: () => slack.nowMs });
   async function send(name: string, given: Record<string, unknown>): Promise<Outcome> {
     outcome = { ran: false, said: '' };
@@ -106,6 +111,16 @@ export function permissionStage(
       return (await send('event', { event, body: { team_id: teamId } })).said;
     },
   };
+}
+
+function ofAccounts(names: readonly string[], verbs: readonly Command[]): MerchantVerbs[] {
+  return names.map((name, index) => ({
+    merchant: { name, isFirst: index === 0, isMixed: false },
+    environment: 'live',
+    label: name,
+    channels: [],
+    verbs,
+  }));
 }
 
 /** The verb as it is, but for what it does. */
