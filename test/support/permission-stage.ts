@@ -8,6 +8,7 @@ import { createDirectory } from '../../src/slack/directory.ts';
 import { menuActionId } from '../../src/slack/menu-message.ts';
 import type { Role } from '../../src/slack/role.ts';
 import { addRoutes } from '../../src/slack/router.ts';
+import { memoryCache } from './directory-stage.ts';
 
 /** One thing that a person can do in Slack, by what it is and its id there. */
 export type Thing = {
@@ -247,12 +248,4 @@ function fakeClient(slack: KnownToSlack, said: (what: unknown) => void): WebClie
     chat: { postMessage: shown, postEphemeral: shown },
   };
   return client as unknown as WebClient;
-}
-
-function memoryCache() {
-  const values = new Map<string, string>();
-  return {
-    get: async (key: string) => values.get(key),
-    set: async (key: string, value: string) => void values.set(key, value),
-  };
 }
