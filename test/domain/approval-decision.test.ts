@@ -142,43 +142,59 @@ describe('whyNotExecute', () => {
   });
 });
 
+type Played = { approval: Approval; decisions: number; executions: number; problems: string[] };
+
 /** Whatever happens in whatever order: five people, some of them twice, two replicas' clocks and a worker. */
 function play(seed: number): string[] {
   const random = createRandom(seed);
   const people = [ada, bola, chidi, 'U0DAYO001', 'U0EFE0001'];
-  const needed = 1 + random.below(3);
-  let approval: Approval = { ...fresh, needed };
+  const approval: Approval = { ...fresh, needed: 1 + random.below(3) };
+  let played: Played = { approval, decisions: 0, executions: 0, problems: [] };
   let nowMs = 0;
-  let [decisions, executions] = [0, 0];
-  const problems: string[] = [];
   for (let turn = 0; turn < 40; turn += 1) {
     nowMs += random.below(hourMs / 2);
-    const by = people[random.below(people.length)] ?? ada;
-    const event = pick(random.below(8), by, random.below(10) === 0 ? 'another' : 'hash');
-    const before = approval;
+    const event = pick(random.below(8), random.pick(people), random.chance(0.1) ? 'another' : 'hash');
     // Replicas' clocks differ a little.
-    const judged = decide(before, event, nowMs + random.below(2_000));
-    approval = judged.approval;
-    const isEnd = before.state.kind === 'waiting' && approval.state.kind !== 'waiting';
-    if (isEnd && approval.state.kind !== 'expired') decisions += 1;
-    if (event.kind === 'executed' && judged.verdict === 'decided') {
-      executions += 1;
-      const others = new Set(
-        approval.approvals.filter(({ atMs }) => atMs < approval.expiresAtMs).map((one) => one.by),
-      );
-      others.delete(ada);
-      if (others.size < needed) problems.push(`executed with ${others.size} of ${needed}`);
-    }
-    if (judged.verdict !== 'decided' && judged.verdict !== 'over' && approval !== before)
-      problems.push(`changed by what was ${judged.verdict}`);
+    played = step(played, event, nowMs + random.below(2_000));
   }
+  return endProblems(played, nowMs).map((problem) => `seed ${seed}: ${problem}`);
+}
+
+function step(played: Played, event: ApprovalEvent, nowMs: number): Played {
+  const { approval: before, problems } = played;
+  const { verdict, approval } = decide(before, event, nowMs);
+  const isEnd = before.state.kind === 'waiting' && approval.state.kind !== 'waiting';
+  const isExecuted = event.kind === 'executed' && verdict === 'decided';
+  const isChangedWrongly = verdict !== 'decided' && verdict !== 'over' && approval !== before;
+  return {
+    approval,
+    decisions: played.decisions + (isEnd && approval.state.kind !== 'expired' ? 1 : 0),
+    executions: played.executions + (isExecuted ? 1 : 0),
+    problems: [
+      ...problems,
+      ...(isExecuted && othersOf(approval) < approval.needed ? ['executed without enough others'] : []),
+      ...(isChangedWrongly ? [`changed by what was ${verdict}`] : []),
+    ],
+  };
+}
+
+/** So many different people other than whoever asked have approved it in time. */
+function othersOf({ approvals, by, expiresAtMs }: Approval): number {
+  const inTime = approvals.filter((one) => one.atMs < expiresAtMs && one.by !== by);
+  return new Set(inTime.map((one) => one.by)).size;
+}
+
+function endProblems({ approval, decisions, executions, problems }: Played, nowMs: number): string[] {
   const last = decide(approval, { kind: 'due' }, fresh.expiresAtMs + nowMs).approval;
-  const end =
-    last.state.kind === 'approved' ? decide(last, { kind: 'stopped', why: 'late' }, nowMs).approval : last;
-  if (end.state.kind === 'waiting' || end.state.kind === 'approved') problems.push('never ends');
-  if (decisions > 1) problems.push(`${decisions} decisions`);
-  if (executions > 1) problems.push(`${executions} executions`);
-  return problems.map((problem) => `seed ${seed}: ${problem}`);
+  const stop: ApprovalEvent = { kind: 'stopped', why: 'late' };
+  const end = last.state.kind === 'approved' ? decide(last, stop, nowMs).approval : last;
+  const isOpen = end.state.kind === 'waiting' || end.state.kind === 'approved';
+  return [
+    ...problems,
+    ...(isOpen ? ['never ends'] : []),
+    ...(decisions > 1 ? [`${decisions} decisions`] : []),
+    ...(executions > 1 ? [`${executions} executions`] : []),
+  ];
 }
 
 function pick(which: number, by: string, termsHash: string): ApprovalEvent {

@@ -82,28 +82,36 @@ async function playKilled(
 }
 
 function judge(world: ApprovalWorld, what: What, end: Approval | undefined): string[] {
-  const done = { charge: world.bank.posts, card_email: world.emailChanges, redrive: world.redriven }[what];
-  const result = end?.state.kind === 'executed' ? end.state.result : '';
-  const isLost = result.startsWith('The service’s answer was lost');
-  const times = world.told.has('executed:1') ? 'told' : 'not told';
+  const decisions = [...world.audited.values()].filter((entry) => entry.what === 'decision').length;
   const wrongs: [boolean, string][] = [
     [end?.state.kind !== 'executed', `ends ${end?.state.kind}`],
-    // Delivering again is the same when it is done twice; and of an e-mail a lost call may never have left.
-    [what === 'charge' && done.length !== 1, `charged ${done.length} times`],
-    [
-      what === 'card_email' && (done.length > 1 || (done.length === 0 && !isLost)),
-      `changed ${done.length} times`,
-    ],
-    [what === 'redrive' && done.length === 0, 'not delivered again'],
-    [what === 'charge' && !world.bank.charges.has(reference), 'charged under another reference'],
     [end?.approvals.length !== 1, `${end?.approvals.length} approvals`],
-    [times !== 'told', 'its end is not told'],
-    [
-      [...world.audited.values()].filter((entry) => entry.what === 'decision').length !== 1,
-      'decision not audited once',
-    ],
+    [!world.told.has('executed:1'), 'its end is not told'],
+    [decisions !== 1, `${decisions} decisions audited`],
   ];
-  return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+  const result = end?.state.kind === 'executed' ? end.state.result : '';
+  return [
+    ...wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words),
+    ...doneWrongly(world, what, result),
+  ];
+}
+
+function doneWrongly(world: ApprovalWorld, what: What, result: string): string[] {
+  switch (what) {
+    case 'charge': {
+      const isOnce = world.bank.posts.join() === reference && world.bank.charges.has(reference);
+      return isOnce ? [] : [`charged as [${world.bank.posts.join()}]`];
+    }
+    case 'card_email': {
+      // A call that was marked and then lost may never have left.
+      const least = result.startsWith('The service’s answer was lost') ? 0 : 1;
+      const times = world.emailChanges.length;
+      return times >= least && times <= 1 ? [] : [`changed ${times} times`];
+    }
+    case 'redrive':
+      // Twice is the same as once.
+      return world.redriven.length > 0 ? [] : ['not delivered again'];
+  }
 }
 
 /** Killed at each point of the way from the click to the end; every so many on a store that is slow. */
@@ -155,6 +163,19 @@ describe.each(whats)('an approved %s killed at every await between the click and
   });
 });
 
+/** Its clock is its own: the records are handed over as they stand, ever later by ours. */
+const handOver: Recover = async (world, process, id) => {
+  for (let round = 0; round < 16; round += 1) {
+    world.clock.nowMs += minuteMs / 3;
+    for (const key of [`approval:${id}`, `charge:${id}`]) {
+      // oxlint-disable-next-line no-await-in-loop -- as a worker does
+      const entry = await world.store.read(key);
+      // oxlint-disable-next-line no-await-in-loop
+      if (entry) await process.workOn(entry);
+    }
+  }
+};
+
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: approvals killed on Redis, because redis-server is not installed.');
 describe.skipIf(missing)('an approval killed at every third await on Redis', () => {
@@ -169,19 +190,6 @@ describe.skipIf(missing)('an approval killed at every third await on Redis', () 
     connection?.close();
     await server?.stop();
   });
-
-  /** Its clock is its own: the records are handed over as they stand, ever later by ours. */
-  const handOver: Recover = async (world, process, id) => {
-    for (let round = 0; round < 16; round += 1) {
-      world.clock.nowMs += minuteMs / 3;
-      for (const key of [`approval:${id}`, `charge:${id}`]) {
-        // oxlint-disable-next-line no-await-in-loop -- as a worker does
-        const entry = await world.store.read(key);
-        // oxlint-disable-next-line no-await-in-loop
-        if (entry) await process.workOn(entry);
-      }
-    }
-  };
 
   it.each(whats)('is executed once: %s', { timeout: 120_000 }, async (what) => {
     let worlds = 0;

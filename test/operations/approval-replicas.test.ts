@@ -15,10 +15,11 @@ const chidi = 'U0CHIDI01';
 const times = 200;
 const atOnce = 20;
 
+const fail = () => Promise.reject(new Error('not asked'));
+
 /** One replica; `begun` is what all of them sent. */
 function replica(store: Store, begun: string[]) {
   const background: Promise<unknown>[] = [];
-  const fail = () => Promise.reject(new Error('not asked'));
   const approvals = createApprovals({
     store,
     sealer,
@@ -62,6 +63,20 @@ const approve =
     desk.approve({ id, by, termsHash });
 const refuse: Click = (desk, { id }) => desk.refuse({ id, by: chidi, reason: 'Not this one' });
 
+function who(approval: Approval): string | undefined {
+  return approval.state.kind === 'refused' ? approval.state.by : approval.approvals[0]?.by;
+}
+
+function expectOneDecision(all: readonly [DecideResult, DecideResult][]): void {
+  for (const results of all) {
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'over']);
+    const [decided, over] = results.toSorted((first) => (first.kind === 'decided' ? -1 : 1));
+    if (decided?.kind !== 'decided' || over?.kind !== 'over') throw new Error('neither decided nor over');
+    // Whoever came second is told who was first.
+    expect(who(over.approval)).toBe(who(decided.approval));
+  }
+}
+
 onBothStores('two approvers who click at once', (open) => {
   /** Two hundred requests, each clicked at once on both replicas, while both replicas' workers come by. */
   async function race(clicks: readonly [Click, Click], needed = 1) {
@@ -81,9 +96,9 @@ onBothStores('two approvers who click at once', (open) => {
       const results = await Promise.all([
         clicks[0](replicas[0].desk, asked),
         clicks[1](replicas[1].desk, asked),
-        ...replicas.map(async ({ work }) => {
+        ...replicas.map(async (replica) => {
           const entry = await one.read(approvalKey(id));
-          if (entry) await work(entry);
+          if (entry) await replica.work(entry);
         }),
       ]);
       return results.slice(0, 2) as [DecideResult, DecideResult];
@@ -96,20 +111,6 @@ onBothStores('two approvers who click at once', (open) => {
     await Promise.all(replicas.map(({ drained }) => drained()));
     const ends = await Promise.all(all.map((_, index) => replicas[0].desk.find(`pay-${index}`)));
     return { all, begun, ends };
-  }
-
-  function who(approval: Approval): string | undefined {
-    return approval.state.kind === 'refused' ? approval.state.by : approval.approvals[0]?.by;
-  }
-
-  function expectOneDecision(all: readonly [DecideResult, DecideResult][]): void {
-    for (const results of all) {
-      expect(results.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'over']);
-      const [decided, over] = results.toSorted((first) => (first.kind === 'decided' ? -1 : 1));
-      if (decided?.kind !== 'decided' || over?.kind !== 'over') throw new Error('neither decided nor over');
-      // Whoever came second is told who was first.
-      expect(who(over.approval)).toBe(who(decided.approval));
-    }
   }
 
   it(

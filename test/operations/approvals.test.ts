@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalKey, openApproval, sealApproval } from '../../src/operations/approval-record.ts';
-import { askToRedrive } from '../../src/operations/ask-to-redrive.ts';
 import { ada, bola, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
 import {
   expireMinutes,
@@ -195,24 +194,24 @@ describe('a charge that needs a second person', () => {
   });
 });
 
-describe('what was approved is judged again before it is done', () => {
-  /** Approved while nothing can be executed; then something changes, and the worker comes. */
-  async function approvedBefore(
-    world: ApprovalWorld,
-    change: (process: ApprovalProcess) => unknown,
-  ): Promise<Approval> {
-    world.standing = { kind: 'unknown' };
-    const process = startApprovals(world);
-    await approve(process, await asked(process));
-    expect(world.bank.posts).toEqual([]);
-    world.standing = { kind: 'known', roles: ['support-agent'] };
-    await change(process);
-    await process.workFor(10 * minuteMs);
-    const found = await process.approvals.find(reference);
-    if (!found) throw new Error('gone');
-    return found;
-  }
+/** Approved while nothing can be executed; then something changes, and the worker comes. */
+async function approvedBefore(
+  world: ApprovalWorld,
+  change: (process: ApprovalProcess) => unknown,
+): Promise<Approval> {
+  world.standing = { kind: 'unknown' };
+  const process = startApprovals(world);
+  await approve(process, await asked(process));
+  expect(world.bank.posts).toEqual([]);
+  world.standing = { kind: 'known', roles: ['support-agent'] };
+  await change(process);
+  await process.workFor(10 * minuteMs);
+  const found = await process.approvals.find(reference);
+  if (!found) throw new Error('gone');
+  return found;
+}
 
+describe('what was approved is judged again before it is done', () => {
   it('is done as soon as Slack can say again what whoever asked may do', async () => {
     const world = openApprovalWorld();
     expect((await approvedBefore(world, () => undefined)).state.kind).toBe('executed');
@@ -259,15 +258,15 @@ describe('what was approved is judged again before it is done', () => {
   });
 });
 
-describe('a card that rests after a decline', () => {
-  async function declinedOnce(world: ApprovalWorld): Promise<ApprovalProcess> {
-    const process = startApprovals(world);
-    await approve(process, await asked(process));
-    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'declined' } });
-    world.clock.nowMs += hourMs;
-    return process;
-  }
+async function declinedOnce(world: ApprovalWorld): Promise<ApprovalProcess> {
+  const process = startApprovals(world);
+  await approve(process, await asked(process));
+  expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'declined' } });
+  world.clock.nowMs += hourMs;
+  return process;
+}
 
+describe('a card that rests after a decline', () => {
   it('is charged all the same once somebody else lets it, and then only it', async () => {
     const world = openApprovalWorld('declined', [{ what: 'retry', needed: 1 }]);
     const process = startApprovals(world);
@@ -310,76 +309,5 @@ describe('a card that rests after a decline', () => {
     const process = await declinedOnce(openApprovalWorld('declined'));
     expect(await submit(process, 'V0SECOND1')).toMatchObject({ kind: 'refused', mayAskOverride: true });
     expect(await process.approvals.waiting()).toEqual([]);
-  });
-});
-
-describe('a change of a card’s e-mail that needs a second person', () => {
-  const change = {
-    tokenKey: 'canary-token',
-    card: {},
-    currentEmail: 'a@example.com',
-    newEmail: 'b@example.com',
-  };
-
-  async function begin(process: ApprovalProcess) {
-    const draft = await process.cardEmails.keepDraft(viewId, change);
-    const beginning = await process.cardEmails.begin({ viewId, draft, by: ada });
-    if (beginning.kind !== 'awaiting_approval') throw new Error(beginning.kind);
-    return { draft, approval: beginning.approval };
-  }
-
-  it('is asked of the service once, after the decision', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const { draft, approval } = await begin(process);
-    expect(approval.id).toMatch(/^apr-/);
-    expect(approval.shown).toMatchObject({ kind: 'card_email', newEmail: change.newEmail });
-    expect(await process.cardEmails.begin({ viewId, draft, by: ada })).toEqual({
-      kind: 'awaiting_approval',
-      approval,
-    });
-    expect(world.emailChanges).toEqual([]);
-    await approve(process, approval);
-    expect(world.emailChanges).toEqual([change.newEmail]);
-    expect(await process.approvals.find(approval.id)).toMatchObject({
-      state: { kind: 'executed', result: 'The e-mail was changed.' },
-    });
-  });
-
-  it('that the service did not make is stopped, and said to be', async () => {
-    const world = openApprovalWorld();
-    world.emailEnd = { kind: 'not_linked', message: undefined };
-    const process = startApprovals(world);
-    const { approval } = await begin(process);
-    await approve(process, approval);
-    expect((await process.approvals.find(approval.id))?.state).toMatchObject({
-      kind: 'stopped',
-      why: expect.stringContaining('nothing was changed'),
-    });
-  });
-});
-
-describe('delivering again what needs a second person', () => {
-  it('is asked about once while a request is open, and done once it is approved', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const deps = { approvals: process.gate, deliverAgain: () => Promise.reject(new Error('not asked')) };
-    const first = await askToRedrive(deps, 'C0ALERTS1', ada);
-    const again = await askToRedrive(deps, 'C0ALERTS1', bola);
-    expect(again).toEqual(first);
-    if (first.kind !== 'awaiting_approval') throw new Error(first.kind);
-    await approve(process, first.approval);
-    expect(world.redriven).toEqual(['C0ALERTS1']);
-    expect(await process.approvals.find(first.approval.id)).toMatchObject({
-      state: { kind: 'executed', result: '3 messages are on their way again.' },
-    });
-    expect(await askToRedrive(deps, 'C0ALERTS1', ada)).not.toEqual(first);
-  });
-
-  it('is done at once without a rule', async () => {
-    expect(await askToRedrive({ deliverAgain: async () => 2 }, 'C0ALERTS1', ada)).toEqual({
-      kind: 'again',
-      messages: 2,
-    });
   });
 });

@@ -19,6 +19,13 @@ const charge = {
 };
 const hash = termsHash(account, charge);
 
+const change = (currentEmail: string, newEmail: string): string =>
+  termsHash(account, {
+    kind: 'card_email',
+    card: 'f',
+    terms: { tokenKey: 't', card: {}, currentEmail, newEmail },
+  });
+
 describe('termsHash', () => {
   it('is SHA-256 in hex, and the same for the same terms, whatever the order of their fields', () => {
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
@@ -44,12 +51,6 @@ describe('termsHash', () => {
 
   it('changes with the account, and with each address of a change of e-mail', () => {
     expect(termsHash('1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21', charge)).not.toBe(hash);
-    const change = (currentEmail: string, newEmail: string): string =>
-      termsHash(account, {
-        kind: 'card_email',
-        card: 'f',
-        terms: { tokenKey: 't', card: {}, currentEmail, newEmail },
-      });
     // No two texts run into one another.
     expect(
       new Set([change('a@b.co', 'c@d.co'), change('a@b.co,c', '@d.co'), change('c@d.co', 'a@b.co')]).size,
