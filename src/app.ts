@@ -1,4 +1,5 @@
 import { tellMutes } from './app/alert-routes.ts';
+import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createHomes, type Homes } from './app/homes.ts';
@@ -51,6 +52,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const slack: Slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
+  const audit = createAuditTrail(outside, kept);
   const server = createHttpServer({
     log,
     routes: createRoutes(outside, { kept, slack, channels, houses, posts }),
@@ -70,7 +72,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, houses, homes, isPressed });
+      worker = startWork(outside, { store: kept.store, houses, homes, audit, isPressed });
+      audit.start();
       for (const { alarms, alerts } of houses) {
         alarms.watch.start();
         alerts.summaries.start();
@@ -86,6 +89,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await Promise.all(houses.map(({ approvals }) => approvals.drained()));
       await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
+      // The last one: whatever stops may still have something to say.
+      await audit.stop();
       await kept.close();
     },
   };

@@ -11,6 +11,9 @@ export type LogFields = {
   /** The name of the merchant account, where the bot has several. */
   account?: string;
   attempt?: number;
+  /** The number and the hash of the audit trail's last entry. */
+  auditHash?: string;
+  auditSeq?: number;
   channel?: string;
   code?: string;
   durationMs?: number;

@@ -22,6 +22,8 @@ const pages = [
   'docs/alerts.md',
   'docs/accounts.md',
   'docs/policy.md',
+  'docs/audit.md',
+  'docs/threat-model.md',
   'docs/command-line.md',
   'docs/performance.md',
   'docs/settings.md',

@@ -10,6 +10,7 @@ import { createChargePosts } from '../../src/operations/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/create-charge-desk.ts';
 import { createOpenCharges } from '../../src/operations/open-charges.ts';
 import { openFingerprint } from '../../src/operations/fingerprint.ts';
+import { noLimits } from '../../src/operations/limit-claims.ts';
 import { recoverCharge, type Room } from '../../src/operations/recover-charge.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import { createSealer } from '../../src/store/sealed.ts';
@@ -52,6 +53,7 @@ export function openStage(store: Store) {
       now,
       chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
     }),
+    limits: noLimits,
     openCharges,
     drafts: createChargeDrafts({ store, sealer }),
     agentCharges,

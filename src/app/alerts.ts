@@ -116,8 +116,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
     forPosts: {
-      read: (id) => cards.read(id),
-      join: (id, message) => cards.join(id, message),
+      ...cards,
       mark: (...message) => marks.ask(...message),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,

@@ -6,6 +6,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
+import type { StandingOf } from '../domain/standing.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
@@ -32,6 +33,7 @@ import type { Entry, Store } from '../store/store.ts';
 import { createBackground } from './background.ts';
 import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
+import { openLimits } from './limits.ts';
 import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -71,6 +73,7 @@ type ChargeParts = {
   wake: () => void;
   homeChanged: OpenHomes['changed'];
   approved: NonNullable<DeskDeps['approved']>;
+  standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
@@ -105,6 +108,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     wait: sleep,
     ...payments,
     cards,
+    limits: openLimits(outside, { kept, standingOf: parts.standingOf }),
     openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({

@@ -38,9 +38,13 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   if (name !== undefined && operatorCommands.includes(name)) {
     const screen = openScreen(line, false);
     return await runWith(line, screen, line.variables, async (outside) => {
-      const end = await runCommand(name, rest, outside);
-      // What it did is its data.
-      if (end.exitCode !== exitCodes.ok) return end;
+      let hasData = false;
+      const end = await runCommand(name, rest, outside, async (text) => {
+        hasData = true;
+        await screen.out(text);
+      });
+      // What it did is its data, where it has no other.
+      if (end.exitCode !== exitCodes.ok || hasData) return end;
       await screen.out(`${end.words}\n`);
       return { exitCode: end.exitCode, words: '' };
     });

@@ -12,6 +12,7 @@ import { createOutbox, type PostCounter } from './outbox.ts';
 import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
+import { createReveals } from './reveals.ts';
 import { createSharing } from './sharing.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
@@ -25,6 +26,7 @@ import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
+import { noAudit } from '../operations/no-audit.ts';
 import { rehearse } from '../operations/rehearse.ts';
 import type { ApprovalTelling } from '../operations/tell-approval.ts';
 import { createTestAlerts } from '../operations/send-test-alert.ts';
@@ -78,7 +80,14 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     tell: telling,
     hands: () => ({ charges, undelivered }),
   });
-  const charges = createCharges(outside, { ...known, approved, approvals: approvals.gate, ids, among });
+  const charges = createCharges(outside, {
+    ...known,
+    approved,
+    standingOf,
+    approvals: approvals.gate,
+    ids,
+    among,
+  });
   const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
@@ -169,6 +178,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     isMixed: config.merchant?.isMixed === true,
     desk: charges.desk,
     cardEmails: charges.cardEmails,
+    revealEmail: createReveals({ config, log, now }, { ...parts, audit: noAudit }),
     showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
     sharing: createSharing(kept, clients, parts.ids),
     ledger: charges.ledger,

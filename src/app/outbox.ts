@@ -23,6 +23,7 @@ import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
 import type { Approvals } from './approvals.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
@@ -71,12 +72,14 @@ type WorkParts = {
   houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[];
   /** A person has one Home, whatever accounts they work for. */
   homes: Pick<OpenHomes, 'work'>;
+  /** One for all accounts. */
+  audit: Pick<AuditTrail, 'kinds'>;
   isPressed: () => boolean;
 };
 
 /** The worker over the whole store: each record is the work of the account whose it is. */
 export function startWork({ config, log }: Outside, parts: WorkParts): Worker {
-  const { store, houses, homes, isPressed } = parts;
+  const { store, houses, homes, audit, isPressed } = parts;
   const ofAccounts = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     return outbox.kinds.map(({ prefix, work }) => ({
@@ -88,7 +91,7 @@ export function startWork({ config, log }: Outside, parts: WorkParts): Worker {
       },
     }));
   });
-  const kinds = [...ofAccounts, { prefix: homePrefix, work: homes.work }];
+  const kinds = [...ofAccounts, { prefix: homePrefix, work: homes.work }, ...audit.kinds];
   const leaseMs = config.workLeaseSeconds * 1_000;
   return startWorker({
     isPressed,
@@ -117,6 +120,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const leaseMs = config.workLeaseSeconds * 1_000;
   const deliver: DeliverDeps = {
     ...receiving,
+    ...keepsDetails(config),
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
@@ -163,6 +167,11 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     kinds,
     health: refusals.health,
   };
+}
+
+/** For how long an alert shows what it tells; absent: as long as it stands. */
+function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverDeps, 'detailsMs'> {
+  return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
 }
 
 /** Which channels Slack refused last, for health. */

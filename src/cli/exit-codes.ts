@@ -19,7 +19,7 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
   1: 'not done, for a reason that standard error tells, or because of a bug',
   2: 'the command was not understood; nothing was asked of anybody',
-  3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known',
+  3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known; audit: the trail is not whole',
   4: 'the service knows no such transaction or account, or nothing matches the filter',
   5: 'a setting is missing or wrong, or no playground runs here',
   6: 'no usable answer from the payments service or the store, or the list broke off; try again',

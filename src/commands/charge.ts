@@ -3,6 +3,7 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges } from '../slack/charge/charge-list.ts';
 import { chargeFields, chargeModal } from '../slack/charge/charge-modal.ts';
+import { homeLimits } from '../slack/charge/limit-words.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { chargeModals } from './charge/charge-modals.ts';
@@ -42,7 +43,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
     modals: chargeModals(deps),
     presses: chargePresses(deps),
     suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
-    home: (caller) => recent(deps, caller),
+    home: async (caller) => (await Promise.all([ownLimits(deps, caller), recent(deps, caller)])).flat(),
 
     async run(beginning, { openModal }) {
       await openModal(chargeModal({ ...formParts(deps), prefill: beginning }));
@@ -57,6 +58,10 @@ function parseBeginning([first, ...rest]: readonly string[]): Parsed<Beginning> 
   if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
   const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
   return problem(`${said} The card and everything else are asked for in a form.`);
+}
+
+async function ownLimits({ desk }: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {
+  return homeLimits(await desk.limitsOf(userId));
 }
 
 async function recent(deps: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {

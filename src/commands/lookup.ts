@@ -8,6 +8,7 @@ import { lookingUpMessage } from '../slack/transaction-message.ts';
 import { answerPresses, chooseModalOf } from './lookup/answer-modal.ts';
 import { isChannel, lookUp, parseQuestion, type LookupDeps, type Question } from './lookup/look-up.ts';
 import { prepareHere } from './lookup/look-up-here.ts';
+import { mayReveal, revealPress } from './lookup/reveal.ts';
 import { sharePresses } from './lookup/share.ts';
 
 export type { LookupDeps };
@@ -15,8 +16,9 @@ export type { LookupDeps };
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb: the verdict on one reference, with its proof. */
 export function lookupCommand(deps: LookupDeps): Command {
   async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
+    const may = mayReveal(deps, caller);
     const view = await whileWaiting(lookUp(deps, question), stillLooking(question.reference));
-    return answerMessage(view, isChannel(caller.channelId));
+    return answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
   }
   return defineCommand<Question>({
     verb: 'lookup',
@@ -27,7 +29,7 @@ export function lookupCommand(deps: LookupDeps): Command {
     effect: 'none',
     takesBareWords: true,
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
-    presses: [...answerPresses(deps), ...sharePresses(deps)],
+    presses: [...answerPresses(deps), ...sharePresses(deps), revealPress(deps)],
     modals: [chooseModalOf(deps)],
     shortcuts: [
       {

@@ -1,6 +1,6 @@
 import type { Merchant } from '../domain/merchant.ts';
 import { refuse } from '../slack/answer.ts';
-import type { Caller, Command, MayRun, Pressed } from '../slack/command.ts';
+import type { Command, MayRun, Pressed } from '../slack/command.ts';
 import {
   readMerchantChoice,
   withMerchantChoice,
@@ -9,7 +9,7 @@ import {
 } from '../slack/merchant-choice.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
 import { wordsModal } from '../slack/modals.ts';
-import { isChannel } from './lookup/look-up.ts';
+import { placedAt, placeOf } from '../slack/place.ts';
 import { merchantCommand } from './merchant-command.ts';
 
 export type ChoiceParts = {
@@ -25,9 +25,10 @@ export function withChoice(command: Command, merchant: Merchant, parts: ChoicePa
   const { choices } = parts;
   if (kept === undefined || choices.length === 1) return merchantCommand(command, merchant);
   const actionId = merchantIds(merchant).id(`choose_account_${verb}`);
-  const own = merchantCommand(command, merchant, (words, modal) =>
-    withMerchantChoice(modal, { actionId, choices, chosen: merchant.name, words }),
-  );
+  const own = merchantCommand(command, merchant, (words, modal, caller) => {
+    const place = placeOf(caller);
+    return withMerchantChoice(modal, { actionId, choices, chosen: merchant.name, words, place });
+  });
   const press = { actionId, press: (pressed: Pressed) => choose(pressed, { verb, kept }, parts) };
   return { ...own, presses: [...(own.presses ?? []), press] };
 }
@@ -38,11 +39,14 @@ async function choose(
   { verb, kept }: { verb: string; kept: readonly string[] },
   { mayRun, verbOf }: ChoiceParts,
 ): Promise<void> {
-  const { caller, view } = pressed;
+  const { view } = pressed;
   const choice = readMerchantChoice(pressed.value);
   const target = choice && verbOf(choice.name, verb);
-  const read = target?.prepare(choice?.words ?? []);
-  if (!view || !target || !read?.ok) return;
+  if (!view || !target) return;
+  const read = target.prepare(choice.words);
+  if (!read.ok) return;
+  // Another account's form is opened here, so the place is judged, for that account.
+  const caller = placedAt(choice.place, pressed.caller);
   const { permission } = read.value;
   const refusal =
     (await refuse(caller, target, mayRun)) ??
@@ -52,16 +56,11 @@ async function choose(
     return;
   }
   await read.value.run({
-    caller: { ...caller, ...channelOf(view.privateMetadata) },
+    caller,
     async openModal(modal) {
       await pressed.updateModal(withValues(modal, view.values, kept));
       return view.id;
     },
     whileWaiting: (work) => work,
   });
-}
-
-/** A press in a modal comes from no channel; the form that was opened for one says so. */
-function channelOf(privateMetadata: string): Pick<Caller, 'channelId'> {
-  return isChannel(privateMetadata) ? { channelId: privateMetadata } : {};
 }

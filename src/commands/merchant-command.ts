@@ -2,6 +2,7 @@ import { merchantPermission, type Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import {
   anyone,
+  type Caller,
   type Command,
   type Conversation,
   type MayRun,
@@ -15,8 +16,8 @@ import {
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
 import type { Modal } from '../slack/message.ts';
 
-/** Puts the choice of an account into the form that these words open. */
-export type OfferChoice = (words: readonly string[], modal: Modal) => Modal;
+/** Puts the choice of an account into the form that these words open for the caller. */
+export type OfferChoice = (words: readonly string[], modal: Modal, caller: Caller) => Modal;
 
 /**
  * The verb as one merchant account has it: its permission is asked for this account, and all that it shows bears the
@@ -65,7 +66,7 @@ export function merchantCommand(
     prepare(words) {
       const read = command.prepare(words);
       if (!read.ok) return read;
-      const offered = (modal: Modal): Modal => offer(words, modal);
+      const offered = (modal: Modal, caller: Caller): Modal => offer(words, modal, caller);
       return { ...read, value: preparedAt(ids, read.value, { permit, offered }) };
     },
   };
@@ -89,10 +90,12 @@ function permissionAt(merchant: Merchant, permission: Permission): Permission {
   return permission === anyone ? anyone : merchantPermission(permission, merchant);
 }
 
+type Offered = (modal: Modal, caller: Caller) => Modal;
+
 function preparedAt(
   ids: MerchantIds,
   prepared: Prepared,
-  { permit, offered }: { permit: (permission: Permission) => Permission; offered: (modal: Modal) => Modal },
+  { permit, offered }: { permit: (permission: Permission) => Permission; offered: Offered },
 ): Prepared {
   const { permission } = prepared;
   return {
@@ -105,14 +108,10 @@ function preparedAt(
   };
 }
 
-function conversationAt(
-  ids: MerchantIds,
-  conversation: Conversation,
-  offered: (modal: Modal) => Modal,
-): Conversation {
+function conversationAt(ids: MerchantIds, conversation: Conversation, offered: Offered): Conversation {
   return {
     caller: conversation.caller,
-    openModal: (modal) => conversation.openModal(offered(ids.modal(modal))),
+    openModal: (modal) => conversation.openModal(offered(ids.modal(modal), conversation.caller)),
     whileWaiting: (work, message) =>
       conversation.whileWaiting(
         work,

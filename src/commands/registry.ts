@@ -13,6 +13,7 @@ import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
 import { doubtCommand } from './doubt.ts';
 import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
+import { mayReveal, revealIfAllowed, revealPermission } from './lookup/reveal.ts';
 import { otpCommand } from './otp.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
 
@@ -53,13 +54,19 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
 
 /** What acts on the messages of alerts: on a card of its own, and on a storm’s digest. */
 function messageParts(deps: VerbDeps, actions: AlertCardActions & StormActions): AlertCardParts {
-  const { presses, modals } = alertCardParts({ ...deps, ...actions });
+  const { presses, modals } = alertCardParts({
+    ...deps,
+    ...actions,
+    mayReveal: (caller) => mayReveal(deps, caller),
+    reveal: (pressed, reference) => revealIfAllowed(deps, pressed, reference),
+  });
   return { presses: [...presses, ...stormPresses(actions)], modals };
 }
 
 /** What a role may be given besides `*`: the permissions that the verbs above ask for. */
 export const permissions: readonly Permission[] = [
   'lookup',
+  revealPermission,
   'charge',
   'otp',
   'link',

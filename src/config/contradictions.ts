@@ -1,6 +1,7 @@
 import { chargeLimits } from '../domain/charge-state.ts';
 import { routesCheck } from './alert-rules.ts';
 import { approvalsCheck } from './approval-checks.ts';
+import { limitsCheck } from './limit-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
@@ -60,6 +61,7 @@ export const contradictions: readonly SettingsCheck[] = [
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
   routesCheck,
   approvalsCheck,
+  limitsCheck,
   accountsCheck,
   credentialsCheck,
   refuse(
@@ -71,6 +73,11 @@ export const contradictions: readonly SettingsCheck[] = [
     ['chargeRetryForgetDays', 'chargeRetryWaitHours'],
     (config) => config.chargeRetryForgetDays * 24 < config.chargeRetryWaitHours,
     'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS, or a decline is forgotten while the card still rests after it.',
+  ),
+  refuse(
+    ['alertDetailsDays', 'webhookRememberDays'],
+    (config) => config.alertDetailsDays >= config.webhookRememberDays,
+    'ALERT_DETAILS_DAYS must be less than WEBHOOK_REMEMBER_DAYS, or an alert is forgotten before its message is edited down; 0 never does it.',
   ),
   refuse(
     ['webhookSignaturePreset', 'webhookSecrets'],

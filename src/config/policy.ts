@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { accountsSchema, merchantName } from './policy-accounts.ts';
 import { approvalsSchema } from './policy-approvals.ts';
-import { routesSchema } from './policy-routes.ts';
+import { limitsSchema } from './policy-limits.ts';
+import { routesSchema, timeZone } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
 
 const channelId = z
@@ -49,6 +50,7 @@ const role = z
       .describe(
         'There alone: channel ids, and the word `direct` for direct messages with the bot, its Home and shortcuts. Everywhere when absent.',
       ),
+    limits: limitsSchema.optional(),
   })
   .describe('Who may do what. Who is in no role may do nothing.');
 
@@ -74,6 +76,9 @@ export const policySchema = z
     accounts: accountsSchema(channelId).optional(),
     routes: routesSchema(channelId).optional(),
     daily_summary: dailySummarySchema(channelId).optional(),
+    timezone: timeZone
+      .optional()
+      .describe('Where a day of the limits begins: a name like Africa/Lagos. UTC when absent.'),
     approvals: approvalsSchema(channelId).optional(),
     roles: z.record(z.string(), role).default({}),
   })

@@ -43,10 +43,11 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'approvals', 'roles'];
+const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'timezone', 'approvals', 'roles'];
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   channels: ['alerts', 'successes', 'desk', 'ops'],
-  roles: ['users', 'groups', 'may', 'accounts', 'channels'],
+  roles: ['users', 'groups', 'may', 'accounts', 'channels', 'limits'],
+  limits: ['per_charge', 'per_agent_per_day', 'per_card_per_day'],
   accounts: ['name', 'account_id', 'parent_id', 'environment', 'base_url', 'label', 'colour', 'channels'],
   routes: [
     'name',
@@ -87,12 +88,16 @@ function keysNear(path: readonly PropertyKey[]): string[] {
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') {
-    const words = issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;
-    return [`${path}: ${at || 'the file'} ${words}.`];
+    return [`${path}: ${at || 'the file'} ${issueWords(issue)}.`];
   }
   return issue.keys.map((key) => {
     const nearest = nearestWord(key, keysNear(issue.path));
     const full = at ? `${at}.${key}` : key;
     return `${path}: ${full} is not a setting.${nearest ? ` Did you mean ${nearest}?` : ''}`;
   });
+}
+
+function issueWords(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing';
+  return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }

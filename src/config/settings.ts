@@ -93,6 +93,13 @@ export const settings = {
     '5',
   ),
 
+  alertDetailsDays: setting(
+    alerts,
+    'How many days an alert shows what it tells. Then its message is edited down to outcome and reference, without buttons, and customer, amount and reasons go from the bot’s record of it. Less than WEBHOOK_REMEMBER_DAYS; longer than a snooze (7) is wise. 0 never does it.',
+    wholeNumber(0, 364),
+    '14',
+  ),
+
   chargeRetryWaitHours: setting(
     charges,
     'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
@@ -175,6 +182,12 @@ export const settings = {
     store,
     'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front, and keep the old one: charges and saved cards are not sealed anew.',
     sealingKeys(),
+  ),
+  auditKeepDays: setting(
+    store,
+    'How long the audit trail is kept: once a day, blocks of entries that are all older are removed, and a signed record says which. 0 keeps it for ever.',
+    wholeNumber(0, 36_500),
+    '730',
   ),
   workLeaseSeconds: setting(
     store,

@@ -1,7 +1,9 @@
 import type { AlertCard } from './alert-card.ts';
-import type { Confirmation } from './confirmation.ts';
+import type { Check, Confirmation } from './confirmation.ts';
 import type { FailureKind } from './failure.ts';
+import type { Money } from './money.ts';
 import type { PaymentEvent } from './payment-event.ts';
+import { withoutUndefined } from './without-undefined.ts';
 
 /** Which of the spec's two environments a thing happened in; unmistakable on every surface. */
 export type Environment = 'live' | 'sandbox';
@@ -64,4 +66,32 @@ export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): 
     !lookup.evidence.status.holds &&
     lookup.transaction.status !== undefined
   );
+}
+
+/** What is left of an event once its details go: what happened, and to which order. */
+export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEvent): PaymentEvent {
+  const named = orderReference === undefined ? { orderId } : { orderReference };
+  return { kind, key, isErased: true, ...withoutUndefined(named) };
+}
+
+/** Never shown: whoever tells of an event without details tells no amount. */
+const noMoney: Money = { minor: 0, currency: '' };
+
+/** What a look-up said about the outcome and the order’s reference, without customer, money and words. */
+export function outcomeAlone(lookup: Lookup): Lookup {
+  if (!('transaction' in lookup)) return lookup;
+  const { status, orderReference } = lookup.transaction;
+  const transaction = withoutUndefined({ status, orderReference });
+  const evidence = {
+    status: holdsAlone(lookup.evidence.status),
+    reference: holdsAlone(lookup.evidence.reference),
+    amount: holdsAlone(lookup.evidence.amount),
+  };
+  return lookup.kind === 'confirmed'
+    ? { kind: 'confirmed', transaction, money: noMoney, evidence }
+    : { kind: 'not_confirmed', transaction, money: undefined, evidence };
+}
+
+function holdsAlone({ part, holds }: Check): Check {
+  return { part, holds, statement: '' };
 }

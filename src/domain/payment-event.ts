@@ -32,4 +32,6 @@ export type PaymentEvent = {
   savedCard?: SavedCard;
   /** Of a success that saves a card, once its token was taken out; see `CardSaved`. */
   cardSaved?: CardSaved;
+  /** Its details were taken away: what is left says what happened to which order. */
+  isErased?: true;
 };

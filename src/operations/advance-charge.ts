@@ -1,14 +1,17 @@
 import { step } from '../domain/charge.ts';
+import { countsForLimits } from '../domain/charge-limits.ts';
 import type { ChargeEvent, Effect } from '../domain/charge-state.ts';
 import type { Entry, Store } from '../store/store.ts';
 import {
   chargeKey,
   isOpen,
   keepUntilDue,
+  limitedOf,
   openCharge,
   sealCharge,
   type ChargeRecord,
 } from './charge-record.ts';
+import type { LimitClaims } from './limit-claims.ts';
 import type { OpenCharges } from './open-charges.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -16,6 +19,7 @@ export type AdvanceDeps = {
   store: Pick<Store, 'read' | 'write'>;
   sealer: Sealer;
   openCharges: Pick<OpenCharges, 'add' | 'drop'>;
+  limits: Pick<LimitClaims, 'count' | 'release'>;
   rememberMs: number;
   now: () => number;
 };
@@ -57,14 +61,28 @@ export async function advanceEntry(
   const stepped = step(record.intent, event, deps.now());
   if (!stepped) return undefined;
   const next = { ...record, intent: stepped.next };
-  const { reference } = stepped.next;
-  // On the list before it is open again, off it after it is concluded: it never lacks one.
-  if (!isOpen(record) && isOpen(next)) await deps.openCharges.add(reference);
+  await remember(deps, record, next);
   if (!(await writeCharge(deps, entry, next))) return 'lost';
   // Again: whoever concluded it a moment ago may have taken it off after our first.
-  if (!isOpen(record) && isOpen(next)) await deps.openCharges.add(reference).catch(() => undefined);
-  if (isOpen(record) && !isOpen(next)) await takeOff(deps, reference).catch(() => undefined);
+  await remember(deps, record, next).catch(() => undefined);
+  await forget(deps, record, next);
   return { record: next, effect: stepped.effect };
+}
+
+/** On the list of open charges, and counted by the limits, before it is open again; off them once it is concluded. */
+async function remember(deps: AdvanceDeps, before: ChargeRecord, next: ChargeRecord): Promise<void> {
+  if (!isOpen(before) && isOpen(next)) await deps.openCharges.add(next.intent.reference);
+  if (!counts(before) && counts(next)) await deps.limits.count(limitedOf(next));
+}
+
+/** What is not taken off now is found to have ended when it is next asked about. */
+async function forget(deps: AdvanceDeps, before: ChargeRecord, next: ChargeRecord): Promise<void> {
+  if (isOpen(before) && !isOpen(next)) await takeOff(deps, next.intent.reference).catch(() => undefined);
+  if (counts(before) && !counts(next)) await deps.limits.release(limitedOf(next)).catch(() => undefined);
+}
+
+function counts({ intent }: ChargeRecord): boolean {
+  return countsForLimits(intent.state);
 }
 
 /** Looked at again afterwards: an event may have opened it meanwhile. */

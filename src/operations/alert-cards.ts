@@ -59,6 +59,8 @@ export type AlertCards = {
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
   /** A further message of the card, in another channel; the first one's key follows from the id. */
   join(id: string, message: string): Promise<void>;
+  /** Forgets what was looked up anew: the alert's details go. Its state stays. */
+  erase(id: string): Promise<void>;
   /** Tells what is untold, and ends a snooze that is over. For work of the prefix `alertCardPrefix`. */
   work(entry: Entry): Promise<void>;
 };
@@ -87,8 +89,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
   /** A further channel may be told before the event's own record is there, and hold its alert for longer. */
   async function isKnown(id: string): Promise<boolean> {
-    const entry = (await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id));
-    return entry !== undefined;
+    return Boolean((await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id)));
   }
 
   async function find(id: string): Promise<FoundAlert | undefined> {
@@ -146,6 +147,8 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       const evidence = { lookup: await deps.lookUp(alert.event), atMs: deps.now() };
       // No answer takes nothing away from what is known.
       if (evidence.lookup.kind === 'unchecked') return { ...alert, evidence };
+      // Whoever asked is told; what was taken away does not come back.
+      if (alert.event.isErased) return { ...alert, evidence };
       const card = await change(id, (record) => ({ record: { ...record, evidence }, result: record.card }));
       deps.wake();
       return { ...alert, card, evidence };
@@ -156,8 +159,13 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       await change(id, (record) => judgeJoin(record, message));
     },
 
+    erase: (id) => change(id, judgeErase),
     work: (entry) => workOn(deps, entry),
   };
+}
+
+function judgeErase({ evidence, ...record }: CardRecord): { record?: CardRecord; result: void } {
+  return { ...(evidence ? { record } : {}), result: undefined };
 }
 
 function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {

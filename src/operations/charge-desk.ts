@@ -2,6 +2,7 @@ import type { Doubts } from './charges-in-doubt.ts';
 import type { EndedCard } from '../domain/alert-card.ts';
 import type { Approval } from '../domain/approval.ts';
 import type { CardRefusal, Twin } from '../domain/card-refusal.ts';
+import type { LimitRefusal, LimitVerdict, OwnLimits } from '../domain/charge-limits.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 
@@ -13,6 +14,8 @@ export type SubmitResult =
   /** `mayAskOverride`: the card only rests, and a second person may let it be charged all the same. */
   | { kind: 'refused'; refusal: CardRefusal; mayAskOverride?: true }
   | { kind: 'twin'; twin: Twin }
+  /** More than the person's roles let charge, by now: nothing was sent. */
+  | { kind: 'over_limit'; refusal: LimitRefusal }
   /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
   | { kind: 'awaiting_approval'; approval: Approval }
   /** What was to be made good has recovered meanwhile, or was closed: nothing was sent. */
@@ -69,6 +72,13 @@ export type ChargeDesk = {
   keepDraft(viewId: string, terms: ChargeTerms): Promise<string>;
   /** What was read back, for going back to it or for asking again. */
   readDraft(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
+  /**
+   * What the limits of this person's roles say of these terms now, so that nobody reads terms back that cannot be
+   * charged. Counts nothing: `submit` decides.
+   */
+  checkLimits(request: { viewId: string; terms: ChargeTerms; by: string }): Promise<LimitVerdict>;
+  /** The limits that hold for this person, and what is used of their day. */
+  limitsOf(userId: string): Promise<OwnLimits>;
   /** The card of the alert that a charge is to make good, if it has ended: then nothing is charged for it. */
   endedAlert(alert: string): Promise<EndedCard | undefined>;
   /**

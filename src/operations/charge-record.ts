@@ -4,6 +4,7 @@ import type { ChargeIntent } from '../domain/charge-state.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
+import type { LimitedCharge } from './limit-claims.ts';
 import type { Sealer } from './outbox.ts';
 
 /** A modal that shows the charge, and whose it is. */
@@ -87,6 +88,12 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries }: PendingOtp)
       event.kind === 'otp_answered' && event.submission === tries && event.answer.kind === 'wrong',
   );
   return { until, triesLeft, lastCode: isRefused ? 'refused' : 'unanswered' };
+}
+
+/** The charge as limits count it: whoever enters its code, it is its submitter's, on the day it was submitted. */
+export function limitedOf({ intent, card, by }: ChargeRecord): LimitedCharge {
+  const { reference, money, submittedAt } = intent;
+  return { reference, by, card, money, atMs: submittedAt };
 }
 
 /** Somebody has to wait for it, or to see to it. */

@@ -44,10 +44,15 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       await again(deps, work, { doubt: standing }, waitAll(outcome.retryAfterMs));
       return;
     case 'refused':
-      await concludeRefusal(deps, work, { channel, outcome, missed });
+      if (isLeftAsItIs(work.record, outcome)) await leave(deps, work, outcome);
+      else await concludeRefusal(deps, work, { channel, outcome, missed });
       return;
     case 'gone': {
       const { slackError } = outcome;
+      if (work.record.isErased) {
+        await leave(deps, work, outcome);
+        return;
+      }
       deps.log('info', 'the message or its thread is gone; posting anew', { ...about, slackError });
       const anew = afterGone(work);
       // A step that was told and taken away again is not told a second time.
@@ -63,6 +68,21 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       await concludeUnsure(deps, work, conclusion, outcome.cause);
       return;
   }
+}
+
+/** An old alert in a channel that takes no edits any more, an archived one perhaps: nothing waits for it, and nobody is told. */
+export function isLeftAsItIs({ isErased }: OutboxRecord, outcome: PostOutcome): boolean {
+  return isErased === true && outcome.kind === 'refused' && isOfPlace(outcome.about);
+}
+
+function isOfPlace(about: Extract<PostOutcome, { kind: 'refused' }>['about']): boolean {
+  return about === 'channel' || about === 'unclear';
+}
+
+async function leave(deps: ConcludeDeps, work: Work, { slackError }: { slackError: string }): Promise<void> {
+  const about = { key: work.entry.key, slackError };
+  deps.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
+  await finish(deps, work, { refused: undefined, misses: 0 }, 0);
 }
 
 /** How what is gone is told anew; undefined when it is not. */

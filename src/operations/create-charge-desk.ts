@@ -8,7 +8,7 @@ import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
 import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
-import { endedAlert, submitCharge } from './submit-charge.ts';
+import { checkLimits, endedAlert, submitCharge } from './submit-charge.ts';
 
 /** A modal that is long closed is not worth a call. */
 const mostViews = 5;
@@ -22,6 +22,8 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
   return {
     keepDraft: (viewId, terms) => deps.drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
+    checkLimits: (request) => checkLimits(deps, request),
+    limitsOf: (userId) => deps.limits.of(userId),
     endedAlert: (alert) => endedAlert(deps, alert),
     submit: (request) => submitCharge(deps, request),
     submitCode: (request) => submitCode(deps, request),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Undelivered } from '../domain/delivery.ts';
+import { outOfDetails } from './alert-age.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { readOutboxRecord, writeOutboxRecord } from './outbox.ts';
 
@@ -159,7 +160,8 @@ async function revive(
     const mended = { refused: undefined, misses: 0, redriven: true };
     const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, writeOutboxRecord(again), { delayMs })) return 'revived';
+    if (await store.write(entry, writeOutboxRecord(again), { delayMs, ...outOfDetails(entry, record) }))
+      return 'revived';
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { concludePost, type ConcludeDeps } from './conclude-post.ts';
+import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, hold, type Work } from './outbox-work.ts';
 import { prepare, type PrepareDeps, type Prepared } from './prepare-post.ts';
@@ -89,7 +89,7 @@ async function edit(
   { posted, message }: Extract<Prepared, { kind: 'edit' }>,
 ): Promise<void> {
   const outcome = await message.edit(posted.channel, posted.ts);
-  deps.report(posted.channel, outcome);
+  if (!isLeftAsItIs(work.record, outcome)) deps.report(posted.channel, outcome);
   const { digest: shown } = message;
   const { channel } = posted;
   await concludePost(deps, work, { channel, outcome, standing: undefined, doubt: undefined, shown });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { whyNotExecute } from '../domain/approval-decision.ts';
 import type { ApprovalTerms } from '../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
+import type { LimitKind, LimitRefusal } from '../domain/charge-limits.ts';
 import type { StandingOf } from '../domain/standing.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalRecord } from './approval-record.ts';
@@ -116,6 +117,8 @@ async function beginCharge(
       return executed('The charge was begun.');
     case 'refused':
       return stopped(refusalWords[result.refusal.kind]);
+    case 'over_limit':
+      return overLimit(result.refusal);
     case 'twin':
       return stopped('The same card was charged with the same amount meanwhile.');
     case 'alert_ended':
@@ -127,6 +130,26 @@ async function beginCharge(
       throw new Error('A charge that was approved was asked for as if it were not.');
   }
 }
+
+/** Four eyes lift no limit: what the requester could not have charged alone is not charged for them. */
+function overLimit(refusal: LimitRefusal): Done {
+  switch (refusal.kind) {
+    case 'unknown_standing':
+      return { kind: 'later' };
+    case 'no_role':
+      return stopped('Whoever asked may not charge any more.');
+    case 'currency':
+      return stopped(`The roles of whoever asked do not let them charge ${refusal.currency} any more.`);
+    case 'over':
+      return stopped(`It is more than the limits of whoever asked leave ${overWords[refusal.limit]}.`);
+  }
+}
+
+const overWords: Record<LimitKind, string> = {
+  per_charge: 'for one charge',
+  per_agent_per_day: 'for their day',
+  per_card_per_day: 'for this card’s day',
+};
 
 const refusalWords = {
   resting: 'The card rests after a decline.',

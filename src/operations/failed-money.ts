@@ -11,7 +11,7 @@ export async function moneyOfFailure(
   lookUp: (event: PaymentEvent) => Promise<Lookup>,
   { event, evidence }: FoundAlert,
 ): Promise<Money | 'unchecked' | undefined> {
-  const known = evidence && moneyOfRecord(evidence.lookup);
+  const known = evidence && !event.isErased ? moneyOfRecord(evidence.lookup) : undefined;
   if (known) return known;
   const { amountMinor: minor, currency } = event;
   if (minor !== undefined && currency !== undefined) return { minor, currency };

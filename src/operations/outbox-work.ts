@@ -1,4 +1,5 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import { detailsLane, outOfDetails, restOf, type AlertAgeDeps } from './alert-age.ts';
 import type { RecordStore } from './change-record.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
@@ -6,10 +7,10 @@ import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
 
-export type WorkDeps = { store: Pick<Store, 'read' | 'write'>; rememberMs: number };
+export type WorkDeps = AlertAgeDeps & { store: Pick<Store, 'read' | 'write'> };
 
 /** Also to take a dead letter off their list. */
-export type FinishDeps = WorkDeps & { store: RecordStore; now: () => number };
+export type FinishDeps = WorkDeps & { store: RecordStore };
 
 type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 
@@ -19,6 +20,8 @@ export const paceMs = 1_000;
 /** An edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
 const shortestDigestPaceMs = 3_000;
 const longestDigestPaceMs = 15_000;
+/** Leaves most of that to the messages that people wait for. */
+const detailsPaceMs = 3_000;
 
 /**
  * Goes on holding the record, with a change, for as long as the lease given. Undefined when somebody else has
@@ -52,12 +55,19 @@ export function again(deps: WorkDeps, work: Work, change: Change, options: Write
  * same change: what is known of its post must never be lost, or it would be posted twice.
  */
 export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = paceMs): Promise<boolean> {
-  const ttlMs = work.record.rememberMs ?? deps.rememberMs;
   return conclude(deps, work, (stored) =>
     // Whatever else it says by now was written over our `leaving`, because the charge went on.
     stored.progress && stored.progress.kind !== 'leaving'
-      ? { record: change, progress: { kind: 'waiting' }, options: { delayMs: pauseMs, pauseMs } }
-      : { record: change, progress: { kind: 'done' }, options: { ttlMs, pauseMs } },
+      ? {
+          record: change,
+          progress: { kind: 'waiting' },
+          options: { delayMs: pauseMs, pauseMs, ...outOfDetails(work.entry, stored) },
+        }
+      : {
+          record: change,
+          progress: { kind: 'done' },
+          options: { ...restOf(deps, { ...stored, ...change }), pauseMs },
+        },
   );
 }
 
@@ -83,6 +93,7 @@ export async function finishPosted(
 
 /** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
 function paceOf({ entry, record }: Work): number {
+  if (entry.lane === detailsLane) return detailsPaceMs;
   if (record.kind !== 'digest') return paceMs;
   return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 100);
 }
@@ -151,6 +162,6 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
     }
     const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, waiting, { delayMs: 0 })) return true;
+    if (await store.write(entry, waiting, { delayMs: 0, ...outOfDetails(entry, record) })) return true;
   }
 }

@@ -105,6 +105,8 @@ const outboxRecord = z.object({
   unthreaded: z.boolean().optional(),
   /** Of an alert: a storm’s digest tells it, and no message of its own does; whether that digest counts it yet. */
   digest: z.object({ storm: z.string(), isCounted: z.boolean() }).optional(),
+  /** Of an alert: what it told of customer and money is gone from here, and its message says its outcome and reference alone. */
+  isErased: z.boolean().optional(),
   /** How long it is remembered once told; absent: as long as an alert. */
   rememberMs: z.number().optional(),
 });

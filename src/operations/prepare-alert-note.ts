@@ -3,7 +3,7 @@ import type { Alert, Lookup } from '../domain/alert.ts';
 import { openAlertNote, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
-import { alertOf } from './prepare-alert.ts';
+import { alertOf } from './alert-of.ts';
 import type { PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */

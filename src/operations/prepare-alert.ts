@@ -12,13 +12,14 @@ import { withoutUndefined } from '../domain/without-undefined.ts';
 import { logOnce } from './log-once.ts';
 import {
   alertKey,
-  historyKey,
   openEvent,
   openEvidence,
   sealEvidence,
   type Evidence,
   type OutboxRecord,
 } from './outbox.ts';
+import { prepareOldAlert } from './old-alert.ts';
+import { alertOf } from './alert-of.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
@@ -34,6 +35,8 @@ export type CardsForPosts = {
   mark(id: string, message: string, ts: string | undefined): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
+  erase(id: string): Promise<void>;
   /** Whether a saved card of this customer is remembered. */
   knowsCardOf(email: string): Promise<boolean>;
 };
@@ -51,7 +54,8 @@ const lateMs = 60_000;
 export async function prepareAlert(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
-  if (record.untold) return await logAlone(deps, work, event);
+  const notTold = await prepareUntold(deps, work, event);
+  if (notTold) return notTold;
   const kept = openEvidence(deps.sealer, entry.key, record);
   const says = record.digest?.isCounted === true || kept !== undefined || isEnough(deps, work, event);
   if (says) {
@@ -154,6 +158,16 @@ async function routeLater(
   return { kind: 'settled' };
 }
 
+/** What is not to be told: what no channel gets, and what was told so long ago that its details go. */
+async function prepareUntold(
+  deps: PrepareDeps,
+  work: Work,
+  event: PaymentEvent,
+): Promise<Prepared | undefined> {
+  const { untold } = work.record;
+  return untold ? await logAlone(deps, work, event) : await prepareOldAlert(deps, work, event);
+}
+
 /** Nobody is told, so nobody asks the service about it either. */
 async function logAlone(deps: PrepareDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
   await deps.logEvent(event, work.record.receivedAtMs);
@@ -237,25 +251,6 @@ export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | u
 
 function namesPeople(card: AlertCard): boolean {
   return handlersOf(card).length > 0 || card.kind === 'closed';
-}
-
-/** What is told of the event, but for its card and its route. */
-export function alertOf(
-  { environment, account, canListCards }: PrepareDeps,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  lookup: Lookup,
-): Alert {
-  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
-  const { receivedAtMs } = record;
-  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
-  return canListCards ? { ...alert, canListCards } : alert;
-}
-
-/** The service's own record names the order, also where the event could not. */
-function provenReference(lookup: Lookup): { orderReference?: string } {
-  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
-  return found === undefined ? {} : { orderReference: found };
 }
 
 /**

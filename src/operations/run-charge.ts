@@ -5,6 +5,7 @@ import type {
   OtpSubmission,
   SavedCardCharge,
 } from '../domain/charge-answer.ts';
+import { countsForLimits } from '../domain/charge-limits.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import { findingOf, type ChargeEvent, type Effect, type Finding, type Told } from '../domain/charge-state.ts';
@@ -18,7 +19,7 @@ import type { Transaction } from '../domain/transaction.ts';
 import type { Log, LogFields } from '../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';
 import type { CardHistory } from './card-history.ts';
-import { chargeKey, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
+import { chargeKey, limitedOf, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { insist } from './insist.ts';
 
 /** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
@@ -181,10 +182,13 @@ function hasEvent({ intent }: ChargeRecord): boolean {
   return intent.history.some(({ event }) => event.kind === 'payment_success');
 }
 
-async function settleCard(deps: RunDeps, { intent, card }: ChargeRecord): Promise<void> {
+async function settleCard(deps: RunDeps, record: ChargeRecord): Promise<void> {
+  const { intent, card } = record;
   const { state, reference } = intent;
   switch (state.kind) {
     case 'approved':
+      // A correction: whatever raced when it was taken off, by now it counts.
+      if (intent.told.some((kind) => !countsForLimits({ kind }))) await deps.limits.count(limitedOf(record));
       return await deps.cards.settle(card, reference, 'approved');
     case 'declined': {
       const outcome = isThreeDSecure(state.why, deps.threeDSecureWords) ? 'three_d_secure' : 'declined';

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { endsCard, type EndedCard } from '../domain/alert-card.ts';
 import { step } from '../domain/charge.ts';
+import type { LimitVerdict } from '../domain/charge-limits.ts';
 import { chargeReference } from '../domain/charge-reference.ts';
 import type { ChargeTerms } from '../domain/charge-terms.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
@@ -14,12 +15,14 @@ import type { ApprovalGate } from './approval-desk.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
 import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
+import type { LimitClaims } from './limit-claims.ts';
 import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
 import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
 
-export type SubmitDeps = Omit<RunDeps, 'store' | 'cards'> & {
+export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   cards: CardHistory;
+  limits: LimitClaims;
   drafts: ChargeDrafts;
   agentCharges: AgentCharges;
   fingerprint: (tokenKey: string) => Promise<string>;
@@ -85,8 +88,13 @@ export async function submitApproved(deps: SubmitDeps, charge: ApprovedCharge): 
 
 async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
   const { reference, terms, card, by, viewId } = charge;
+  const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
+  if (limit.kind !== 'claimed') return { kind: 'over_limit', refusal: limit.refusal };
   const claimed = await deps.cards.claim(claimOf(charge));
-  if (claimed.kind !== 'claimed') return claimed;
+  if (claimed.kind !== 'claimed') {
+    await limit.release();
+    return claimed;
+  }
   return await begin(deps, { reference, terms, card, by, viewId, nowMs });
 }
 
@@ -99,7 +107,7 @@ function claimOf({ reference, terms, card, by, despite, overridesRest }: Approve
  * looked at first, and neither claimed nor changed.
  */
 async function askForApproval(
-  { approvals, cards }: SubmitDeps,
+  { approvals, cards, limits, now }: SubmitDeps,
   given: ApprovedCharge,
   { override }: SubmitRequest,
 ): Promise<SubmitResult | undefined> {
@@ -110,6 +118,9 @@ async function askForApproval(
   const { terms, by, reference: id } = charge;
   const need = approvals?.needFor({ kind: 'charge', money: terms.money, ...overriding });
   if (!approvals || !need) return undefined;
+  const limited = { reference: id, by, card: charge.card, money: terms.money, atMs: now() };
+  const limit = await limits.check(limited);
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
   const verdict = await cards.judge(claimOf(charge));
   if (verdict.kind !== 'claimed') return verdict;
   const { by: _by, ...kept } = charge;
@@ -122,6 +133,21 @@ function withOverride({ approvals }: SubmitDeps, result: SubmitResult): SubmitRe
   const mayAsk =
     result.kind === 'refused' && result.refusal.kind === 'resting' && approvals?.needFor({ kind: 'retry' });
   return mayAsk ? { ...result, mayAskOverride: true } : result;
+}
+
+/** See `ChargeDesk.checkLimits`. */
+export async function checkLimits(
+  deps: Pick<SubmitDeps, 'limits' | 'fingerprint' | 'now'>,
+  { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
+): Promise<LimitVerdict> {
+  const card = await deps.fingerprint(terms.tokenKey);
+  return await deps.limits.check({
+    reference: referenceOf(viewId),
+    by,
+    card,
+    money: terms.money,
+    atMs: deps.now(),
+  });
 }
 
 /** See `ChargeDesk.endedAlert`. */

@@ -50,7 +50,7 @@ export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard)
   }
 }
 
-type CardMessage = { key: string; channel: string; lane: string };
+type CardMessage = { key: string; channel: string };
 
 /** The messages that tell a card, and the storms whose digests do in place of one. */
 async function readMessages(
@@ -62,9 +62,9 @@ async function readMessages(
   return {
     about: read[0]?.entry.key,
     digests: read.flatMap(({ record: { digest } }) => (digest ? [digest.storm] : [])),
-    messages: read.flatMap(({ entry: { key, lane }, record: { channel, digest } }) =>
+    messages: read.flatMap(({ entry: { key }, record: { channel, digest } }) =>
       // Without a channel it is no message: the event was routed to others.
-      digest || channel === '' ? [] : [{ key, channel, lane }],
+      digest || channel === '' ? [] : [{ key, channel }],
     ),
   };
 }
@@ -77,14 +77,14 @@ function addressees(step: CardStep, card: AlertCard): string[] {
 
 async function storeNote(
   deps: TellCardDeps,
-  { key: parent, channel, lane }: CardMessage,
+  { key: parent, channel }: CardMessage,
   number: number,
   step: CardStep,
 ): Promise<void> {
   const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
   const body: AlertNoteBody = { parent, step };
   // It is edited once: then it names whom a new message would ping.
-  await storeMessage(deps, key, { kind: 'alert_note', channel, lane, body, progress: { kind: 'waiting' } });
+  await storeMessage(deps, key, { kind: 'alert_note', channel, body, progress: { kind: 'waiting' } });
 }
 
 /** About any of the card's messages that is still kept. */

@@ -83,7 +83,7 @@ roles:
     may: [lookup, charge, otp, link, card-email, cards, doubt, terminals, accounts]
   lead:
     users: [${users.lead}]
-    may: [lookup, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
+    may: [lookup, reveal, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]

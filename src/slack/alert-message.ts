@@ -22,20 +22,22 @@ export const alertEventType = 'payops_alert';
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
  * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
- * first, and one that has ended loses its details and buttons: they are in the thread. Pings nobody but whom
- * its route calls.
+ * first, and one that has ended loses its details and buttons: they are in the thread. One whose details were
+ * taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const blocks: MessageBlock[] = [
-    block,
-    ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
-    ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
-    placeOf(alert),
-    ...(card ? cardFoot(card) : []),
-    ...buttons(alert),
-  ];
+  const blocks: MessageBlock[] = event.isErased
+    ? [block, placeOf(alert)]
+    : [
+        block,
+        ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
+        ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
+        placeOf(alert),
+        ...(card ? cardFoot(card) : []),
+        ...buttons(alert),
+      ];
   return {
     text,
     blocks,
@@ -78,9 +80,12 @@ export function placeOf(alert: Alert): ContextBlock {
   });
 }
 
-function buttons({ event: { orderReference }, card }: Alert): ActionsBlock[] {
+function buttons(alert: Alert): ActionsBlock[] {
+  const { event, card } = alert;
+  const { orderReference } = event;
   if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
-  return cardButtons(card, orderReference !== undefined && parseOrderReference(orderReference).ok);
+  const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
+  return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
 }
 
 function recordOf(lookup: Lookup): Transaction | undefined {
@@ -172,13 +177,16 @@ export const uncheckedWords: Record<FailureKind, string> = {
   malformed: 'its answer could not be read',
 };
 
-function details({ event, lookup }: Alert): string[] {
+function details(alert: Alert): string[] {
+  const { event, lookup } = alert;
   const reference = event.orderReference;
-  return [
-    amountWords(event, 'money' in lookup ? lookup.money : undefined),
-    customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail),
-    reference === undefined ? 'no reference' : referenceWord(reference),
-  ];
+  const named = reference === undefined ? 'no reference' : referenceWord(reference);
+  if (event.isErased) return [named];
+  return [amountWords(event, 'money' in lookup ? lookup.money : undefined), customerOf(alert), named];
+}
+
+function customerOf({ event, lookup }: Alert): string {
+  return customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail);
 }
 
 /** The looked-up amount; else the signed event's, labelled so. */

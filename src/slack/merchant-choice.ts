@@ -1,20 +1,28 @@
 import type { ActionsBlock, InputBlock, StaticSelect } from '@slack/types';
+import { isJsonObject } from '../domain/json-pointer.ts';
 import { plainText } from './blocks.ts';
 import type { ViewValues } from './command.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
 
-/** An account to choose, and what makes its form: the words that were typed after the verb. */
+/** An account to choose, and what people call it. */
 export type MerchantChoice = { name: string; label: string };
 
 /** The form with the choice of an account above everything else: choosing another opens that one’s form in its place. */
 export function withMerchantChoice(
   modal: Modal,
-  parts: { actionId: string; choices: readonly MerchantChoice[]; chosen: string; words: readonly string[] },
+  parts: {
+    actionId: string;
+    choices: readonly MerchantChoice[];
+    chosen: string;
+    /** What was typed after the verb, and where: the other account's form is made of it. */
+    words: readonly string[];
+    place?: string | undefined;
+  },
 ): Modal {
   const options = parts.choices.map(({ name, label }) => ({
     text: plainText(label, limits.optionText),
-    value: choiceValue(name, parts.words),
+    value: choiceValue(name, parts),
   }));
   const initial = options[parts.choices.findIndex(({ name }) => name === parts.chosen)];
   const element: StaticSelect = {
@@ -28,19 +36,26 @@ export function withMerchantChoice(
   return { ...modal, blocks: [block, ...modal.blocks] };
 }
 
+type Chosen = { name: string; words: readonly string[]; place?: string };
+
 /** Words that are too long for a choice are dropped: the form asks for them. */
-function choiceValue(name: string, words: readonly string[]): string {
-  const whole = JSON.stringify([name, ...words]);
-  return whole.length <= limits.optionValue ? whole : JSON.stringify([name]);
+function choiceValue(
+  name: string,
+  { words, place }: { words: readonly string[]; place?: string | undefined },
+): string {
+  const at = place === undefined ? [] : [{ at: place }];
+  const whole = JSON.stringify([name, ...words, ...at]);
+  return whole.length <= limits.optionValue ? whole : JSON.stringify([name, ...at]);
 }
 
 /** Undefined for a value that is not ours. */
-export function readMerchantChoice(value: string): { name: string; words: readonly string[] } | undefined {
+export function readMerchantChoice(value: string): Chosen | undefined {
   try {
     const read: unknown = JSON.parse(value);
     if (!Array.isArray(read)) return undefined;
     const [name, ...words] = read.filter((one) => typeof one === 'string');
-    return name === undefined ? undefined : { name, words };
+    const at: unknown = read.find(isJsonObject)?.['at'];
+    return name === undefined ? undefined : { name, words, ...(typeof at === 'string' ? { place: at } : {}) };
   } catch {
     return undefined;
   }

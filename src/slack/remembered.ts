@@ -22,6 +22,11 @@ const freshMs = 10 * 60_000;
 /** How old an answer may be when Slack cannot be asked. */
 const usableMs = 24 * 60 * 60_000;
 
+/** More people than press in ten minutes. */
+const mostHeld = 1_000;
+
+type Kept<Value> = { value: Value; atMs: number };
+
 /**
  * Answers of Slack that hold for ten minutes, and for a day while Slack is away. `prefix` stands before each key,
  * `what` in the log; `ask` throws what Slack answers with.
@@ -31,20 +36,40 @@ export function createRemembered<Value>(
   about: { prefix: string; what: string; ask: (name: string) => Promise<Value> },
 ): Remembered<Value> {
   const asking = new Map<string, Promise<Asked<Value>>>();
+  /** This process's own, so that a cache that is away costs no call for each question. */
+  const own = new Map<string, Kept<Value>>();
 
-  async function kept(name: string): Promise<{ value: Value; atMs: number } | undefined> {
+  /** The newest there is, of this process or of all replicas. */
+  async function kept(name: string): Promise<Kept<Value> | undefined> {
+    const mine = own.get(name);
+    if (mine && isFresh(mine)) return mine;
+    const shared = await read(name);
+    if (!shared || (mine && mine.atMs >= shared.atMs)) return mine;
+    hold(name, shared);
+    return shared;
+  }
+
+  async function read(name: string): Promise<Kept<Value> | undefined> {
     try {
       const text = await deps.cache.get(about.prefix + name);
-      return text === undefined ? undefined : (JSON.parse(text) as { value: Value; atMs: number });
+      return text === undefined ? undefined : (JSON.parse(text) as Kept<Value>);
     } catch {
       // A miss: Slack is asked instead.
       return undefined;
     }
   }
 
+  function hold(name: string, answer: Kept<Value>): void {
+    const oldest = own.size < mostHeld ? undefined : own.keys().next().value;
+    if (oldest !== undefined) own.delete(oldest);
+    own.set(name, answer);
+  }
+
   async function keep(name: string, value: Value): Promise<void> {
+    const answer = { value, atMs: deps.now() };
+    hold(name, answer);
     try {
-      await deps.cache.set(about.prefix + name, JSON.stringify({ value, atMs: deps.now() }), usableMs);
+      await deps.cache.set(about.prefix + name, JSON.stringify(answer), usableMs);
     } catch (error) {
       deps.log('warn', `${about.what} could not be cached`, {}, error);
     }

@@ -1,3 +1,4 @@
+import type { Button } from '@slack/types';
 import type { Environment } from '../domain/alert.ts';
 import type { Confirmation } from '../domain/confirmation.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -16,6 +17,7 @@ import {
   word,
 } from './evidence.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
+import { revealButton } from './reveal-message.ts';
 
 export type TransactionView = {
   reference: OrderReference;
@@ -32,9 +34,19 @@ export type TransactionView = {
  * What one look-up found, with its proof. *Paid (confirmed)* stands here only for a `confirmed` verdict; not
  * confirmed says which part does not hold and is never called failed; not found is an answer, not an error.
  */
-export function transactionMessage(view: TransactionView): SlackMessage {
+export function transactionMessage(view: TransactionView, mayReveal = false): SlackMessage {
   const { text, blocks } = transactionParts(view);
-  return { text, blocks: [...blocks, ...lookUpButton('Refresh', view.reference, view.amountMinor)] };
+  const reveal = mayReveal ? revealButtonOf(view) : [];
+  const buttons = lookUpButton('Refresh', view.reference, view.amountMinor).map((row) => {
+    return { ...row, elements: [...row.elements, ...reveal] };
+  });
+  return { text, blocks: [...blocks, ...buttons] };
+}
+
+/** For whoever may read the customer's e-mail in full; none where the record names no customer. */
+export function revealButtonOf({ confirmation, reference }: TransactionView): Button[] {
+  const email = confirmation.kind === 'not_found' ? undefined : confirmation.transaction.customerEmail;
+  return email?.trim() ? [revealButton(reference)] : [];
 }
 
 /** The same without its buttons, as every surface shows it. */

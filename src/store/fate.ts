@@ -1,3 +1,5 @@
+import type { Entry, WriteOptions } from './store.ts';
+
 /** What a call makes of a record: work that is due after a while, memory that may expire, or work still held. Whole milliseconds. */
 export type Fate = Birth | { kind: 'held'; holdMs: number };
 
@@ -32,4 +34,10 @@ export function checkTake(leaseMs: number, max: number): { leaseMs: number; max:
   if (!Number.isSafeInteger(max) || max < 1)
     throw new RangeError(`max must be a whole number from 1, not ${max}.`);
   return { leaseMs: lease, max };
+}
+
+/** The entry as it stands once it was written. */
+export function written(entry: Entry, value: string, version: number, options: WriteOptions): Entry {
+  const { lane = entry.lane } = options.holdMs === undefined ? options : {};
+  return { ...entry, value, version, lane };
 }

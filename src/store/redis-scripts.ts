@@ -89,9 +89,9 @@ if not found[1] then return false end
 return found
 `);
 
-/** ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none). The new version, or 0 when refused. */
+/** ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none), lane (empty: it stays). The new version, or 0 when refused. */
 export const writeScript = script(`
-local key, version, value, delay, ttl, pause, hold = unpack(ARGV)
+local key, version, value, delay, ttl, pause, hold, moved_to = unpack(ARGV)
 local record = record_of(key)
 local found = redis.call('HMGET', record, 'version', 'lane', 'lease')
 if found[1] ~= version then return 0 end
@@ -107,10 +107,12 @@ if hold ~= '' then
   return held
 end
 local written = new_version()
-redis.call('HSET', record, 'value', value, 'version', written, 'lane', lane)
+local next_lane = moved_to ~= '' and moved_to or lane
+redis.call('HSET', record, 'value', value, 'version', written, 'lane', next_lane)
 redis.call('HDEL', record, 'lease')
+if next_lane ~= lane then redis.call('ZREM', work_of(lane), key) end
 if delay ~= '' then
-  redis.call('ZADD', work_of(lane), after(delay), key)
+  redis.call('ZADD', work_of(next_lane), after(delay), key)
   redis.call('PERSIST', record)
 else
   redis.call('ZREM', work_of(lane), key)
@@ -124,6 +126,7 @@ if pause ~= '' then
   redis.call('HSET', state, 'pause_until', whole(pause_until))
 end
 settle(lane)
+if next_lane ~= lane and delay ~= '' then settle(next_lane) end
 return written
 `);
 

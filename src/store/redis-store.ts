@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
-import { checkTake, readFate, wholeMs, type Fate } from './fate.ts';
+import { checkTake, readFate, wholeMs, written, type Fate } from './fate.ts';
 import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
-import type { Entry, Store } from './store.ts';
+import type { Entry, Store, WriteOptions } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
@@ -66,12 +66,9 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       return toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 });
     },
     async write(entry, value, writeOptions = {}) {
-      const [delay, ttl, hold] = timesOf(readFate(writeOptions));
-      const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
-      const pause = pauseMs === 0 ? '' : String(pauseMs);
-      const args = [entry.key, String(entry.version), value, delay, ttl, pause, hold];
+      const args = [entry.key, String(entry.version), value, ...changeOf(writeOptions)];
       const version = Number(await run(writeScript, ...args));
-      return version === 0 ? undefined : { ...entry, value, version };
+      return version === 0 ? undefined : written(entry, value, version, writeOptions);
     },
     async take(leaseMs, max = 1) {
       const request = checkTake(leaseMs, max);
@@ -143,6 +140,13 @@ function timesOf(fate: Fate): [delay: string, ttl: string, hold: string] {
   if (fate.kind === 'held') return ['', '', String(fate.holdMs)];
   if (fate.kind === 'work') return [String(fate.delayMs), '', ''];
   return ['', fate.ttlMs === undefined ? '' : String(fate.ttlMs), ''];
+}
+
+/** Delay, ttl, pause, hold and lane, as the script takes them. */
+function changeOf(options: WriteOptions): string[] {
+  const [delay, ttl, hold] = timesOf(readFate(options));
+  const pauseMs = wholeMs('pauseMs', options.pauseMs ?? 0);
+  return [delay, ttl, pauseMs === 0 ? '' : String(pauseMs), hold, options.lane ?? ''];
 }
 
 function toEntry(fields: Record<keyof Entry, unknown>): Entry {

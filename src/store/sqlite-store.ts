@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { checkTake, readBirth, readFate, wholeMs, type Birth, type Fate } from './fate.ts';
+import { checkTake, readBirth, readFate, wholeMs, written, type Birth, type Fate } from './fate.ts';
 import { createGroupCommit, type Turn } from './group-commit.ts';
 import { openStoreFile } from './sqlite-file.ts';
 import type { Entry, Store } from './store.ts';
@@ -32,9 +32,9 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       const fate = readFate(writeOptions);
       const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
       const version = await group.run((turn) =>
-        writeRecord(statements, turn, { entry, value, fate, pauseMs }),
+        writeRecord(statements, turn, { entry, value, fate, pauseMs, lane: writeOptions.lane }),
       );
-      return version === undefined ? undefined : { ...entry, value, version };
+      return version === undefined ? undefined : written(entry, value, version, writeOptions);
     },
     async take(leaseMs, max = 1) {
       const request = checkTake(leaseMs, max);
@@ -73,7 +73,7 @@ function prepareStatements(db: DatabaseSync) {
        where key = ? and version = ? and (expires_at is null or expires_at > ?)`,
     ),
     write: db.prepare(
-      'update entries set value = ?, version = ?, due_at = ?, expires_at = ?, lease = null where id = ?',
+      'update entries set value = ?, version = ?, lane = ?, due_at = ?, expires_at = ?, lease = null where id = ?',
     ),
     lane: db.prepare('select lease, out_count, lease_until, pause_until from lanes where lane = ?'),
     head: db.prepare(
@@ -118,7 +118,7 @@ function createRecord(statements: Statements, turn: Turn, creation: Creation): b
   return true;
 }
 
-type Change = { entry: Entry; value: string; fate: Fate; pauseMs: number };
+type Change = { entry: Entry; value: string; fate: Fate; pauseMs: number; lane: string | undefined };
 
 /** The new version; undefined when the change is refused, and then nothing has changed. */
 function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
@@ -127,9 +127,12 @@ function writeRecord(statements: Statements, turn: Turn, change: Change): number
   if (found === undefined) return undefined;
   if (fate.kind === 'held') return holdRecord(statements, turn, found, { value, holdMs: fate.holdMs });
   const { dueAt, expiresAt } = timesOf(fate, turn.now);
+  const left = String(found['lane']);
+  const { lane = left } = change;
   turn.version += 1;
-  statements.write.run(value, turn.version, dueAt, expiresAt, found['id'] ?? null);
-  settleLane(statements, turn, { lane: String(found['lane']), returned: found['lease'] ?? null, pauseMs });
+  statements.write.run(value, turn.version, lane, dueAt, expiresAt, found['id'] ?? null);
+  settleLane(statements, turn, { lane: left, returned: found['lease'] ?? null, pauseMs });
+  if (lane !== left && dueAt !== null) statements.joinLane.run(lane, dueAt);
   return turn.version;
 }
 

@@ -29,6 +29,8 @@ export type WriteOptions = {
   delayMs?: number;
   ttlMs?: number;
   pauseMs?: number;
+  /** The lane it is in from now on; absent: it stays. A pause and a lease are of the lane that it leaves. */
+  lane?: string;
   /** Still being worked on: the lane's lease ends this long from now instead, and all else means nothing. Lost when the lease is. */
   holdMs?: number;
 };

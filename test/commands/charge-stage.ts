@@ -1,5 +1,6 @@
 import type { EndedCard } from '../../src/domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
+import type { LimitRefusal, LimitVerdict, OwnLimits } from '../../src/domain/charge-limits.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
@@ -73,6 +74,9 @@ export type FakeDesk = ChargeDesk & {
     refusal?: CardRefusal;
     twin?: Twin;
     unsure?: boolean;
+    limits?: LimitVerdict;
+    ownLimits?: OwnLimits;
+    overLimit?: LimitRefusal;
     endedAlert?: EndedCard;
     resentAt?: number;
     link?: { kind: 'created'; link: string } | { kind: 'not_created'; why: string };
@@ -124,6 +128,8 @@ export function createFakeDesk(): FakeDesk {
       await called(`read draft ${viewId}`);
       return readDraft(viewId, draft);
     },
+    checkLimits: async () => answers.limits ?? { kind: 'allowed' },
+    limitsOf: async () => answers.ownLimits ?? { kind: 'none' },
     endedAlert: async () => answers.endedAlert,
     async submit({ viewId, draft, by, despite }) {
       await called(`submit ${viewId}`);
@@ -134,6 +140,7 @@ export function createFakeDesk(): FakeDesk {
       if (!terms) return { kind: 'stale' };
       const ended = terms.alert === undefined ? undefined : answers.endedAlert;
       if (ended) return { kind: 'alert_ended', card: ended };
+      if (answers.overLimit) return { kind: 'over_limit', refusal: answers.overLimit };
       if (answers.refusal) return { kind: 'refused', refusal: answers.refusal };
       if (answers.twin && answers.twin.reference !== despite) return { kind: 'twin', twin: answers.twin };
       if (answers.unsure) return { kind: 'unsure', reference };

@@ -12,11 +12,13 @@ import { lookUpActionId } from '../../src/slack/evidence.ts';
 import { linkModalId } from '../../src/slack/link/link-actions.ts';
 import { linkFields } from '../../src/slack/link/link-form.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
+import { placeOf } from '../../src/slack/place.ts';
 import { createFakeDesk } from './charge-stage.ts';
 import { noDeskLists } from './no-desk-lists.ts';
 import { noSharing } from './no-sharing.ts';
 
 const caller: Caller = { userId: 'U0AGENT01' };
+const inModal: Caller = { ...caller, from: 'modal' };
 const allowAll: MayRun = async () => ({ kind: 'allowed' });
 const nothingNewAtAbuja: MayRun = async (permission) =>
   permission === 'account-new@abuja'
@@ -97,7 +99,7 @@ function openSets({ mayRun = allowAll, own = {}, labels = names }: Options = {})
     const value = element.options?.find((option) => option.value?.includes(`"${name}"`))?.value ?? '';
     const shown: { updated?: Modal; opened?: Modal } = {};
     const pressed: Pressed = {
-      caller,
+      caller: inModal,
       value,
       view: { id: 'V1', privateMetadata: form.private_metadata ?? '', values },
       openModal: async (modal) => {
@@ -222,6 +224,35 @@ describe('the choice of an account in a form', () => {
     expect(updated).toBeUndefined();
     expect(JSON.stringify(opened)).toContain('It needs a role');
     expect((await choose(modal, 'lagos')).updated?.callback_id).toBe(`${accountModalId}@lagos`);
+  });
+
+  it('judges the place where the form was opened, for the account that is chosen', async () => {
+    const asked: (readonly [string, string | undefined])[] = [];
+    const mayRun: MayRun = async (permission, by) => {
+      asked.push([permission, placeOf(by)]);
+      return { kind: 'allowed' };
+    };
+    for (const [channelId, place] of [
+      ['C0DESK0001', 'C0DESK0001'],
+      ['D0AGENT001', 'direct'],
+      [undefined, 'direct'],
+    ] as const) {
+      const { type, choose } = openSets({ mayRun });
+      // oxlint-disable-next-line no-await-in-loop -- three
+      const { modal } = await type('charge 1', channelId);
+      if (!modal) throw new Error('no form');
+      asked.length = 0;
+      // oxlint-disable-next-line no-await-in-loop
+      const { updated } = await choose(modal, 'abuja');
+      if (!updated) throw new Error('no other form');
+      // And again from the form that took its place.
+      // oxlint-disable-next-line no-await-in-loop
+      await choose(updated, 'lagos');
+      expect(asked).toEqual([
+        ['charge@abuja', place],
+        ['charge@lagos', place],
+      ]);
+    }
   });
 
   it('is one that Slack takes, with twenty accounts of the longest and oddest labels', async () => {

@@ -1,8 +1,10 @@
 import type { LookupDeps } from '../../src/commands/lookup.ts';
 
 /** For tests of what shares no look-up. */
-export const noSharing: Pick<LookupDeps, 'showEnd' | 'sharing' | 'isOnRecord'> = {
+export const noSharing: Pick<LookupDeps, 'showEnd' | 'sharing' | 'isOnRecord' | 'mayRun' | 'revealEmail'> = {
   showEnd: () => Promise.resolve(),
+  mayRun: () => Promise.resolve({ kind: 'refused', rule: '', whoCan: '' }),
+  revealEmail: () => Promise.reject(new Error('nothing is revealed here')),
   isOnRecord: () => Promise.resolve(false),
   sharing: {
     post: () => Promise.reject(new Error('nothing is shared here')),

@@ -77,7 +77,7 @@ const accounts: readonly (readonly [string, Record<string, unknown>])[] = [
 const teamId = 'T0TEAM0001';
 
 function refusedBySlack(error: string): WebAPIPlatformError {
-  return new WebAPIPlatformError({ ok: false, error, response_metadata: {} } as never);
+  return new WebAPIPlatformError({ ok: false, error, response_metadata: {} });
 }
 
 function fakeSlack(isFreePlan: boolean): WebClient {

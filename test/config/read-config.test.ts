@@ -50,7 +50,14 @@ describe('readConfig', () => {
     expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '7' })).toEqual([
       expect.stringContaining('WEBHOOK_REMEMBER_DAYS'),
     ]);
-    expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '8' })).toEqual([]);
+    expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '8', ALERT_DETAILS_DAYS: '7' })).toEqual([]);
+  });
+
+  it('forgets no alert before its message is edited down', () => {
+    const alike = { ...complete, WEBHOOK_REMEMBER_DAYS: '20', ALERT_DETAILS_DAYS: '20' };
+    expect(problemsOf(alike)).toEqual([expect.stringContaining('ALERT_DETAILS_DAYS must be less')]);
+    expect(problemsOf({ ...alike, ALERT_DETAILS_DAYS: '19' })).toEqual([]);
+    expect(problemsOf({ ...alike, ALERT_DETAILS_DAYS: '0' })).toEqual([]);
   });
 
   it('reads a whole configuration, with defaults, frozen', () => {

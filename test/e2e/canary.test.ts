@@ -6,7 +6,7 @@ import { signatureHeader, signWebhook } from '../../src/playground/payments/webh
 import type { PaymentsWeather } from '../../src/playground/protocol.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House, type Person } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { signSlack } from '../support/slack-requests.ts';
@@ -94,18 +94,30 @@ async function driveAll(test: TestContext, more: Record<string, string>, redisUr
   for (const post of posts) void post.then(({ release }) => release());
   await driveWeather(house);
   await forge(house, bot);
+  // What tells everything that is known of one order, and what is offered to whoever may reveal.
+  await typeAs(house, 'lead', [
+    'ORDER-1001',
+    'CANARY-ORDER-1',
+    'story CANARY-ORDER-1',
+    'approvals',
+    'undelivered',
+  ]);
   await house.until('all work is done', async () => (await house.workLeft()) === 0, 25_000);
   await bot.stop();
   return { house, bot, canaries: canariesOf(house), earlierDump };
 }
 
-async function type(house: House, ...commands: string[]): Promise<void> {
+function type(house: House, ...commands: string[]): Promise<void> {
+  return typeAs(house, 'agent', commands);
+}
+
+async function typeAs(house: House, person: Person, commands: readonly string[]): Promise<void> {
   for (const command of commands) {
-    const told = house.seenBy('agent').length;
+    const told = house.seenBy(person).length;
     // oxlint-disable-next-line no-await-in-loop -- one after the other, so that each is seen answered
-    await house.type('agent', `/pay ${command}`);
+    await house.type(person, `/pay ${command}`);
     // oxlint-disable-next-line no-await-in-loop
-    await house.until(`an answer to ${command}`, () => house.seenBy('agent').length > told);
+    await house.until(`an answer to ${command}`, () => house.seenBy(person).length > told);
   }
 }
 

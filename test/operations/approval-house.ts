@@ -27,7 +27,7 @@ export const usualRules: ApprovalRule[] = [
 export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
   return {
     ...openWorld(plan),
-    rules: [...rules],
+    approvalRules: [...rules],
     told: new Map<string, Approval>(),
     audited: new Map<string, AuditEntry>(),
     emailChanges: [] as string[],
@@ -91,7 +91,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     tellStuck: () => Promise.resolve(),
   });
   const gate: ApprovalGate = {
-    needFor: (question) => needFor(world.rules, question),
+    needFor: (question) => needFor(world.approvalRules, question),
     desk: approvals.desk,
   };
   deps.approvals = gate;

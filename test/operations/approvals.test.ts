@@ -250,7 +250,7 @@ describe('what was approved is judged again before it is done', () => {
   it('is stopped when another charge of the card is under way by then', async () => {
     const world = openApprovalWorld('otp');
     const { state } = await approvedBefore(world, async (process) => {
-      world.rules.length = 0;
+      world.approvalRules.length = 0;
       const other = await submit(process, 'V0OTHER01', chidi);
       expect(other.kind).toBe('begun');
     });

@@ -10,7 +10,7 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
 import { alertMarkPrefix, createAlertMarks, type MarkOutcome } from '../../src/operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
-import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
+import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
 import { lookUpEvent } from '../../src/operations/look-up-event.ts';
 import { alertKey } from '../../src/operations/outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
@@ -74,6 +74,7 @@ type Message = {
   /** It stands, and Slack says this word to every edit of it. */
   closed?: string;
   reactions?: string[];
+  edits?: number;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-cards-'));
@@ -131,6 +132,7 @@ export function cardsHouse(
   const service = { isAway: false, asked: 0 };
   const messages: Message[] = beside?.messages ?? [];
   const answers: PostOutcome[] = [];
+  const editAnswers: PostOutcome[] = [];
 
   async function lookUp(event: PaymentEvent) {
     return await lookUpEvent((reference) => {
@@ -204,7 +206,10 @@ export function cardsHouse(
         const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
         if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
         if (found.closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: found.closed });
+        const refusal = editAnswers.shift();
+        if (refusal) return Promise.resolve(refusal);
         watched.pass();
+        found.edits = (found.edits ?? 0) + 1;
         found.shown = shown;
         watched.pass();
         return Promise.resolve({ kind: 'posted', channel, ts });
@@ -225,7 +230,7 @@ export function cardsHouse(
 
   const route = ({ kind }: PaymentEvent) =>
     kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : [];
-  const deliver = {
+  const deliver: DeliverDeps = {
     ...plain,
     route,
     store,
@@ -275,7 +280,9 @@ export function cardsHouse(
     reacting,
     messages,
     answers,
+    editAnswers,
     cards,
+    deliver,
     recovery,
     storms,
     takeStorm,

@@ -1,5 +1,6 @@
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
 import type { ChargeNote } from '../../src/domain/charge-note.ts';
+import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { Told } from '../../src/domain/charge-state.ts';
 import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
@@ -11,8 +12,10 @@ import { createAgentCharges } from '../../src/operations/agent-charges.ts';
 import { createCardHistory } from '../../src/operations/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge-drafts.ts';
+import { chargeStanding } from '../../src/operations/charge-standing.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/create-charge-desk.ts';
 import { createOpenCharges } from '../../src/operations/open-charges.ts';
+import { createLimitClaims, noLimits, type LimitClaims } from '../../src/operations/limit-claims.ts';
 import { recoverCharge, triggerCharge, type Room } from '../../src/operations/recover-charge.ts';
 import type { SubmitResult } from '../../src/operations/charge-desk.ts';
 import { referenceOf } from '../../src/operations/submit-charge.ts';
@@ -103,14 +106,26 @@ export function openBank(plan: Plan) {
 export type Bank = ReturnType<typeof openBank>;
 
 /** What outlives a process: the store, the bank, and what was put on record to be told. */
-export function openWorld(plan: Plan) {
+export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
   const notes = new Map<string, ChargeNote>();
   const directs = new Map<string, { userId: string; what: Told }>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs };
+  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
+
+/** Everybody has the one role `agent`. */
+function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
+  if (!rules) return noLimits;
+  return createLimitClaims({
+    store,
+    rules,
+    standingOf: () => Promise.resolve({ kind: 'known', roles: ['agent'] }),
+    chargeStanding: (reference) => chargeStanding({ store, sealer }, reference),
+    now: () => clock.nowMs,
+  });
+}
 
 /** One process of the bot: all it awaits goes through `points`, where it can be killed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
@@ -135,6 +150,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     log: () => undefined,
     wait: () => Promise.resolve(),
     cards,
+    limits: limitsOf(world, store),
     openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }),
     agentCharges: createAgentCharges({

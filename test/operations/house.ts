@@ -51,6 +51,7 @@ export const untouchedCards: DeliverDeps['cards'] = {
   join: () => Promise.resolve(),
   mark: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
+  erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
 };
 

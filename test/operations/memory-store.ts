@@ -30,7 +30,8 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
       const workMs = options.delayMs === undefined ? undefined : clock.nowMs + options.delayMs;
       // What is held keeps its place in the lane.
       const dueAtMs = options.holdMs === undefined ? workMs : found.dueAtMs;
-      const written = { ...found.entry, value, version: entry.version + 1 };
+      const { lane = found.entry.lane } = options;
+      const written = { ...found.entry, value, version: entry.version + 1, lane };
       const lives = dueAtMs === undefined && options.ttlMs !== undefined;
       const expiresAtMs = lives ? clock.nowMs + (options.ttlMs ?? 0) : undefined;
       kept.set(entry.key, { entry: written, dueAtMs, expiresAtMs });

@@ -191,6 +191,15 @@ describe('mayRun', () => {
     expect(logged.join('')).toContain('check its handle');
   });
 
+  it('goes by what another replica has asked', async () => {
+    const cache = memoryCache();
+    const only = { roles: { lead: roles['lead'] as Role }, cache };
+    answerLeads(['U0LEAD']);
+    await mayRun(only)('x', { userId: 'U0LEAD' });
+    expect(await mayRun(only)('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
+    expect(whoAsked).toEqual(['U0LEAD']);
+  });
+
   it('works without a cache that works', async () => {
     const broken: DirectoryCache = {
       get: () => Promise.reject(new Error('cache away')),

@@ -278,6 +278,28 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           ['2', 1],
         ]);
       });
+      it('is left by a record that moves to another, which counts it from then on', async () => {
+        await work('1', 'x');
+        await work('2', 'x');
+        const moved = await store.write(await takeOne(), 'moved', { delayMs: 0, pauseMs: longMs, lane: 'y' });
+        expect(moved).toMatchObject({ key: '1', lane: 'y' });
+        expect(await readThere('1')).toEqual(moved);
+        await opened.pass(1);
+        await work('3', 'y');
+        // The pause is of the lane that it left, and so is its lease.
+        expect(await keysTaken(10)).toEqual(['1', '3']);
+        expect(await keysTaken(10)).toEqual([]);
+      });
+      it('that is leased or paused stays so when a record moves into it', async () => {
+        await work('1', 'y');
+        await takeOne();
+        await work('2', 'x');
+        expect(await store.write(await readThere('2'), 'moved', { delayMs: 0, lane: 'y' })).toBeDefined();
+        await opened.pass(1);
+        expect(await store.take(longMs)).toEqual([]);
+        await store.write(await readThere('1'), 'done');
+        expect(await keysTaken(10)).toEqual(['2']);
+      });
       it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
         await work('1', 'x');
         const late = await takeOne(shortMs);

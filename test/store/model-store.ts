@@ -49,7 +49,7 @@ export function openModelStore(now: () => number): Store {
         return plain(Object.assign(found, { value, version }));
       }
       version += 1;
-      const next = { key, value, version, lane, attempts, order, ...fate(options) };
+      const next = { key, value, version, lane: options.lane ?? lane, attempts, order, ...fate(options) };
       entries = entries.map((each) => (each === found ? next : each));
       const { leaseUntil, pauseUntil } = state;
       const stillOut = entries.some((each) => each.lane === lane && each.lease === state.lease);

@@ -41,8 +41,8 @@ function steps(ttl: boolean): fc.Arbitrary<Step> {
   const lane = fc.constantFrom('x', 'y');
   const memory = fc.record({ ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
   const work = fc.record({ delayMs: span, lane }, { requiredKeys: ['delayMs'] });
-  const again = fc.record({ delayMs: span, pauseMs: span }, { requiredKeys: [] });
-  const finished = fc.record({ pauseMs: span, ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
+  const again = fc.record({ delayMs: span, pauseMs: span, lane }, { requiredKeys: [] });
+  const finished = fc.record({ pauseMs: span, lane, ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
   const held = fc.record({ holdMs: span });
   return fc.oneof(
     { weight: 4, arbitrary: step('create', { key, options: fc.oneof(work, work, memory) }) },

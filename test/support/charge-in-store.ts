@@ -38,7 +38,9 @@ function inFile({ dataDir }: House): ChargeInStore {
   const sealer = createSealer([{ id: 'file', key: readOrMakeKeyFile(join(dataDir, 'sealing.key')) }]);
   const store = openSqliteStore({ path, now: Date.now });
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  const due = db.prepare("select key from entries where due_at is not null and key like 'outbox:%'");
+  const due = db.prepare(
+    "select key from entries where due_at is not null and key like 'outbox:%' and lane <> 'alert-details'",
+  );
   return {
     read: (reference) => readCharge({ store, sealer }, reference),
     approval: (id) => readApproval(store, sealer, id),
@@ -59,7 +61,9 @@ function inRedis(house: House, client: RedisClient): ChargeInStore {
     read: (reference) => readCharge({ store, sealer }, reference),
     approval: (id) => readApproval(store, sealer, id),
     async toTell() {
-      const lanes = await client.keys(`{${prefix}}:work:*`);
+      const lanes = (await client.keys(`{${prefix}}:work:*`)).filter(
+        (lane) => !lane.endsWith(':alert-details'),
+      );
       const works = await Promise.all(lanes.map((lane) => client.zRange(lane, 0, -1)));
       return works.flat().filter((work) => work.startsWith('outbox:'));
     },

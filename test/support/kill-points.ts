@@ -85,7 +85,7 @@ export function pointedFetch(realFetch: typeof fetch, points: KillPoints): typeo
 export function hastenedStore(store: Store, factor: number): Store {
   const hasten = (options: WriteOptions): WriteOptions =>
     Object.fromEntries(
-      Object.entries(options).map(([name, ms]) => [name, ms === undefined ? ms : ms / factor]),
+      Object.entries(options).map(([name, one]) => [name, typeof one === 'number' ? one / factor : one]),
     );
   return {
     ...store,

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
+import { detailsLane } from '../../src/operations/alert-age.ts';
+import { auditRetentionPrefix } from '../../src/operations/audit-retention.ts';
 import { alarmLane, alarmPrefix } from '../../src/operations/webhook-watch.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
 
@@ -11,8 +13,8 @@ const patienceMs = 10_000;
 /** What a bot's store holds, read past the bot. */
 export type StoreContents = {
   /**
-   * Records that are not finished, but for the alarms' own timers and counts, which always are. When there are
-   * none, nothing will ever be posted of what has come in.
+   * Records that are not finished, but for the timers and counts of alarms and the audit, which never are, and the
+   * details of alerts, which go in some days. When there are none, nothing will ever be posted of what has come in.
    */
   workLeft: () => Promise<number>;
   /** Every byte it keeps, as text. */
@@ -29,7 +31,8 @@ export function sqliteContents(dataDir: string): StoreContents {
       try {
         const row = db
           .prepare(
-            `select count(*) as left from entries where due_at is not null and key not like '${alarmPrefix}%'`,
+            `select count(*) as left from entries where due_at is not null and lane <> '${detailsLane}'
+             and key not like '${alarmPrefix}%' and key not like '${auditRetentionPrefix}%'`,
           )
           .get();
         return Number(row?.['left']);
@@ -83,7 +86,10 @@ export function redisContents(url: string, prefix: string): StoreContents {
     workLeft: () =>
       withClient(async (client) => {
         const lanes = await client.keys(`{${prefix}}:work:*`);
-        const others = lanes.filter((lane) => !lane.startsWith(`{${prefix}}:work:${alarmLane}`));
+        const timers = [alarmLane, auditRetentionPrefix, detailsLane].map(
+          (lane) => `{${prefix}}:work:${lane}`,
+        );
+        const others = lanes.filter((lane) => !timers.some((timer) => lane.startsWith(timer)));
         const counts = await Promise.all(others.map((lane) => client.zCard(lane)));
         return counts.reduce((sum, count) => sum + count, 0);
       }),

@@ -1,4 +1,5 @@
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
+import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/charge-again.ts';
@@ -18,7 +19,7 @@ import {
 } from '../../slack/alert/card-modals.ts';
 import { notAgainMessage } from '../../slack/alert/charge-again-message.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
-import type { ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import type { Parsed } from '../../domain/parsed.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
@@ -31,7 +32,15 @@ export type AlertCardActions = {
 };
 
 export type AlertCardDeps = AlertCardActions &
+  CardReveal &
   Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'>;
+
+/** The customer's e-mail in full, for whoever may read it. */
+export type CardReveal = {
+  mayReveal: (caller: Caller) => Promise<boolean>;
+  /** Asks whether they may, and tells whoever may not. */
+  reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;
+};
 
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
@@ -85,19 +94,25 @@ function answerOf(
 }
 
 /** In the message for everybody, and in full to whoever asked. */
-async function lookUp(
-  { alertCards, ...place }: AlertCardDeps,
-  { reply }: Pressed,
-  id: string,
-): Promise<void> {
-  const found = await alertCards.lookUpNow(id);
+async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: string): Promise<void> {
+  const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), deps.mayReveal(caller)]);
   if (!found?.evidence) return await reply(unknownAlertMessage());
-  const { event, evidence } = found;
-  const { lookup } = evidence;
-  const proven = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
-  const { environment, account } = place;
-  const reference = event.orderReference ?? proven ?? '';
-  await reply(lookedUpMessage(evidence, reference, { environment, account }));
+  const { environment, account } = deps;
+  const place = { environment, account, mayReveal: may };
+  await reply(lookedUpMessage(found.evidence, referenceOf(found), place));
+}
+
+function referenceOf({ event, evidence }: FoundAlert): string {
+  const lookup = evidence?.lookup;
+  const proven = lookup && 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  return event.orderReference ?? proven ?? '';
+}
+
+async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promise<void> {
+  const alert = await deps.alertCards.find(id);
+  const reference = alert && parseOrderReference(referenceOf(alert));
+  if (!reference?.ok) return await pressed.reply(unknownAlertMessage());
+  await deps.reveal(pressed, reference.value);
 }
 
 async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
@@ -111,6 +126,8 @@ async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
       return await open(pressed, assignModal(id, deps));
     case 'snooze':
       return await open(pressed, snoozeModal(id, deps));
+    case 'reveal':
+      return await reveal(deps, pressed, id);
   }
 }
 

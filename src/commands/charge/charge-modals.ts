@@ -6,6 +6,7 @@ import type { SubmitResult } from '../../operations/charge-desk.ts';
 import { refusedMessage } from '../../slack/alert/card-answers.ts';
 import { overrideField, overrideModalId, readOverrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
+import { limitErrors, limitRefusalModal } from '../../slack/charge/limit-words.ts';
 import { cardRefusalModal, staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import {
   readTermsMetadata,
@@ -46,8 +47,11 @@ async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewA
   const read = await readTerms(form.form, deps.ledger);
   if (read.kind === 'errors') return read;
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
+  const verdict = await deps.desk.checkLimits({ viewId, terms, by: caller.userId });
+  if (verdict.kind === 'refused') return { kind: 'errors', errors: limitErrors(verdict.refusal) };
   const draft = await deps.desk.keepDraft(viewId, terms);
-  return update(termsModal({ place: deps, terms: shown(terms), draft, nowMs: deps.now() }));
+  const { seen: limits } = verdict;
+  return update(termsModal({ place: deps, terms: shown(terms), draft, limits, nowMs: deps.now() }));
 }
 
 /**
@@ -95,6 +99,8 @@ async function shownResult(
       return update(refusedModal(deps, agreed, result));
     case 'twin':
       return update(await askAboutTwin(deps, submission, { draft: agreed.draft, twin: result.twin }));
+    case 'over_limit':
+      return update(limitRefusalModal(result.refusal, deps));
     case 'awaiting_approval':
       return await awaitDecision(deps, result.approval, submission);
     case 'alert_ended':
@@ -119,12 +125,14 @@ function refusedModal(
 /** The same terms again, with what speaks against them; agreeing now is agreeing beside that very twin. */
 async function askAboutTwin(
   deps: ChargeDeps,
-  { viewId }: Submission,
+  { viewId, caller }: Submission,
   { draft, twin }: { draft: string; twin: Twin },
 ): Promise<Modal> {
   const terms = await deps.desk.readDraft(viewId, draft);
   if (!terms) return staleTermsModal(deps);
-  return termsModal({ place: deps, terms: shown(terms), draft, twin, nowMs: deps.now() });
+  const verdict = await deps.desk.checkLimits({ viewId, terms, by: caller.userId });
+  const limits = verdict.kind === 'allowed' ? verdict.seen : undefined;
+  return termsModal({ place: deps, terms: shown(terms), draft, twin, limits, nowMs: deps.now() });
 }
 
 /** As the press says it that comes too late. */

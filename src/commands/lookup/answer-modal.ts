@@ -1,5 +1,5 @@
 import { ServiceFailure } from '../../domain/failure.ts';
-import type { ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { serviceFailureMessage } from '../../slack/error-message.ts';
 import { lookUpWords } from '../../slack/evidence.ts';
 import {
@@ -13,6 +13,7 @@ import { lookupActions, wordsOfView } from '../../slack/lookup/lookup-actions.ts
 import type { Modal, SlackMessage } from '../../slack/message.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { isChannel, lookUp, parseQuestion, type LookupDeps, type Question } from './look-up.ts';
+import { mayReveal } from './reveal.ts';
 
 /** The answer in a modal: opened from a list of charges, and asked for anew. */
 export function answerPresses(deps: LookupDeps): Press[] {
@@ -40,7 +41,7 @@ function chosen(deps: LookupDeps, submission: Submission): ViewAnswer {
     kind: 'update',
     modal: lookingUpModal(reference, { ...deps, channelId }),
     async carryOn() {
-      const shown = await answerTo(deps, { reference }, channelId);
+      const shown = await answerTo(deps, { reference }, { caller, channelId });
       await deps.showEnd({ viewId, userId: caller.userId }, shown);
     },
   };
@@ -51,15 +52,18 @@ async function openAnswer(deps: LookupDeps, { value, caller, openModal }: Presse
   if (!question.ok) return;
   const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
   const viewId = await openModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
-  await deps.showEnd({ viewId, userId: caller.userId }, await answerTo(deps, question.value, channelId));
+  await deps.showEnd(
+    { viewId, userId: caller.userId },
+    await answerTo(deps, question.value, { caller, channelId }),
+  );
 }
 
-async function askAgain(deps: LookupDeps, { value, view, updateModal }: Pressed): Promise<void> {
+async function askAgain(deps: LookupDeps, { value, caller, view, updateModal }: Pressed): Promise<void> {
   const question = parseQuestion(lookUpWords(value));
   if (!question.ok || !view) return;
   const channelId = isChannel(view.privateMetadata) ? view.privateMetadata : undefined;
   await updateModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
-  const { modal } = await answerTo(deps, question.value, channelId);
+  const { modal } = await answerTo(deps, question.value, { caller, channelId });
   await updateModal(modal);
 }
 
@@ -67,11 +71,14 @@ async function askAgain(deps: LookupDeps, { value, view, updateModal }: Pressed)
 async function answerTo(
   deps: LookupDeps,
   question: Question,
-  channelId: string | undefined,
+  { caller, channelId }: { caller: Caller; channelId: string | undefined },
 ): Promise<{ modal: Modal; message: SlackMessage }> {
   try {
+    const may = mayReveal(deps, caller);
     const view = await lookUp(deps, question);
-    return { modal: transactionModal(view, channelId), message: answerMessage(view, false) };
+    const shown = transactionModal(view, channelId, { share: true, reveal: await may });
+    // Closed meanwhile, it is told as a direct message: nothing more is read in that.
+    return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     const { reference } = question;

@@ -7,16 +7,15 @@ import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { Shared } from '../../operations/share-once.ts';
 import type { SlackMessage } from '../../slack/message.ts';
-import type { ShowEnd } from '../../slack/show-end.ts';
 import type { TransactionView } from '../../slack/transaction-message.ts';
+import type { RevealActions } from './reveal.ts';
 
-export type LookupDeps = {
+export type LookupDeps = RevealActions & {
   /** Undefined when the service knows no such transaction; throws `ServiceFailure` when it gave no usable answer. */
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
   environment: Environment;
   /** What people call the merchant account. */
   account: string;
-  showEnd: ShowEnd;
   sharing: Sharing;
   now: () => number;
   /** Whether the bot charged under this reference or made a link of it; asks the store alone. */

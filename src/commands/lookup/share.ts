@@ -5,6 +5,7 @@ import { lookupActions, readShareValue } from '../../slack/lookup/lookup-actions
 import { notSharedMessage, sharedMessage, type NotShared } from '../../slack/lookup/shared-message.ts';
 import type { TransactionView } from '../../slack/transaction-message.ts';
 import { isChannel, lookUp, parseQuestion, type LookupDeps } from './look-up.ts';
+import { mayReveal } from './reveal.ts';
 
 /** *Share to channel*, and *Refresh* on what was shared. Whoever presses must be allowed to look up, then. */
 export function sharePresses(deps: LookupDeps): Press[] {
@@ -27,22 +28,24 @@ async function share(deps: LookupDeps, pressed: Pressed): Promise<void> {
   // Of one answer, however often the button is pressed; Refresh makes it another answer.
   const key = [channel, by, asked?.about ?? '', view.reference].join(':');
   const shared = await deps.sharing.post(key, channel, sharedMessage(view, { by, isFirst: true }));
-  if (shared.kind !== 'shared') return await say(pressed, { view, channel, what: shared });
+  if (shared.kind !== 'shared') return await say(deps, pressed, { view, channel, what: shared });
   // The post would have pinged whoever pressed; an edit names them and pings nobody.
   await deps.sharing.edit(shared, sharedMessage(view, { by, isFirst: false }));
-  if (modal) await say(pressed, { view, channel, what: shared });
+  if (modal) await say(deps, pressed, { view, channel, what: shared });
 }
 
 type Said = { view: TransactionView; channel: string; what: NotShared | { kind: 'shared' } };
 
 /** Where the button stands: in the modal, or to the caller alone. */
 async function say(
-  { view: modal, reply, updateModal }: Pressed,
+  deps: LookupDeps,
+  { view: modal, caller, reply, updateModal }: Pressed,
   { view, channel, what }: Said,
 ): Promise<void> {
   if (!modal) return what.kind === 'shared' ? undefined : await reply(notSharedMessage(what));
   const isNotThere = what.kind === 'refused' || what.kind === 'busy';
-  const shown = transactionModal(view, channel, isNotThere);
+  const may = { share: isNotThere, reveal: await mayReveal(deps, caller) };
+  const shown = transactionModal(view, channel, may);
   const box =
     what.kind === 'shared' || what.kind === 'shared_before'
       ? alertBox('success', 'Shared to the channel.')
@@ -63,5 +66,7 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
   const view = await lookUp(deps, question.value);
   const fresh = sharedMessage(view, { by: asked.about, isFirst: false });
   const outcome = message && (await deps.sharing.edit(message, fresh));
-  if (outcome?.kind !== 'posted') await reply(answerMessage(view, isChannel(caller.channelId)));
+  if (outcome?.kind === 'posted') return;
+  const may = { share: isChannel(caller.channelId), reveal: await mayReveal(deps, caller) };
+  await reply(answerMessage(view, may));
 }

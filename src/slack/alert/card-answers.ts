@@ -74,7 +74,7 @@ export function unknownAlertMessage(): SlackMessage {
 export function lookedUpMessage(
   { lookup, atMs }: { lookup: Lookup; atMs: number },
   reference: string,
-  place: ChargePlace,
+  { mayReveal, ...place }: ChargePlace & { mayReveal: boolean },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
     const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
@@ -84,11 +84,12 @@ export function lookedUpMessage(
     return { text, blocks: [block, richText([why])] };
   }
   if (lookup.kind === 'no_reference') return doneMessage('❔ There is no order to look up');
-  return transactionMessage({
+  const view = {
     // It was looked up, so it is one.
     reference: reference as OrderReference,
     confirmation: lookup,
     ...place,
     checkedAtMs: atMs,
-  });
+  };
+  return transactionMessage(view, mayReveal);
 }

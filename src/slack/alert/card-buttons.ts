@@ -4,18 +4,22 @@ import { button, plainText } from '../blocks.ts';
 import { limits } from '../limits.ts';
 import { alertActions, writeMore, type MoreChoice } from './card-actions.ts';
 
-/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order. */
+/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order; `canReveal`: and a customer. */
 export function cardButtons(
   { id, card, canChargeAgain }: AlertCardShown,
-  canLookUp: boolean,
+  { canLookUp, canReveal }: { canLookUp: boolean; canReveal: boolean },
 ): ActionsBlock[] {
   switch (card.kind) {
     case 'open':
       return row(acknowledge(id), ...(canLookUp ? [lookUp(id)] : []), close(id));
     case 'acknowledged': {
-      const hidesLookUp = canChargeAgain && canLookUp;
+      const hidden = [
+        ...(canChargeAgain && canLookUp ? (['look_up'] as const) : []),
+        ...(['assign', 'snooze'] as const),
+        ...(canLookUp && canReveal ? (['reveal'] as const) : []),
+      ];
       const front = canChargeAgain ? [chargeAgain(id)] : canLookUp ? [lookUp(id)] : [];
-      return row(...front, close(id), more(id, hidesLookUp));
+      return row(...front, close(id), more(id, hidden));
     }
     case 'recovered':
     case 'closed':
@@ -43,10 +47,10 @@ const choiceWords: Record<MoreChoice, string> = {
   look_up: 'Look up',
   assign: 'Assign…',
   snooze: 'Snooze…',
+  reveal: 'Reveal e-mail',
 };
 
-function more(id: string, withLookUp: boolean): Overflow {
-  const choices: MoreChoice[] = [...(withLookUp ? (['look_up'] as const) : []), 'assign', 'snooze'];
+function more(id: string, choices: readonly MoreChoice[]): Overflow {
   return {
     type: 'overflow',
     action_id: alertActions.more,

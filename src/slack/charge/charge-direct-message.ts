@@ -24,7 +24,7 @@ export function chargeDirectMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const { text, block } = chargeHeadline(charge, 'masked');
+  const { text, block } = chargeHeadline(charge);
   return {
     text,
     blocks: [

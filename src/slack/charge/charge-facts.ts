@@ -10,7 +10,10 @@ import { cut, oneLine, outsideText } from '../text.ts';
 import { cardWords } from './card-words.ts';
 import { stateWord } from './state-words.ts';
 
-/** A channel and a direct message get the customer's e-mail masked, a modal whole, so that it can be checked. */
+/**
+ * Whole only where whoever typed or chose the terms reads them back, to be checked letter by letter before they are
+ * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
+ */
 export type EmailShown = 'masked' | 'whole';
 
 /** The longest e-mail address there can be is shorter. */
@@ -28,13 +31,12 @@ export function emailWord(email: string, shown: EmailShown): string {
 /** The first line: state, amount, customer, reference. */
 export function chargeHeadline(
   charge: ChargeSeen,
-  shown: EmailShown,
   state = stateWord(charge),
 ): { text: string; block: RichTextBlock } {
   const { terms, reference } = charge;
   return headline(state, [
     amountWord(terms.money),
-    emailWord(terms.customerEmail, shown),
+    customerWord(terms.customerEmail),
     referenceWord(reference),
   ]);
 }

@@ -23,7 +23,7 @@ export function chargeMessage(
   place: ChargePlace,
   about: AboutMessage & { isFirst: boolean },
 ): SlackMessage {
-  const { text, block } = chargeHeadline(charge, 'masked');
+  const { text, block } = chargeHeadline(charge);
   return {
     text,
     blocks: [

@@ -33,7 +33,7 @@ type Parts = { text: string; blocks: RichTextBlock[] };
 function noteParts(note: ChargeNote, charge: ChargeSeen): Parts {
   switch (note.kind) {
     case 'told': {
-      const { text, block } = chargeHeadline(charge, 'masked', toldWord(note.what, charge));
+      const { text, block } = chargeHeadline(charge, toldWord(note.what, charge));
       return { text, blocks: [block, ...toldBlocks(note, charge)] };
     }
     case 'handed_over': {

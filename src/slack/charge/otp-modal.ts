@@ -18,7 +18,8 @@ import { quoted } from '../evidence.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { cut, outsideText, visible } from '../text.ts';
 import { chargeActions } from './charge-actions.ts';
-import { amountWord, chargeHeadline, counted, emailWord, plain, termFields } from './charge-facts.ts';
+import { amountWord, chargeHeadline, counted, plain, termFields } from './charge-facts.ts';
+import { customerWord } from '../evidence.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 import { inHand, isCodeOpen, lastResend, standingNow } from './otp-lines.ts';
 
@@ -46,7 +47,7 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
   const mayEnter = isOpen && isAgent;
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
-    chargeHeadline(charge, 'whole').block,
+    chargeHeadline(charge).block,
     richText(standingNow(charge, options.nowMs), inHand(charge)),
     ...(charge.otp?.lastCode === 'refused' ? [] : quoted('The bank says:', charge.bankWords)),
     ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
@@ -110,7 +111,7 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
 
 function takeOver(charge: ChargeSeen): ModalBlock[] {
   const { terms, reference } = charge;
-  const customer = cut(emailWord(terms.customerEmail, 'whole'), longestNamed);
+  const customer = cut(customerWord(terms.customerEmail), longestNamed);
   const confirm = confirmDialog({
     title: 'Take over this charge?',
     text: `You will enter the code of ${amountWord(terms.money)}, ${customer}. The agent who has it now cannot enter it any more.`,

@@ -19,8 +19,8 @@ import { counted, labelled, plain } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 import { retryLines } from './retry-lines.ts';
 
-/** Nothing is submitted in either. */
-const refusalModalId = 'charge_refused';
+/** Nothing is submitted in any of them. */
+export const refusalModalId = 'charge_refused';
 
 /** The card is not charged now: why, and what to do instead. Nothing was sent. */
 export function cardRefusalModal(

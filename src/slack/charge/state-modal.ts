@@ -14,7 +14,7 @@ const chargeStateModalId = 'charge_state';
 export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
   if (charge.state.kind === 'otp') return otpModal(charge, place, options);
   const blocks: ModalBlock[] = [
-    chargeHeadline(charge, 'whole').block,
+    chargeHeadline(charge).block,
     ...stateBlocks(charge),
     ...savingLink(charge),
     ...modalButtons(charge),

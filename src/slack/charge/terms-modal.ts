@@ -1,4 +1,5 @@
 import type { Twin } from '../../domain/card-refusal.ts';
+import type { SeenLimits } from '../../domain/charge-limits.ts';
 import type { ShownTerms } from '../../domain/charge-terms.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
@@ -23,6 +24,7 @@ import { cardWords } from './card-words.ts';
 import { chargeActions } from './charge-actions.ts';
 import { amountWord, counted, emailWord, labelled, plain, termFields } from './charge-facts.ts';
 import { amountOnly } from './charge-modal.ts';
+import { leftWords } from './limit-words.ts';
 import { moneyWords, placeTitle, type ChargePlace } from './charge-place.ts';
 
 export const termsModalId = 'charge_terms';
@@ -34,12 +36,15 @@ export type TermsModalOptions = {
   draft: string;
   /** Charged shortly before: the person is asked whether they mean it. */
   twin?: Twin;
+  /** What the person's limits leave before this charge. */
+  limits?: SeenLimits | undefined;
   nowMs: number;
 };
 
 /** Reads the exact terms back; its submit button is what charges. */
 export function termsModal(options: TermsModalOptions): Modal {
   const { place, terms, draft, twin, nowMs } = options;
+  const left = options.limits && leftWords(options.limits);
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail, 'whole');
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
@@ -61,7 +66,10 @@ export function termsModal(options: TermsModalOptions): Modal {
     alertBox(place.environment === 'live' ? 'warning' : 'info', moneyWords[place.environment]),
     ...fields({ Account: word(place.account), 'Customer id': customerId, 'Reason (not sent)': reason }),
     actions(button({ actionId: chargeActions.change, text: 'Change the terms' })),
-    context(plainText('Nothing has been sent yet. These terms can be agreed to for half an hour.')),
+    context(
+      plainText('Nothing has been sent yet. These terms can be agreed to for half an hour.'),
+      ...(left === undefined ? [] : [plainText(left)]),
+    ),
   ];
   return modal({
     callbackId: termsModalId,

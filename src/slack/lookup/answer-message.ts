@@ -6,16 +6,28 @@ import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import { serviceFailureMessage } from '../error-message.ts';
 import { lookUpButton } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
-import { lookingUpMessage, transactionParts, type TransactionView } from '../transaction-message.ts';
+import {
+  lookingUpMessage,
+  revealButtonOf,
+  transactionParts,
+  type TransactionView,
+} from '../transaction-message.ts';
 import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
 
-/** One answer to the person who asked; with *Share to channel* where there is a channel. */
-export function answerMessage(view: TransactionView, mayShare: boolean): SlackMessage {
+/** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
+export type AnswerMay = { share: boolean; reveal: boolean };
+
+/** One answer to the person who asked. */
+export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
   const { text, blocks } = transactionParts(view);
   const [refresh] = lookUpButton('Refresh', view.reference, view.amountMinor);
   if (!refresh) return { text, blocks };
-  const share = mayShare ? [shareButton(view)] : [];
-  return { text, blocks: [...blocks, { ...refresh, elements: [...refresh.elements, ...share] }] };
+  const elements = [...refresh.elements, ...buttonsFor(view, may)];
+  return { text, blocks: [...blocks, { ...refresh, elements }] };
+}
+
+function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
+  return [...(share ? [shareButton(view)] : []), ...(reveal ? revealButtonOf(view) : [])];
 }
 
 /** Where the answer stands in a modal: which channel it may be shared to. */
@@ -36,16 +48,16 @@ export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
   return answerModal(place, onlyHome(lookingUpMessage(reference)), []);
 }
 
-/** `mayShare`: false once it was shared; Refresh makes it another answer. */
+/** `may.share`: not where there is no channel, nor once it was shared; Refresh makes it another answer. */
 export function transactionModal(
   view: TransactionView,
   channelId: string | undefined,
-  mayShare = channelId !== undefined,
+  may: AnswerMay,
 ): Modal {
-  const share = mayShare ? [shareButton(view)] : [];
+  const share = may.share && channelId !== undefined;
   return answerModal({ ...view, channelId }, transactionParts(view).blocks, [
     againButton(wordsOfView(view)),
-    ...share,
+    ...buttonsFor(view, { ...may, share }),
   ]);
 }
 

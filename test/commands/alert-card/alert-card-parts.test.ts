@@ -1,26 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { alertCardParts, type AlertCardDeps } from '../../../src/commands/alert-card/alert-card-parts.ts';
+import { revealIfAllowed, type RevealActions } from '../../../src/commands/lookup/reveal.ts';
 import type { AlertCard, CardMove } from '../../../src/domain/alert-card.ts';
 import { moveCard } from '../../../src/domain/alert-card.ts';
 import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
+import type { RevealAsked } from '../../../src/operations/reveal-email.ts';
 import { alertActions, writeMore } from '../../../src/slack/alert/card-actions.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/message.ts';
 import { adasCard, nowMs } from '../charge-stage.ts';
+import { noSharing } from '../no-sharing.ts';
 import { untouched } from '../shown-modal.ts';
 
 const ada = 'U0ADA';
 const bola = 'U0BOLA';
 const id = 'payment_failed/order/ORDER-1';
 
-function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard } = {}) {
+function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard; mayReveal?: boolean } = {}) {
   const state: { card: AlertCard } = { card: options.card ?? { kind: 'open' } };
   const moves: CardMove[] = [];
   const opened: Modal[] = [];
   const replies: SlackMessage[] = [];
   const event = { kind: 'payment_failed', key: id, orderReference: 'ORDER-1' } as const;
   const evidence = { lookup: { kind: 'not_found' }, atMs: nowMs } as const;
+  const revealed: RevealAsked[] = [];
+  const reveals: RevealActions = {
+    ...noSharing,
+    mayRun: async () =>
+      options.mayReveal
+        ? { kind: 'allowed' }
+        : { kind: 'refused', rule: 'Your role may not', whoCan: 'leads' },
+    async revealEmail(asked) {
+      revealed.push(asked);
+      return { kind: 'revealed', email: 'jane@example.com' };
+    },
+  };
   const deps: AlertCardDeps = {
+    mayReveal: async () => options.mayReveal === true,
+    reveal: (pressed, reference) => revealIfAllowed(reveals, pressed, reference),
     environment: 'live',
     account: 'Main shop',
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
@@ -44,13 +61,14 @@ function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard } = {}) {
   const { presses, modals } = alertCardParts(deps);
   return {
     moves,
+    revealed,
     opened,
     replies,
     presses,
-    press: async (actionId: string, value = id, userId = ada): Promise<void> => {
+    press: async (actionId: string, value = id, userId = ada, channelId?: string): Promise<void> => {
       const found = presses.find((one) => one.actionId === actionId);
       await found?.press({
-        caller: { userId },
+        caller: { userId, ...(channelId === undefined ? {} : { channelId }) },
         value,
         async openModal(modal) {
           expect(findViewProblems(modal)).toEqual([]);
@@ -114,6 +132,24 @@ describe('the buttons of a card', () => {
     ]);
     await press(alertActions.more, writeMore('look_up', id));
     expect(replies).toHaveLength(1);
+  });
+
+  it('reveal the e-mail to whoever may, in the channel alone where only they see it', async () => {
+    const { press, replies, revealed } = stage({ mayReveal: true });
+    await press(alertActions.more, writeMore('reveal', id), ada, 'C0ALERTS01');
+    expect(revealed).toEqual([{ reference: 'ORDER-1', by: ada, where: 'C0ALERTS01' }]);
+    expect(replies.map(({ text }) => text)).toEqual(['jane@example.com · ORDER-1']);
+    // The App Home has no such place, and a direct message would stay.
+    await press(alertActions.more, writeMore('reveal', id));
+    expect(revealed).toHaveLength(1);
+    expect(replies[1]?.text).toBe('Not revealed');
+  });
+
+  it('reveal nothing to whoever may not, and say which rule it is and who can', async () => {
+    const { press, replies, revealed } = stage();
+    await press(alertActions.more, writeMore('reveal', id), ada, 'C0ALERTS01');
+    expect(revealed).toEqual([]);
+    expect(JSON.stringify(replies)).toMatch(/Not allowed: Reveal e-mail.*Your role may not.*leads/);
   });
 
   it('begin the charge with what failed and the card that is known, and charge nothing', async () => {

@@ -2,7 +2,13 @@
 // some can stand. Events come in as the JSON that was signed; records as the service's client reads them.
 
 import type { AlertCard, CardStep, Recovery } from '../../../src/domain/alert-card.ts';
-import type { Alert, AlertCardShown, Lookup } from '../../../src/domain/alert.ts';
+import {
+  outcomeAlone,
+  withoutDetails,
+  type Alert,
+  type AlertCardShown,
+  type Lookup,
+} from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { AlertRule } from '../../../src/domain/alert-route.ts';
 import type { DailySummary } from '../../../src/domain/daily-summary.ts';
@@ -33,6 +39,10 @@ const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
 
 export const alertSurfaces: readonly Surface[] = [
   messageOf('an alert without a card', (outside) => alertMessage(alertOf(outside, undefined))),
+  messageOf('an old alert', (outside) => {
+    const { event, lookup, ...alert } = alertOf(outside, cardShown(outside));
+    return alertMessage({ ...alert, event: withoutDetails(event), lookup: outcomeAlone(lookup) });
+  }),
   messageOf('an alert’s card', (outside) => alertMessage(alertOf(outside, cardShown(outside)))),
   messageOf('a note below a card', (outside) =>
     alertNoteMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
@@ -48,7 +58,10 @@ export const alertSurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('a look-up from a card', (outside) =>
-    lookedUpMessage({ lookup: lookupOf(outside), atMs: at }, outside.text(), placeOf(outside)),
+    lookedUpMessage({ lookup: lookupOf(outside), atMs: at }, outside.text(), {
+      ...placeOf(outside),
+      mayReveal: outside.random.chance(0.5),
+    }),
   ),
   messageOf('a look-up', (outside) => {
     const reference = outside.text() as OrderReference;

@@ -79,9 +79,6 @@ export const botSurfaces: readonly Surface[] = [
     unknownVerbMessage(text(), random.chance(0.5) ? 'lookup' : undefined),
   ),
   messageOf('a refusal', ({ text }) => refusalMessage({ what: text(), rule: 'The rule', whoCan: 'leads' })),
-  messageOf('a refusal with a note for whoever writes the policy', ({ text }) =>
-    refusalMessage({ what: text(), rule: 'The rule', whoCan: text(), people: ['U0LEAD1'], notes: [text()] }),
-  ),
   messageOf('a broken outside', ({ text }) =>
     serviceFailureMessage(new ServiceFailure('malformed', text()), {
       reference: text(),

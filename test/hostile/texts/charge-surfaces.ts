@@ -1,6 +1,7 @@
 // Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
 
 import type { CardEmailEnd, ShownCardEmail } from '../../../src/domain/card-email.ts';
+import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
 import type { ChargeNote } from '../../../src/domain/charge-note.ts';
 import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
 import type { Told } from '../../../src/domain/charge-state.ts';
@@ -16,6 +17,7 @@ import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/sla
 import { chargeMessage } from '../../../src/slack/charge/charge-message.ts';
 import { chargeModal } from '../../../src/slack/charge/charge-modal.ts';
 import { chargeNoteMessage } from '../../../src/slack/charge/charge-note-message.ts';
+import { homeLimits, limitRefusalModal } from '../../../src/slack/charge/limit-words.ts';
 import { cardRefusalModal } from '../../../src/slack/charge/refusal-modal.ts';
 import {
   savingLinkMessage,
@@ -101,6 +103,7 @@ export const chargeSurfaces: readonly Surface[] = [
       draft: 'draft',
       nowMs,
       ...(outside.random.chance(0.5) ? { twin } : {}),
+      ...(outside.random.chance(0.5) ? { limits: seenLimits(outside) } : {}),
     });
   }),
   modalOf('a card that is not charged', (outside) =>
@@ -110,6 +113,17 @@ export const chargeSurfaces: readonly Surface[] = [
       { nowMs },
     ),
   ),
+  modalOf('a charge beyond a limit', (outside) => limitRefusalModal(limitOf(outside), placeOf(outside))),
+  homeOf('limits in the App Home', (outside) => {
+    const currency = outside.random.pick(['NGN', outside.text()]);
+    const { limits, used } = seenLimits(outside);
+    return homeLimits({
+      kind: 'limited',
+      timeZone: 'Africa/Lagos',
+      freesAtMs: nowMs,
+      currencies: [{ currency, limits, agentMinor: used.agentMinor }],
+    });
+  }),
   messageOf('a saving link', (outside) => savingLinkMessage(linkOf(outside), placeOf(outside))),
   modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
   messageOf('a payment link', (outside) =>
@@ -197,6 +211,34 @@ function noteOf({ random }: Outside): ChargeNote {
     { kind: 'handed_over', from: agent, to: colleague, at: nowMs },
     { kind: 'resent', by: agent, answer: 'refused', at: nowMs },
   ]);
+}
+
+/** The names of roles are the policy file's own: whoever writes it may write anything. */
+function limitOf({ random, text }: Outside): LimitRefusal {
+  const money = { minor: 1_250_000, currency: random.pick(['NGN', text()]) };
+  const amounts = { money, limitMinor: 1_000_000, usedMinor: 999_999, leftMinor: 1 };
+  const whoCan = [text(), text()];
+  return random.pick<() => LimitRefusal>([
+    () => ({ kind: 'over', limit: 'per_charge', ...amounts, timeZone: 'UTC', whoCan }),
+    () => ({
+      kind: 'over',
+      limit: 'per_card_per_day',
+      ...amounts,
+      freesAtMs: nowMs,
+      timeZone: 'UTC',
+      whoCan,
+    }),
+    () => ({ kind: 'currency', currency: text(), allowed: [text()], whoCan }),
+  ])();
+}
+
+function seenLimits({ random, text }: Outside): SeenLimits {
+  return {
+    currency: random.pick(['NGN', text()]),
+    limits: { per_charge: 1, per_agent_per_day: 1_000_000, per_card_per_day: 999 },
+    used: { agentMinor: 1, cardMinor: 1_000 },
+    freesAtMs: nowMs,
+  };
 }
 
 function linkOf(outside: Outside): SavingLink {

@@ -12,12 +12,19 @@ import {
   lookingUpModal,
   noAnswerModal,
   transactionModal,
+  type AnswerMay,
 } from '../../../src/slack/lookup/answer-message.ts';
 import { chooseModal } from '../../../src/slack/lookup/choose-modal.ts';
 import { wordsOfView } from '../../../src/slack/lookup/lookup-actions.ts';
 import { notSharedMessage, sharedMessage, type NotShared } from '../../../src/slack/lookup/shared-message.ts';
 import { menuMessage } from '../../../src/slack/menu-message.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
+import {
+  notRevealedMessage,
+  revealedMessage,
+  revealingModal,
+  revealModal,
+} from '../../../src/slack/reveal-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import type { TransactionView } from '../../../src/slack/transaction-message.ts';
 import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
@@ -29,11 +36,9 @@ const channel = 'C0OWN00001';
 const ada = 'U0OWN00001';
 
 export const lookUpSurfaces: readonly Surface[] = [
-  messageOf('the answer of a look-up', (outside) =>
-    answerMessage(viewOf(outside), outside.random.chance(0.5)),
-  ),
+  messageOf('the answer of a look-up', (outside) => answerMessage(viewOf(outside), mayOf(outside))),
   modalOf('the answer of a look-up in a modal', (outside) =>
-    transactionModal(viewOf(outside), outside.random.chance(0.5) ? channel : undefined),
+    transactionModal(viewOf(outside), outside.random.chance(0.5) ? channel : undefined, mayOf(outside)),
   ),
   modalOf('a look-up under way in a modal', (outside) => lookingUpModal(outside.text(), placeOf(outside))),
   modalOf('a look-up without an answer', (outside) => {
@@ -44,6 +49,14 @@ export const lookUpSurfaces: readonly Surface[] = [
   messageOf('a shared look-up', (outside) =>
     sharedMessage(viewOf(outside), { by: ada, isFirst: outside.random.chance(0.5) }),
   ),
+  messageOf('an e-mail in full', (outside) => revealedMessage(outside.text(), outside.text())),
+  messageOf('why an e-mail is not revealed', ({ random }) =>
+    notRevealedMessage(random.pick(['no_address', 'not_on_record', 'no_place', 'closed'])),
+  ),
+  modalOf('an e-mail in full in a modal', (outside) =>
+    revealModal(revealedMessage(outside.text(), outside.text())),
+  ),
+  modalOf('an e-mail that is being read', () => revealingModal()),
   messageOf('why a look-up is not shared', (outside) => notSharedMessage(notSharedOf(outside))),
   modalOf('the references of a message', (outside) => {
     const blocks = [
@@ -69,6 +82,10 @@ export const lookUpSurfaces: readonly Surface[] = [
     return menuMessage([{ verb: 'lookup' }], open);
   }),
 ];
+
+function mayOf({ random }: Outside): AnswerMay {
+  return { share: random.chance(0.5), reveal: random.chance(0.5) };
+}
 
 function viewOf(outside: Outside): TransactionView {
   // Only what can be a reference is ever asked for.

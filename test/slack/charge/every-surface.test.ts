@@ -149,16 +149,20 @@ describe('every message and modal of a charge', () => {
     },
   );
 
-  it.each(everyCharge)('shows the e-mail whole in modals alone: %s', (_, charge) => {
-    const withEmails: ChargeSeen = {
-      ...charge,
-      terms: { ...charge.terms, reason: 'asked by ada.obi@example.com', customerId: 'ada.obi@example.com' },
-      bankWords: 'sent to ada.obi@example.com',
-    };
-    expect(JSON.stringify(messagesOf(withEmails))).not.toContain('ada.obi');
-    expect(JSON.stringify(homeCharges('Yours', [withEmails], sandbox, nowMs))).not.toContain('ada.obi');
-    for (const view of modalsOf(charge)) expect(page(view).join('\n')).toContain('ada.obi@example.com');
-  });
+  it.each(everyCharge)(
+    'shows the e-mail masked, in its modals too, which colleagues open: %s',
+    (_, charge) => {
+      const withEmails: ChargeSeen = {
+        ...charge,
+        terms: { ...charge.terms, reason: 'asked by ada.obi@example.com', customerId: 'ada.obi@example.com' },
+        bankWords: 'sent to ada.obi@example.com',
+      };
+      expect(JSON.stringify(messagesOf(withEmails))).not.toContain('ada.obi');
+      expect(JSON.stringify(homeCharges('Yours', [withEmails], sandbox, nowMs))).not.toContain('ada.obi');
+      expect(JSON.stringify(modalsOf(withEmails))).not.toContain('ada.obi');
+      for (const view of modalsOf(charge)) expect(page(view).join('\n')).toContain('a***@example.com');
+    },
+  );
 
   it.each(everyCharge)('says LIVE or SANDBOX, and in a modal in its title: %s', (_, charge) => {
     for (const place of places) {

@@ -33,7 +33,7 @@ describe('otpModal for the agent', () => {
   it('has the field, what is left, whose words the bank’s are, and Resend with what it does not give', () => {
     expect(page(forAgent(waiting(3)))).toEqual([
       '# Enter the code · LIVE',
-      '🔑 Needs OTP · NGN 12,500.00 · ada.obi@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
+      '🔑 Needs OTP · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       '3 of 3 tries left · until 2026-09-14 13:50 UTC (13 minutes left)',
       'In hand: @U0AGENT01, since 2026-09-14 13:35 UTC',
       'The bank says:',
@@ -132,7 +132,7 @@ describe('otpModal for anybody else', () => {
     expect(buttons(view)).toEqual([
       { text: 'Take over', actionId: 'otp_take_over', value: waiting().reference, confirm: true },
     ]);
-    expect(JSON.stringify(view)).toContain('the code of NGN 12,500.00, ada.obi@example.com');
+    expect(JSON.stringify(view)).toContain('the code of NGN 12,500.00, a***@example.com');
   });
 });
 

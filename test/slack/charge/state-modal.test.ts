@@ -25,7 +25,7 @@ describe('chargeStateModal', () => {
 
   it('proves an approval by the three parts of the rule, with the values', () => {
     expect(page(shown(concluded('approved'))).slice(1, 6)).toEqual([
-      '✅ Paid (confirmed) · NGN 12,500.00 · ada.obi@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
+      '✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       '✓ Status is SUCCESS',
       '✓ Reference is this charge’s, pay-mfrggzdfmztwq2lknnwg23tpob',
       '✓ Amount is this charge’s, NGN 12,500.00',

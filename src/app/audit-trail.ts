@@ -1,0 +1,30 @@
+import { createAuditLog, type AuditLog } from '../operations/audit-log.ts';
+import { auditRetentionPrefix, createAuditRetention } from '../operations/audit-retention.ts';
+import type { WorkOnceDeps } from '../operations/work-once.ts';
+import type { Kept } from './kept.ts';
+import type { Outside } from './outside.ts';
+
+export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
+  kinds: WorkOnceDeps['kinds'];
+};
+
+/** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
+export function createAuditTrail({ config, log, now }: Outside, { store, sealer }: Kept): AuditTrail {
+  const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * 86_400_000;
+  const trail = createAuditLog({ store, sealer, log, keepMs });
+  const { append } = trail;
+  const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
+  return {
+    append,
+    ofReference: (reference) => trail.ofReference(reference),
+    kinds: [{ prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) }],
+    start() {
+      trail.start();
+      retention.start();
+    },
+    async stop() {
+      retention.stop();
+      await trail.stop();
+    },
+  };
+}

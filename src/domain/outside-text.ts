@@ -1,0 +1,55 @@
+import { holdsCardNumber } from './card-number.ts';
+import { maskEmail } from './mask.ts';
+
+/**
+ * Characters that no reader sees but that reorder, hide or split what is read: controls, zero-width and
+ * bidi characters, fillers, tags and half characters. U+FE0F stays: it only asks for an emoji's colours.
+ */
+const invisible = /(?!\uFE0F)[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}|\p{Cs}/gu;
+
+/** Runs that can hold an address; each is searched once, so that a long text costs no more than its length. */
+const addressRuns = /[^\s<>()[\],;:"]+/gu;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** The text without invisible characters; line breaks stay. For our own words that hold outside ones. */
+export function visible(text: string): string {
+  return text.replace(invisible, '');
+}
+
+/**
+ * Outside text as one line of visible characters, so that a customer, bank or merchant cannot fake a line
+ * of ours, reverse the reading direction or hide letters. Not escaped: for plain_text and rich_text.
+ */
+export function oneLine(text: string): string {
+  return visible(text).replace(/\s+/gu, ' ').trim();
+}
+
+/**
+ * Outside text that may be shown to a channel: one line, no e-mail address in full, nothing that looks like
+ * a card number, at most `max` long. For plain_text and rich_text only, where it cannot ping, link or format.
+ */
+export function outsideText(text: string, max: number): string {
+  const line = oneLine(text);
+  if (holdsCardNumber(line)) return cut('[withheld: it looks like a card number]', max);
+  return cut(
+    line.replace(addressRuns, (run) => (/.@./u.test(run) ? maskEmail(run) : run)),
+    max,
+  );
+}
+
+/** The text, or its beginning and an ellipsis, at most `max` long; never half a character as people see it. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max < 1) return '';
+  return `${text.slice(0, boundaryBefore(text, max - 1)).trimEnd()}…`;
+}
+
+/** The last place at or before `index` that does not split a character. */
+function boundaryBefore(text: string, index: number): number {
+  const start = graphemes.segment(text.slice(0, index * 2 + 2)).containing(index)?.index ?? 0;
+  if (start > 0) return start;
+  // One character of many marks fills the whole room: then a code point must do.
+  const low = text.charCodeAt(index);
+  return low >= 0xdc00 && low <= 0xdfff ? Math.max(0, index - 1) : index;
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Kept } from '../../src/app/kept.ts';
+import { openLimits } from '../../src/app/limits.ts';
+import { merchantPlaces } from '../../src/app/merchants.ts';
+import { standingAt } from '../../src/commands/merchant-command.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import type { Standing } from '../../src/domain/standing.ts';
+import { chargeKey } from '../../src/operations/charge-record.ts';
+import { claimTimes } from '../../src/operations/card-history.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import { openModelStore } from '../store/model-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-limits-app-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const ids = ['8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21'];
+const noon = Date.parse('2026-11-21T12:00:00Z');
+
+/** The limits of each account, over one store, for whoever has that standing by permission. */
+function open(roles: string, standings: Record<string, Standing>) {
+  const path = join(folder, 'payops.yml');
+  const accounts = ['main', 'lagos'].map(
+    (name, index) => `  - { name: ${name}, account_id: ${ids[index]}, environment: live }\n`,
+  );
+  writeFileSync(path, `channels: { alerts: C0ALERTS01 }\naccounts:\n${accounts.join('')}roles:\n${roles}`);
+  const result = readConfig({
+    SLACK_BOT_TOKEN: 'xoxb-token',
+    SLACK_SIGNING_SECRET: 'signing',
+    PAYMENTS_BASE_URL: 'https://payments.test',
+    PAYMENTS_STATIC_TOKEN__MAIN: 'static',
+    PAYMENTS_STATIC_TOKEN__LAGOS: 'static',
+    PAYOPS_FILE: path,
+  });
+  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
+  const clock = { nowMs: noon };
+  const now = (): number => clock.nowMs;
+  const kept: Kept = {
+    store: openModelStore(now),
+    sealer: createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
+    redis: undefined,
+    checked: () => Promise.resolve(),
+    refusal: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const outside = { config: result.config, log: () => undefined, now };
+  const unknown: Standing = { kind: 'unknown' };
+  const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
+  const limits = merchantPlaces(outside, kept).map((place) => {
+    const standingOf = place.merchant ? standingAt(place.merchant, shared) : shared;
+    return openLimits(place.outside, { kept: place.kept, standingOf });
+  });
+  return { clock, kept, main: limits[0]!, lagos: limits[1]! };
+}
+
+const has = (role: string): Standing => ({ kind: 'known', roles: [role] });
+const everywhere = { 'charge@main': has('agent'), 'charge@lagos': has('agent') };
+
+function chargeOf(reference: string, minor: number, by = 'U0AGENT01') {
+  return { reference, by, card: 'card', money: { minor, currency: 'NGN' }, atMs: noon };
+}
+
+describe('limits of a bot with several accounts', () => {
+  it('count for each account by itself', async () => {
+    const { main, lagos } = open(
+      '  agent: { users: [U0AGENT01], may: [charge], limits: { NGN: { per_agent_per_day: 100 } } }\n',
+      everywhere,
+    );
+    expect((await main.claim(chargeOf('a', 10_000))).kind).toBe('claimed');
+    expect((await main.claim(chargeOf('b', 1))).kind).toBe('refused');
+    expect((await lagos.claim(chargeOf('c', 10_000))).kind).toBe('claimed');
+  });
+
+  it('are those of the roles for that account', async () => {
+    const { main, lagos } = open(
+      `
+  agent: { users: [U0AGENT01], may: [charge], accounts: [main], limits: { NGN: { per_charge: 1.00 } } }
+  chief: { users: [U0AGENT01], may: ['*'], accounts: [lagos] }
+`,
+      { 'charge@main': has('agent'), 'charge@lagos': has('chief') },
+    );
+    expect(await main.claim(chargeOf('a', 101))).toMatchObject({
+      refusal: { limit: 'per_charge', whoCan: [] },
+    });
+    expect((await lagos.claim(chargeOf('b', 101))).kind).toBe('claimed');
+    expect(await lagos.of('U0AGENT01')).toEqual({ kind: 'none' });
+  });
+
+  it('let nobody through whose roles Slack cannot tell', async () => {
+    const { main } = open(
+      `  agent: { groups: ['@agents'], may: [charge], limits: { NGN: { per_charge: 1.00 } } }\n`,
+      {},
+    );
+    expect(await main.claim(chargeOf('a', 1))).toMatchObject({ refusal: { kind: 'unknown_standing' } });
+  });
+
+  it('go on counting a charge that was sealed with a key that is gone', async () => {
+    const { main, kept, clock } = open(
+      '  agent: { users: [U0AGENT01], may: [charge], limits: { NGN: { per_agent_per_day: 100 } } }\n',
+      everywhere,
+    );
+    await main.claim(chargeOf('a', 10_000));
+    await kept.store.create(chargeKey('a'), 'sealed with a lost key');
+    clock.nowMs += claimTimes.lostMs;
+    expect((await main.claim(chargeOf('b', 1))).kind).toBe('refused');
+  });
+});

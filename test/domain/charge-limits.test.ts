@@ -1,0 +1,170 @@
+import {
+  array,
+  assert,
+  constantFrom,
+  dictionary,
+  integer,
+  option,
+  property,
+  record,
+  subarray,
+} from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  countsForLimits,
+  heldLimits,
+  leftOf,
+  limitsFor,
+  overLimit,
+  rolesThatCould,
+  type ChargingRoles,
+  type CurrencyLimits,
+} from '../../src/domain/charge-limits.ts';
+import type { Standing } from '../../src/domain/standing.ts';
+import { withoutUndefined } from '../../src/domain/without-undefined.ts';
+
+const agent = { NGN: { per_charge: 5_000, per_agent_per_day: 50_000, per_card_per_day: 10_000 } };
+const senior = { NGN: { per_charge: 20_000, per_card_per_day: 20_000 }, USD: { per_charge: 100 } };
+const tight = { NGN: { per_charge: 1_000, per_agent_per_day: 60_000 } };
+const roles: ChargingRoles = {
+  agent: { limits: agent },
+  senior: { limits: senior },
+  tight: { limits: tight },
+  lead: {},
+};
+const naira = (minor: number) => ({ minor, currency: 'NGN' });
+const has = (...names: string[]): Standing => ({ kind: 'known', roles: names });
+
+describe('the limits that hold', () => {
+  it.each<[string, Standing, string, CurrencyLimits | undefined]>([
+    ['one role’s own', has('agent'), 'NGN', agent.NGN],
+    ['none of a role without', has('lead'), 'NGN', undefined],
+    ['none beside a role without', has('agent', 'lead'), 'NGN', undefined],
+    [
+      'the higher of two, kind by kind',
+      has('agent', 'tight'),
+      'NGN',
+      { per_charge: 5_000, per_agent_per_day: 60_000 },
+    ],
+    [
+      'no kind that one of them leaves open',
+      has('agent', 'senior'),
+      'NGN',
+      { per_charge: 20_000, per_card_per_day: 20_000 },
+    ],
+    ['a currency that one alone names', has('agent', 'senior'), 'USD', { per_charge: 100 }],
+    ['a role that may not charge gives none', has('agent', 'on-call'), 'NGN', agent.NGN],
+  ])('are %s', (_, standing, currency, limits) => {
+    expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toEqual({
+      kind: 'held',
+      limits,
+    });
+  });
+
+  it.each<[string, Standing, string, object]>([
+    [
+      'a currency none names',
+      has('agent'),
+      'USD',
+      { kind: 'currency', currency: 'USD', allowed: ['NGN'], whoCan: ['senior', 'lead'] },
+    ],
+    ['a name that is every object’s', has('agent'), 'constructor', { kind: 'currency', allowed: ['NGN'] }],
+    ['whoever has no role that charges', has('on-call'), 'NGN', { kind: 'no_role' }],
+    ['whoever has a role called like an object’s own', has('toString'), 'NGN', { kind: 'no_role' }],
+    ['whoever has no role', has(), 'NGN', { kind: 'no_role' }],
+    ['whom Slack does not know now', { kind: 'unknown' }, 'NGN', { kind: 'unknown_standing' }],
+  ])('refuse %s', (_, standing, currency, refusal) => {
+    expect(limitsFor(roles, heldLimits(roles, standing), { minor: 1, currency })).toMatchObject({
+      kind: 'refused',
+      refusal,
+    });
+  });
+
+  it('never get tighter by another role', () => {
+    const limits = option(
+      dictionary(
+        constantFrom('NGN', 'USD'),
+        record({
+          per_charge: option(integer({ min: 1, max: 9 }), { nil: undefined }),
+          per_agent_per_day: option(integer({ min: 1, max: 9 }), { nil: undefined }),
+          per_card_per_day: option(integer({ min: 1, max: 9 }), { nil: undefined }),
+        }).map((one) => withoutUndefined(one)),
+        { minKeys: 1 },
+      ),
+      { nil: undefined },
+    );
+    const all = array(limits, { minLength: 1, maxLength: 4 }).chain((some) =>
+      subarray(
+        some.map((_, index) => `role${index}`),
+        { minLength: 1 },
+      ).map((held) => ({ some, held })),
+    );
+    assert(
+      property(all, integer({ min: 1, max: 9 }), ({ some, held }, minor) => {
+        const known: ChargingRoles = Object.fromEntries(
+          some.map((one, index) => [`role${index}`, one ? { limits: one } : {}]),
+        );
+        const used = { agentMinor: 2, cardMinor: 1 };
+        const allowed = (names: readonly string[]): boolean => {
+          const found = limitsFor(known, heldLimits(known, { kind: 'known', roles: names }), naira(minor));
+          return found.kind === 'held' && !overLimit(found.limits ?? {}, naira(minor), used);
+        };
+        // Whatever one of the roles lets through, all of them together let through.
+        expect(allowed(held) || held.every((name) => !allowed([name]))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an amount', () => {
+  it.each([
+    [5_000, 0, 0, undefined],
+    [5_001, 0, 0, { limit: 'per_charge', limitMinor: 5_000, usedMinor: 0, leftMinor: 5_000 }],
+    [5_000, 45_000, 0, undefined],
+    [
+      5_000,
+      45_001,
+      0,
+      { limit: 'per_agent_per_day', limitMinor: 50_000, usedMinor: 45_001, leftMinor: 4_999 },
+    ],
+    [5_000, 0, 5_000, undefined],
+    [1, 0, 10_000, { limit: 'per_card_per_day', limitMinor: 10_000, usedMinor: 10_000, leftMinor: 0 }],
+    [1, 99_999, 99_999, { limit: 'per_agent_per_day', limitMinor: 50_000, usedMinor: 99_999, leftMinor: 0 }],
+  ])('of %i with %i of the agent and %i of the card', (minor, agentMinor, cardMinor, over) => {
+    expect(overLimit(agent.NGN, naira(minor), { agentMinor, cardMinor })).toEqual(over);
+  });
+
+  it('is judged by the kinds that are asked about alone', () => {
+    const used = { agentMinor: 50_000, cardMinor: 10_000 };
+    expect(overLimit(agent.NGN, naira(9_000), used, ['per_card_per_day'])?.limit).toBe('per_card_per_day');
+    expect(overLimit({}, naira(9_000), used)).toBeUndefined();
+  });
+
+  it('never leaves less than nothing', () => {
+    expect(leftOf(5, 7)).toBe(0);
+  });
+
+  it('names who could charge it: other roles, with what the card has left', () => {
+    const asked = { money: naira(8_000), cardMinor: 0 };
+    expect(rolesThatCould(roles, ['agent'], asked)).toEqual(['senior', 'lead']);
+    expect(rolesThatCould(roles, ['agent'], { ...asked, cardMinor: 12_001 })).toEqual(['lead']);
+    expect(
+      rolesThatCould(roles, ['agent'], { money: { minor: 101, currency: 'USD' }, cardMinor: 0 }),
+    ).toEqual(['lead']);
+  });
+});
+
+it.each([
+  ['charging', true],
+  ['confirming', true],
+  ['otp', true],
+  ['otp_checking', true],
+  ['approved', true],
+  ['review', true],
+  ['declined', false],
+  ['rejected', false],
+  ['abandoned', false],
+  ['expired', false],
+] as const)('a charge that is %s counts: %s', (kind, counts) => {
+  expect(countsForLimits({ kind })).toBe(counts);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import type * as EvidenceModule from '../../../src/slack/evidence.ts';
+import { createRandom } from '../../chaos/random.ts';
+import { surfaces } from './run-texts.ts';
+import type { Shown } from './surface.ts';
+
+// A merchant's reference may be any 50 characters, an address too, and is shown in full wherever it is named: without
+// it nothing can be looked up. Here it is left out, so that every other address is seen.
+vi.mock(import('../../../src/slack/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
+  const real = await load();
+  return { ...real, referenceWord: () => 'REFERENCE' };
+});
+
+const canary = /can[a-z.+]*ry\d*@\w/i;
+
+/**
+ * Where a whole address stands, and why that is right. Nobody but the one person who typed or asked for it sees any of
+ * these: they are modals, and the one ephemeral message.
+ */
+const inFull: Readonly<Record<string, string>> = {
+  'an e-mail in full': 'Reveal e-mail: ephemeral, for whoever may, on record before it is shown',
+  'an e-mail in full in a modal': 'the same, on top of a modal',
+  'the form of a charge': 'what its own agent typed comes back for correction',
+  'the form of a payment link': 'the same',
+  'the form of a card’s e-mail': 'the same',
+  'the form of a new account': 'the same',
+  'a card’s e-mail read back':
+    'whoever changes it must see which address is replaced by which, to the letter',
+  'a card’s e-mail being changed': 'the same dialogue, going on',
+  'a card’s e-mail changed or not': 'the same dialogue, at its end; as a direct message it is masked',
+  'the terms of a charge':
+    'read back in full to whoever typed it, because it must be the linked one to the letter',
+};
+
+describe('a customer’s address', () => {
+  const leaking = new Map<string, string>();
+  for (const surface of surfaces) {
+    const random = createRandom(surface.name.length + 7);
+    let number = 0;
+    const outside = { random, text: () => addressed((number += 1)) };
+    for (let round = 0; round < 200; round += 1) {
+      const found = findAddress(surface.compose(outside));
+      if (found !== undefined) leaking.set(surface.name, found);
+    }
+  }
+
+  it('stands in no message of a channel, of a thread or to a person, but masked', () => {
+    expect([...leaking].filter(([name]) => !(name in inFull))).toEqual([]);
+  });
+
+  it('stands in full where it says so here, and only for whoever typed it or asked to read it', () => {
+    expect(Object.keys(inFull).filter((name) => !leaking.has(name))).toEqual([]);
+    const kinds = surfaces
+      .filter(({ name }) => name in inFull)
+      .map(({ name, compose }) => [name, compose({ random: createRandom(1), text: () => 'x' }).kind]);
+    expect(kinds.filter(([name, kind]) => kind !== 'modal' && name !== 'an e-mail in full')).toEqual([]);
+  });
+});
+
+/** An address as it could come: alone, in a sentence, in brackets, in capitals, behind what looks like its name. */
+function addressed(number: number): string {
+  const address = `canary${number}@leak.example`;
+  const forms = [
+    address,
+    `Sent to ${address}, as asked`,
+    `"Canary" <${address}>`,
+    address.toUpperCase(),
+    `mailto:${address}`,
+    `can.a.ry${number}@mail.leak.example`,
+    `can+ary${number}@leak.example`,
+  ];
+  return forms[number % forms.length] ?? address;
+}
+
+/**
+ * The first string that shows one. What buttons carry is not shown. A checkout link is the service’s, whole, or it leads
+ * nowhere.
+ */
+function findAddress({ payload }: Shown): string | undefined {
+  const found: string[] = [];
+  JSON.stringify(payload, (name, value: unknown) => {
+    if (name === 'value' || name === 'private_metadata' || name === 'metadata') return undefined;
+    if (typeof value === 'string' && !value.startsWith('https://') && canary.test(value))
+      found.push(`${name}: ${value}`);
+    return value;
+  });
+  return found[0];
+}
