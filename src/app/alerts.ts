@@ -72,6 +72,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
+  const clockAndPens = { now, wake, note: parts.notes.note };
   const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
   const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
   const bareCards = createAlertCards({
@@ -81,10 +82,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     rememberMs,
-    now,
-    wake,
+    ...clockAndPens,
     log,
-    note: parts.notes.note,
   });
   const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
   const recovery = createAlertRecovery({
@@ -98,13 +97,9 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     log,
   });
-  const marks = createAlertMarks({
-    store,
-    readCard: async (id) => (await cards.read(id)).card,
-    // The client that waits least: a sign must not keep a worker from what is to be told.
-    ...createReactions(clients.interactive),
-    rememberMs,
-  });
+  const readCard = async (id: string) => (await cards.read(id)).card;
+  // The client that waits least: a sign must not keep a worker from what is to be told.
+  const marks = createAlertMarks({ store, readCard, ...createReactions(clients.interactive), rememberMs });
   const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
@@ -114,9 +109,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     storms,
     cards: bareCards,
     rememberMs,
-    now,
-    wake,
-    note: parts.notes.note,
+    ...clockAndPens,
   });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {

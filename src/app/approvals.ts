@@ -23,7 +23,7 @@ export type Approvals = {
   drained: () => Promise<void>;
 };
 
-type ApprovalParts = {
+export type ApprovalParts = {
   kept: Kept;
   standingOf: StandingOf;
   tell: TellApproval;

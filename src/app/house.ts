@@ -1,8 +1,8 @@
 import type { AuditPens } from './audit-pens.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
-import { createApprovalsOf, type Approvals } from './approvals.ts';
-import { createApprovalTelling } from './approval-telling.ts';
+import type { Approvals } from './approvals.ts';
+import { createFourEyes } from './four-eyes.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -25,6 +25,7 @@ import type { StoryDeps } from '../commands/story.ts';
 import type { Audit } from '../domain/audit-entry.ts';
 import type { NoteAudit } from '../domain/audit-note.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
+import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/ask-to-redrive.ts';
@@ -65,9 +66,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
   const { clients, wake, posts, homeChanged } = shared;
   const ids = merchant && merchantIds(merchant);
-  const mayRun = merchant ? mayRunAt(merchant, shared.mayRun) : shared.mayRun;
-  const standingOf = merchant ? standingAt(merchant, shared.standingOf) : shared.standingOf;
-  const holdersOf = merchant ? holdersAt(merchant, shared.holdersOf) : shared.holdersOf;
+  const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
@@ -77,17 +76,11 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { note } = notes;
   const { ofReference, append } = shared.audit;
   const known = { kept, payments, clients, wake, homeChanged, notes };
-  const telling = createApprovalTelling(outside, {
+  const { telling, approvals } = createFourEyes(outside, {
     ...known,
     ids,
-    approvers: () => holdersOf('approve'),
-    find: (id) => approvals.desk.find(id),
-  });
-  const approvals: Approvals = createApprovalsOf(outside, {
-    kept,
-    homeChanged,
+    holdersOf,
     standingOf,
-    tell: telling,
     audit: append,
     hands: () => ({ charges, undelivered }),
   });
@@ -105,11 +98,9 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const story = (reference: OrderReference) =>
-    tellStory(
-      { ...kept, account: merchant?.name, findLink: (one) => links.find(one), ofReference },
-      reference,
-    );
+  const findLink = (reference: string) => links.find(reference);
+  const teller = { ...kept, account: merchant?.name, findLink, ofReference };
+  const story = (reference: OrderReference) => tellStory(teller, reference);
   const told = {
     kept,
     payments,
@@ -141,6 +132,19 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     verbs,
     standingOf,
     holdersOf,
+  };
+}
+
+/** Who may do what at this account alone. */
+function askedAt(
+  merchant: Merchant | undefined,
+  { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
+) {
+  if (!merchant) return { mayRun, standingOf, holdersOf };
+  return {
+    mayRun: mayRunAt(merchant, mayRun),
+    standingOf: standingAt(merchant, standingOf),
+    holdersOf: holdersAt(merchant, holdersOf),
   };
 }
 
