@@ -75,7 +75,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
       {
         ...kept,
         account: merchant?.name,
-        findLink: links.find,
+        findLink: (wanted) => links.find(wanted),
         ofReference,
       },
       reference,
