@@ -21,6 +21,7 @@ const pages = [
   'docs/agents.md',
   'docs/alerts.md',
   'docs/accounts.md',
+  'docs/audit.md',
   'docs/command-line.md',
   'docs/performance.md',
   'docs/settings.md',

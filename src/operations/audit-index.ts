@@ -24,7 +24,7 @@ export type AuditIndex = {
 const indexedKey = 'audit-indexed';
 /** A reference that is asked about all day; the oldest are then found by an export alone. */
 const mostBlocks = 5_000;
-const blocksAtOnce = 64;
+const blocksAtOnce = 8;
 const readTogether = 16;
 
 export function createAuditIndex(deps: AuditIndexDeps): AuditIndex {

@@ -96,10 +96,11 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     if (!last) return;
     log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
   }
-  function tellUnlessAway(): Promise<void> {
-    return tellWitness().catch((error: unknown) =>
-      log('warn', 'Where the audit trail stands could not be read', {}, error),
-    );
+  function tellUnlessAway(before?: () => Promise<void>): Promise<void> {
+    // One wait for a store that is away, whatever was to be done.
+    return (before?.() ?? Promise.resolve())
+      .then(tellWitness)
+      .catch((error: unknown) => log('warn', 'Where the audit trail stands could not be read', {}, error));
   }
 
   return {
@@ -125,10 +126,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
       clearInterval(witness);
       await queue.drained();
       clearTimeout(settling);
-      await settle().catch((error: unknown) =>
-        log('debug', 'the index of the audit trail lags behind', {}, error),
-      );
-      await tellUnlessAway();
+      await tellUnlessAway(settle);
     },
   };
 }
@@ -243,7 +241,8 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries, settleSeen))) continue;
       /* oxlint-enable no-await-in-loop */
-      waiting = waiting.filter((one) => !batch.includes(one));
+      // What came meanwhile stands behind them.
+      waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
       wrote();
     }

@@ -105,6 +105,28 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
+  it('counts an entry once whose block arrives just when it is appended again', async () => {
+    const { one, close } = await open();
+    let late: (() => Promise<boolean>) | undefined;
+    const slow: RecordsOnly = {
+      ...one,
+      async create(key, value, options) {
+        if (!key.startsWith('audit:')) return await one.create(key, value, options);
+        if (late) {
+          await late();
+          return await one.create(key, value, options);
+        }
+        late = () => one.create(key, value, options);
+        throw new StoreUnavailable('No answer in time.');
+      },
+    };
+    const log = auditLog(slow);
+    await expect(log.append(entryOf('a'))).rejects.toThrow(StoreUnavailable);
+    await Promise.all(['a', 'b'].map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(['a', 'b']);
+    await close();
+  });
+
   it('goes on from where the store is when that has gone back to an older state', async () => {
     const { one, close } = await open();
     let isAway = false;

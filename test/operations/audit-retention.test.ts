@@ -132,6 +132,10 @@ onBothStores('retention', (open) => {
     await work({ nowMs: startMs + 4 * dayMs });
     await remove(store, stubKey);
     expect(await found({ store, sealer })).toEqual(['removed 1']);
+    // Another replica, which has nothing but the store, begins no new chain.
+    await appendBlocks(auditLog(store), [['later']]);
+    expect(await store.read(blockKey(0))).toBeUndefined();
+    expect(await found({ store, sealer })).toEqual(['removed 1']);
     await close();
   });
 
