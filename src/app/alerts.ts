@@ -72,7 +72,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const { ledger } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
-  const clockAndPens = { now, wake, note: parts.notes.note };
+  const shared = { rememberMs, now, wake, note: parts.notes.note };
   const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
   const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
   const bareCards = createAlertCards({
@@ -81,8 +81,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
-    rememberMs,
-    ...clockAndPens,
+    ...shared,
     log,
   });
   const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
@@ -104,13 +103,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
-  const takeStorm = createTakeStorm({
-    store,
-    storms,
-    cards: bareCards,
-    rememberMs,
-    ...clockAndPens,
-  });
+  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, ...shared });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,

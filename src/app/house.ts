@@ -73,7 +73,6 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
-  const { note } = notes;
   const { ofReference, append } = shared.audit;
   const known = { kept, payments, clients, wake, homeChanged, notes };
   const { telling, approvals } = createFourEyes(outside, {
@@ -111,7 +110,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     links,
     alerts,
     ids,
-    note,
+    note: notes.note,
     story,
     append,
   };

@@ -59,6 +59,11 @@ async function start(options: BotOptions = {}, breaks = false) {
   return { bot, notes };
 }
 
+const refuseAll: BotOptions['mayRun'] = async () => ({
+  kind: 'refused',
+  rule: 'Needs “refund”',
+  whoCan: 'leads',
+});
 const inModal = { actionId: 'more', value: 'INV-1', view: { id: 'V7' } };
 const submitted = {
   view: {
@@ -84,12 +89,7 @@ describe('what the audit is told of what was asked', () => {
   });
 
   it('names the rule that refused it, and the reference all the same', async () => {
-    const mayRun: BotOptions['mayRun'] = async () => ({
-      kind: 'refused',
-      rule: 'Needs “refund”',
-      whoCan: 'leads',
-    });
-    const { bot, notes } = await start({ mayRun });
+    const { bot, notes } = await start({ mayRun: refuseAll });
     answerSlack([], 'views.push', { ok: true, view: { id: 'V9' } });
     await bot.type('refund INV-2041');
     await bot.press(inModal);

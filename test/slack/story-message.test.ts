@@ -44,6 +44,7 @@ describe('the message of a story', () => {
       result: wide,
       reason: wide,
     };
+    const fitting: string[] = [];
     for (const what of [
       'command',
       'press',
@@ -56,10 +57,12 @@ describe('the message of a story', () => {
     ] as const) {
       const message = storyMessage({ reference: wide, entries: many(60, { ...worst, what }) }, 2, view);
       assertBlocks('message', message.blocks);
+      fitting.push(message.text);
     }
     assertBlocks('message', storyMessage({ reference: 'INV-1', entries: [] }, 1, view).blocks);
     assertBlocks('message', noStoryMessage(wide).blocks);
     assertBlocks('message', storyFileMessage(wide, { kind: 'failed', why: wide, fix: wide }).blocks);
+    expect(fitting).toHaveLength(8);
   });
 
   it('begins with the words that a notification shows, and tells an entry with its people as people', () => {

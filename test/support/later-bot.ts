@@ -4,4 +4,3 @@ const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + laterMs;
 
 await import('../../src/main.ts');
-export {};

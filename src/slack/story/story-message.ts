@@ -1,7 +1,6 @@
 import type { ActionsBlock, RichTextBlock } from '@slack/types';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { formatMoney } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from '../blocks.ts';
 import { amountWord, chargeHeadline, counted, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
-import { askedWords, customerWord, lookUpActionId, referenceWord } from '../evidence.ts';
+import { customerWord, lookUpButton, referenceWord } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
 import type { SharedFile } from '../share-file.ts';
 import { actorOf, sentenceOf, stateWord } from './story-words.ts';
@@ -94,7 +93,7 @@ function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock }
   }
   const { amountMinor, currency, customerEmail } = event ?? {};
   const amount =
-    amountMinor === undefined ? '' : formatMoney({ minor: amountMinor, currency: currency ?? '' }).trim();
+    amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
   return headline('🧾 Story', [amount, customerWord(customerEmail), referenceWord(reference)]);
 }
 
@@ -117,12 +116,7 @@ export function noStoryMessage(reference: string): SlackMessage {
   const line = plain(
     'It did not charge it, made no link of it and got no event about it, or so long ago that all of that is forgotten. The payments service itself may know it.',
   );
-  const look = button({
-    actionId: lookUpActionId,
-    text: 'Look it up',
-    value: JSON.stringify(askedWords(reference)),
-  });
-  return { text, blocks: [block, richText(line), actions(look)] };
+  return { text, blocks: [block, richText(line), ...lookUpButton('Look it up', reference)] };
 }
 
 /** Where the file with all of it came to stand. */
