@@ -131,12 +131,31 @@ function isMarked({ blocks }: BotPost): boolean {
 /** Executed once: one charge under the one reference, of the one decision; and all of it told once. */
 async function problemsOf(scene: Scene): Promise<string[]> {
   const { house, store, reference } = scene;
-  const { users } = house.workspace.ids;
   const approval = await store.approval(reference);
+  const end = (await store.read(reference))?.intent.state.kind ?? 'none';
+  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  const isAbandoned = end === 'abandoned' && requests(scene) === 0;
   const charged = house.payments
     .state()
     .orders.map((order) => order.orderReference)
     .filter((one) => one.startsWith('pay-'));
+  const wrongs: [boolean, string][] = [
+    [
+      charged.join() !== (isAbandoned ? '' : reference),
+      `charged as [${charged.join()}], not as ${reference}`,
+    ],
+    [end !== 'approved' && !isAbandoned, `the charge is ${end}`],
+    [approval?.state.kind !== 'executed', `the request is ${approval?.state.kind}`],
+    [approval?.approvals.length !== 1, `${approval?.approvals.length} approvals`],
+  ];
+  return [
+    ...wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words),
+    ...toldProblems(scene, endWords[end] ?? end),
+  ];
+}
+
+function toldProblems({ house, reference }: Scene, words: string): string[] {
+  const { users } = house.workspace.ids;
   const ops = house.posts('payOps');
   const people = [users.agent, users.lead, users.onCall].flatMap((user) => directMessages(house, user));
   // A post to a person whose answer died with the bot cannot be looked for: it is repeated, and says so.
@@ -145,20 +164,12 @@ async function problemsOf(scene: Scene): Promise<string[]> {
   const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
   const desk = house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
   const card = ops.filter(({ threadTs, text }) => threadTs === undefined && text.includes(reference));
-  // Too late to be sent when somebody came to look: money did not move, and the words say so.
-  const end = (await store.read(reference))?.intent.state.kind ?? 'none';
-  const isAbandoned = end === 'abandoned' && requests(scene) === 0;
-  const made = isAbandoned ? '' : reference;
   const wrongs: [boolean, string][] = [
-    [charged.join() !== made, `charged as [${charged.join()}], not once as ${reference}`],
-    [end !== 'approved' && !isAbandoned, `the charge is ${end}`],
-    [approval?.state.kind !== 'executed', `the request is ${approval?.state.kind}`],
-    [approval?.approvals.length !== 1, `${approval?.approvals.length} approvals`],
     [twice.length > 0, `told twice: ${twice.join()}`],
     [card.length !== 1, `${card.length} cards in the approvals channel`],
-    [!card[0]?.text.startsWith('☑️ Approved, charge begun'), `the card says ${card[0]?.text}`],
+    [card[0]?.text.startsWith('☑️ Approved, charge begun') !== true, `the card says ${card[0]?.text}`],
     [desk.length !== 1, `the desk has ${desk.length} messages`],
-    [!desk[0]?.text.startsWith(endWords[end] ?? end), `the desk says ${desk[0]?.text}`],
+    [desk[0]?.text.startsWith(words) !== true, `the desk says ${desk[0]?.text}`],
   ];
-  return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+  return wrongs.filter(([isWrong]) => isWrong).map(([, problem]) => problem);
 }
