@@ -97,8 +97,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const findLink = (reference: string) => links.find(reference);
-  const teller = { ...kept, account: merchant?.name, findLink, ofReference };
+  const teller = { ...kept, account: merchant?.name, findLink: links.find, ofReference };
   const story = (reference: OrderReference) => tellStory(teller, reference);
   const told = {
     kept,

@@ -130,36 +130,31 @@ function isMarked({ blocks }: BotPost): boolean {
 
 /** Executed once: one charge under the one reference, of the one decision; and all of it told once. */
 async function problemsOf(scene: Scene): Promise<string[]> {
-  const { store, reference } = scene;
-  const [approval, charge] = await Promise.all([store.approval(reference), store.read(reference)]);
-  return [
-    ...chargedWrongly(scene, charge?.intent.state.kind ?? 'none'),
-    ...(approval?.state.kind === 'executed' ? [] : [`the request is ${approval?.state.kind}`]),
-    ...(approval?.approvals.length === 1 ? [] : [`${approval?.approvals.length} approvals`]),
-    ...toldWrongly(scene, charge?.intent.state.kind ?? 'none'),
-  ];
-}
-
-/** Too late to be sent when somebody came to look: money did not move, and the words say so. */
-function isAbandoned(scene: Scene, end: string): boolean {
-  return end === 'abandoned' && requests(scene) === 0;
-}
-
-function chargedWrongly(scene: Scene, end: string): string[] {
-  const { house, reference } = scene;
+  const { house, store, reference } = scene;
+  const approval = await store.approval(reference);
+  const end = (await store.read(reference))?.intent.state.kind ?? 'none';
+  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  const isAbandoned = end === 'abandoned' && requests(scene) === 0;
   const charged = house.payments
     .state()
     .orders.map((order) => order.orderReference)
     .filter((one) => one.startsWith('pay-'));
-  const made = isAbandoned(scene, end) ? '' : reference;
   const wrongs: [boolean, string][] = [
-    [charged.join() !== made, `charged as [${charged.join()}], not once as ${reference}`],
-    [end !== 'approved' && !isAbandoned(scene, end), `the charge is ${end}`],
+    [
+      charged.join() !== (isAbandoned ? '' : reference),
+      `charged as [${charged.join()}], not as ${reference}`,
+    ],
+    [end !== 'approved' && !isAbandoned, `the charge is ${end}`],
+    [approval?.state.kind !== 'executed', `the request is ${approval?.state.kind}`],
+    [approval?.approvals.length !== 1, `${approval?.approvals.length} approvals`],
   ];
-  return wordsOf(wrongs);
+  return [
+    ...wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words),
+    ...toldProblems(scene, endWords[end] ?? end),
+  ];
 }
 
-function toldWrongly({ house, reference }: Scene, end: string): string[] {
+function toldProblems({ house, reference }: Scene, words: string): string[] {
   const { users } = house.workspace.ids;
   const ops = house.posts('payOps');
   const people = [users.agent, users.lead, users.onCall].flatMap((user) => directMessages(house, user));
@@ -169,15 +164,12 @@ function toldWrongly({ house, reference }: Scene, end: string): string[] {
   const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
   const desk = house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
   const card = ops.filter(({ threadTs, text }) => threadTs === undefined && text.includes(reference));
-  return wordsOf([
+  const wrongs: [boolean, string][] = [
     [twice.length > 0, `told twice: ${twice.join()}`],
     [card.length !== 1, `${card.length} cards in the approvals channel`],
-    [!card[0]?.text.startsWith('☑️ Approved, charge begun'), `the card says ${card[0]?.text}`],
+    [card[0]?.text.startsWith('☑️ Approved, charge begun') !== true, `the card says ${card[0]?.text}`],
     [desk.length !== 1, `the desk has ${desk.length} messages`],
-    [!desk[0]?.text.startsWith(endWords[end] ?? end), `the desk says ${desk[0]?.text}`],
-  ]);
-}
-
-function wordsOf(wrongs: readonly (readonly [boolean, string])[]): string[] {
-  return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+    [desk[0]?.text.startsWith(words) !== true, `the desk says ${desk[0]?.text}`],
+  ];
+  return wrongs.filter(([isWrong]) => isWrong).map(([, problem]) => problem);
 }
