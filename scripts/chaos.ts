@@ -59,6 +59,8 @@ function isFine(): boolean {
     killed >= kills &&
     result.kills.endedByThemselves === 0 &&
     result.workLeft === 0 &&
+    result.audit.exitCode === 0 &&
+    result.audit.entries > 0 &&
     result.acknowledged === events
   );
 }
@@ -79,6 +81,7 @@ function tell(found: ChaosResult): void {
     `killed: bots ${killing.bots}, Redis ${killing.redis}; ended by themselves ${killing.endedByThemselves}; records left ${found.workLeft}`,
   );
   console.log(`out of order ${found.overtaken.length}`);
+  console.log(`${found.asked} commands acknowledged meanwhile. ${found.audit.words.trim()}`);
   const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken'] as const;
   for (const name of names) {
     for (const reference of found[name].slice(0, 10)) {

@@ -1,4 +1,5 @@
 import { tellMutes } from './app/alert-routes.ts';
+import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
 import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { createChecks } from './app/health-checks.ts';
@@ -46,13 +47,14 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const homes = createHomes(outside, { kept, wake });
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
   const { mayRun } = directory;
-  const shared = { clients, wake, posts, ...directory, homeChanged: homes.changed };
+  const audit = createAuditTrail(outside, kept);
+  const pens = createAuditPens(outside, audit.append);
+  const shared = { clients, wake, posts, ...directory, audit, pens, homeChanged: homes.changed };
   const [first, ...further] = merchantPlaces(outside, kept);
   const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
-  const slack: Slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun });
+  const slack: Slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun, pens });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
-  const audit = createAuditTrail(outside, kept);
   const server = createHttpServer({
     log,
     routes: createRoutes(outside, { kept, slack, channels, houses, posts }),
@@ -89,7 +91,8 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       await Promise.all(houses.map(({ approvals }) => approvals.drained()));
       await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
       await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
-      // The last one: whatever stops may still have something to say.
+      // The last ones: whatever stops may still have something to say.
+      await pens.drained();
       await audit.stop();
       await kept.close();
     },
@@ -131,7 +134,14 @@ function openDirectory(
   return { ...directory, mayRun: withHints(directory.mayRun, names) };
 }
 
-type SlackParts = { kept: Kept; clients: SlackClients; houses: Houses; homes: Homes; mayRun: MayRun };
+type SlackParts = {
+  kept: Kept;
+  clients: SlackClients;
+  houses: Houses;
+  homes: Homes;
+  mayRun: MayRun;
+  pens: AuditPens;
+};
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
   const { kept, clients, houses, mayRun } = parts;
@@ -148,6 +158,8 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       commands: createCommands(houses, mayRun, log),
       mayRun,
       homeOpened: parts.homes.opened,
+      // Each entry names the account of what was asked for, if it is any one's.
+      note: parts.pens.of(undefined).note,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,

@@ -7,6 +7,7 @@ import {
   type AlertCards,
   type FoundAlert,
 } from '../operations/alert-cards.ts';
+import type { AuditNotes } from '../operations/audit-notes.ts';
 import { alertMarkPrefix, createAlertMarks } from '../operations/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
@@ -61,6 +62,7 @@ type AlertParts = {
   routes: RoutePlan;
   wake: () => void;
   homeChanged: OpenHomes['changed'];
+  notes: Pick<AuditNotes, 'note'>;
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
@@ -82,6 +84,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     wake,
     log,
+    note: parts.notes.note,
   });
   const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
   const recovery = createAlertRecovery({
@@ -95,19 +98,26 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     log,
   });
-  // The client that waits least: a sign must not keep a worker from what is to be told.
-  const reactions = createReactions(clients.interactive);
   const marks = createAlertMarks({
     store,
     readCard: async (id) => (await cards.read(id)).card,
-    ...reactions,
+    // The client that waits least: a sign must not keep a worker from what is to be told.
+    ...createReactions(clients.interactive),
     rememberMs,
   });
   const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
-  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, rememberMs, now, wake });
+  const takeStorm = createTakeStorm({
+    store,
+    storms,
+    cards: bareCards,
+    rememberMs,
+    now,
+    wake,
+    note: parts.notes.note,
+  });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
 import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
@@ -7,6 +8,8 @@ import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
+import type { AuditNotes } from '../operations/audit-notes.ts';
+import { createChargeAudit } from '../operations/charge-audit.ts';
 import { boundDialogues } from '../operations/bound-dialogues.ts';
 import { createAgentCharges } from '../operations/agent-charges.ts';
 import { createCardHistory, type CardHistory } from '../operations/card-history.ts';
@@ -76,6 +79,8 @@ type ChargeParts = {
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
+  notes: Pick<AuditNotes, 'note' | 'write'>;
+  ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
   /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
@@ -88,7 +93,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, approved, approvals } = parts;
+  const { kept, payments, clients, approved, approvals, notes } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside, 'a charge');
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -99,17 +104,21 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const cards = openCardHistory(outside, store);
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
+  const told = { note: notes.note, log, wait: sleep };
+  const openCharges = createOpenCharges({ store });
+  const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
+  const stored = { store, sealer, rememberMs, now, openCharges, limits };
   const deps: DeskDeps = {
-    store,
-    sealer,
-    rememberMs,
-    now,
-    log,
-    wait: sleep,
+    ...stored,
+    audit: createChargeAudit({
+      ...stored,
+      write: notes.write,
+      ofReference: parts.ofReference,
+      inBackground: background.add,
+    }),
+    ...told,
     ...payments,
     cards,
-    limits: openLimits(outside, { kept, standingOf: parts.standingOf }),
-    openCharges: createOpenCharges({ store }),
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createAgentCharges({
       store,
@@ -130,7 +139,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const room: Room = { taken: 0, size: settledAtOnce };
 
   const askFirst = approvals && { gate: approvals, fingerprint };
-  const emails = { ...payments, store, sealer, ledger, draftsOfCard, approvals: askFirst, log, wait: sleep };
+  const emails = { ...payments, ...told, store, sealer, ledger, draftsOfCard, approvals: askFirst };
   const ownDesk = createChargeDesk(deps);
   const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { accountMatches, type Account } from '../domain/account.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { terminalMatches, type Terminal } from '../domain/terminal.ts';
 import { createAccountDesk, type AccountDesk } from '../operations/create-account.ts';
 import { createListExporter, type ListExporter } from '../operations/export-list.ts';
@@ -50,7 +51,7 @@ const account: z.ZodType<Account> = z.object({
 /** The service's lists and its sub accounts, put together with the memory of what was read and asked for. */
 export function createDeskLists(
   { config, log, now }: Outside,
-  { kept, payments }: { kept: Kept; payments: Payments },
+  { kept, payments, note }: { kept: Kept; payments: Payments; note?: NoteAudit },
 ): DeskLists {
   const { store, sealer } = kept;
   const terminals = createServiceList({
@@ -86,6 +87,7 @@ export function createDeskLists(
       takesRef: config.accountNewFields.some(({ name }) => name === 'accountRef'),
       log,
       wait: sleep,
+      ...(note ? { note } : {}),
     }),
   };
 }

@@ -30,6 +30,7 @@ export async function runForgetCards(outside: Outside, words: readonly string[])
       exitCode: 1,
       words: `Not all saved cards of this address are surely forgotten. ${reasonOf(error)} Run this again once that is mended.`,
     }),
+    'forget-cards',
   );
 }
 

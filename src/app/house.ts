@@ -1,3 +1,5 @@
+import type { AuditPens } from './audit-pens.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import { createApprovalsOf, type Approvals } from './approvals.ts';
 import { createApprovalTelling } from './approval-telling.ts';
@@ -19,6 +21,9 @@ import { readWebhooks } from './webhook-settings.ts';
 import type { UndeliveredDeps } from '../commands/dead-letters.ts';
 import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
+import type { StoryDeps } from '../commands/story.ts';
+import type { Audit } from '../domain/audit-entry.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
@@ -26,9 +31,9 @@ import { askToRedrive } from '../operations/ask-to-redrive.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import type { PaymentLinks } from '../operations/payment-links.ts';
 import type { ReceiveDeps } from '../operations/receive-event.ts';
-import { noAudit } from '../operations/no-audit.ts';
 import { rehearse } from '../operations/rehearse.ts';
 import type { ApprovalTelling } from '../operations/tell-approval.ts';
+import { tellStory } from '../operations/tell-story.ts';
 import { createTestAlerts } from '../operations/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
@@ -52,6 +57,8 @@ type Shared = {
   standingOf: StandingOf;
   holdersOf: HoldersOf;
   homeChanged: OpenHomes['changed'];
+  audit: Pick<AuditTrail, 'ofReference' | 'append'>;
+  pens: AuditPens;
 };
 
 export function createHouse(place: MerchantPlace, shared: Shared) {
@@ -66,7 +73,10 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { approved } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
-  const known = { kept, payments, clients, wake, homeChanged };
+  const notes = shared.pens.of(merchant?.name);
+  const { note } = notes;
+  const { ofReference, append } = shared.audit;
+  const known = { kept, payments, clients, wake, homeChanged, notes };
   const telling = createApprovalTelling(outside, {
     ...known,
     ids,
@@ -78,10 +88,12 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     homeChanged,
     standingOf,
     tell: telling,
+    audit: append,
     hands: () => ({ charges, undelivered }),
   });
   const charges = createCharges(outside, {
     ...known,
+    ofReference,
     approved,
     standingOf,
     approvals: approvals.gate,
@@ -93,7 +105,25 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ids };
+  const story = (reference: OrderReference) =>
+    tellStory(
+      { ...kept, account: merchant?.name, findLink: (one) => links.find(one), ofReference },
+      reference,
+    );
+  const told = {
+    kept,
+    payments,
+    clients,
+    charges,
+    approvals,
+    telling,
+    links,
+    alerts,
+    ids,
+    note,
+    story,
+    append,
+  };
   const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
@@ -150,6 +180,9 @@ type VerbParts = {
   telling: ApprovalTelling;
   links: PaymentLinks;
   alerts: Alerts;
+  note: NoteAudit;
+  append: Audit;
+  story: StoryDeps['story'];
   routes: RoutePlan;
   undelivered: Undelivered;
   /** For this account. */
@@ -160,7 +193,7 @@ type VerbParts = {
 };
 
 function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
-  const { kept, payments, clients, charges, alerts, routes, wake } = parts;
+  const { kept, payments, clients, charges, alerts, routes, wake, note } = parts;
   const { storms, takeStorm } = alerts;
   const uploadFile = createUploadFile(clients.delivery);
   const cardActions = {
@@ -178,15 +211,15 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     isMixed: config.merchant?.isMixed === true,
     desk: charges.desk,
     cardEmails: charges.cardEmails,
-    revealEmail: createReveals({ config, log, now }, { ...parts, audit: noAudit }),
+    revealEmail: createReveals({ config, log, now }, { ...parts, audit: parts.append }),
     showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
     sharing: createSharing(kept, clients, parts.ids),
     ledger: charges.ledger,
-    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges }),
+    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges, note }),
     mayRun: parts.mayRun,
     findAccount: payments.findAccount,
     accountFields: config.accountNewFields,
-    ...createDeskLists({ config, log, now }, { kept, payments }),
+    ...createDeskLists({ config, log, now }, { kept, payments, note }),
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: askedUndelivered(parts),
     links: parts.links,
@@ -195,6 +228,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     alertsInHand: alerts.inHand,
     currencies: config.chargeCurrencies,
     routes,
+    story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     storms: {
       channel: (id: string) => storms.channel(id),

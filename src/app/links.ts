@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditNotes } from '../operations/audit-notes.ts';
 import { createExpectedLookUp, lookUpExpected } from '../operations/look-up-event.ts';
 import type { OpenHomes } from '../operations/open-homes.ts';
 import { createPaymentLinks, type PaymentLinks } from '../operations/payment-links.ts';
@@ -14,11 +15,12 @@ type LinkParts = {
   clients: SlackClients;
   wake: () => void;
   homeChanged: OpenHomes['changed'];
+  notes: Pick<AuditNotes, 'note'>;
 };
 
 /** Payment links, put together: the orders they are made of, and what follows them until they are paid. */
 export function createLinks({ config, log, now }: Outside, parts: LinkParts): PaymentLinks {
-  const { kept, payments, clients, wake, homeChanged } = parts;
+  const { kept, payments, clients, wake, homeChanged, notes } = parts;
   const { createCheckoutOrder, findTransaction } = payments;
   const lookAt = createLookAtChannel(clients.interactive);
   return createPaymentLinks({
@@ -40,5 +42,6 @@ export function createLinks({ config, log, now }: Outside, parts: LinkParts): Pa
     changed: homeChanged,
     wait: sleep,
     log,
+    note: notes.note,
   });
 }

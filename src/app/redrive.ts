@@ -27,6 +27,7 @@ export async function runRedrive(outside: Outside, words: readonly string[]): Pr
       exitCode: 1,
       words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended: nothing is delivered twice.`,
     }),
+    'redrive',
   );
 }
 

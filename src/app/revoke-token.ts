@@ -23,7 +23,7 @@ export async function runRevokeToken(outside: Outside): Promise<CommandEnd> {
       'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
     );
   }
-  return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed);
+  return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
 }
 
 function failed(error: unknown): CommandEnd {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SavedCards } from '../commands/cards.ts';
 import type { Config } from '../config/config.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { variableName } from '../config/settings.ts';
 import {
   sandboxShape,
@@ -70,9 +71,14 @@ function readShape(config: Config): Shape {
 /** `/pay cards`, put together for one merchant account. */
 export function createSavedCards(
   { log }: Pick<Outside, 'log'>,
-  parts: { kept: Kept; calls: SavedCardCalls; charges: Pick<Charges, 'ledger' | 'forgetting'> },
+  parts: {
+    kept: Kept;
+    calls: SavedCardCalls;
+    charges: Pick<Charges, 'ledger' | 'forgetting'>;
+    note: NoteAudit;
+  },
 ): SavedCards {
-  const { kept, calls, charges } = parts;
+  const { kept, calls, charges, note } = parts;
   if (calls.kind === 'missing') return calls;
   return {
     kind: 'ready',
@@ -85,6 +91,7 @@ export function createSavedCards(
       ...charges.forgetting,
       log,
       wait: sleep,
+      note,
     }),
   };
 }

@@ -2,7 +2,7 @@ import type { Undelivered } from '../domain/delivery.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import type { Redelivery } from '../operations/ask-to-redrive.ts';
 import { sentMessage } from '../slack/approval/approval-answers.ts';
-import { defineCommand, type Command } from '../slack/command.ts';
+import { defineCommand, itself, type Command } from '../slack/command.ts';
 import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
 
 export type UndeliveredDeps = {
@@ -25,6 +25,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
     presses: [
       {
         actionId: deliverAgainId,
+        about: itself,
         // Pressed twice it delivers once.
         effect: 'none',
         async press({ caller, value, reply }) {

@@ -26,7 +26,7 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     parse: (words) => findVerb(words, verbs()),
     run: async (verb, { caller }) =>
       verb
-        ? ((await refuse(caller, verb, mayRun)) ?? helpMessage(verbs(), verb))
+        ? ((await refuse(caller, verb, mayRun))?.message ?? helpMessage(verbs(), verb))
         : overviewFor(caller, verbs(), mayRun),
   });
 }

@@ -1,6 +1,6 @@
 import { parseAmount } from '../domain/money.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { defineCommand, type Caller, type Command } from '../slack/command.ts';
+import { defineCommand, itself, type Caller, type Command } from '../slack/command.ts';
 import { linkActions, linkModalId, shareModalId } from '../slack/link/link-actions.ts';
 import { linkFields, linkForm, type LinkPrefill } from '../slack/link/link-form.ts';
 import { homeLinks } from '../slack/link/link-list.ts';
@@ -36,13 +36,18 @@ export function linkCommand(deps: LinkDeps): Command {
     parse: parsePrefill,
     modals: [
       { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },
-      { callbackId: shareModalId, effect: 'none', submit: (submission) => shareLink(deps, submission) },
+      {
+        callbackId: shareModalId,
+        effect: 'none',
+        about: itself,
+        submit: (submission) => shareLink(deps, submission),
+      },
     ],
     presses: [
-      { actionId: linkActions.check, press: (pressed) => checkLink(deps, pressed) },
-      { actionId: linkActions.share, press: (pressed) => openShare(deps, pressed) },
-      { actionId: linkActions.show, press: (pressed) => showLink(deps, pressed) },
-      { actionId: linkActions.again, press: (pressed) => formAgain(deps, pressed) },
+      { actionId: linkActions.check, about: itself, press: (pressed) => checkLink(deps, pressed) },
+      { actionId: linkActions.share, about: itself, press: (pressed) => openShare(deps, pressed) },
+      { actionId: linkActions.show, about: itself, press: (pressed) => showLink(deps, pressed) },
+      { actionId: linkActions.again, about: itself, press: (pressed) => formAgain(deps, pressed) },
     ],
     home: (caller) => open(deps, caller),
 

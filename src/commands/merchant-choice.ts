@@ -52,7 +52,7 @@ async function choose(
     (await refuse(caller, target, mayRun)) ??
     (permission === undefined ? undefined : await refuse(caller, target, mayRun, [permission]));
   if (refusal) {
-    await pressed.openModal(wordsModal('Not allowed', refusal));
+    await pressed.openModal(wordsModal('Not allowed', refusal.message));
     return;
   }
   await read.value.run({

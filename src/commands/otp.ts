@@ -10,6 +10,7 @@ import { openCodes } from '../slack/charge/open-items.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../slack/charge/unknown-charge.ts';
 import {
   defineCommand,
+  itself,
   type Caller,
   type Closed,
   type Command,
@@ -54,14 +55,15 @@ export function otpCommand(deps: ShowDeps): Command {
       {
         callbackId: otpModalId,
         effect: 'money',
+        about: readOtpReference,
         submit: (submission) => submitCode(deps, submission),
         closed: (closed) => remind(deps, closed),
       },
     ],
     presses: [
-      { actionId: chargeActions.enterCode, press: (pressed) => openNamed(deps, pressed) },
-      { actionId: chargeActions.resend, press: (pressed) => resend(deps, pressed) },
-      { actionId: chargeActions.takeOver, press: (pressed) => takeOver(deps, pressed) },
+      { actionId: chargeActions.enterCode, about: itself, press: (pressed) => openNamed(deps, pressed) },
+      { actionId: chargeActions.resend, about: itself, press: (pressed) => resend(deps, pressed) },
+      { actionId: chargeActions.takeOver, about: itself, press: (pressed) => takeOver(deps, pressed) },
     ],
     home: (caller) => waiting(deps, caller),
     run: ({ reference }, conversation) =>

@@ -15,6 +15,7 @@ import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';
 import { mayReveal, revealIfAllowed, revealPermission } from './lookup/reveal.ts';
 import { otpCommand } from './otp.ts';
+import { storyCommand, type StoryDeps } from './story.ts';
 import { terminalsCommand, type TerminalsDeps } from './terminals.ts';
 
 export type VerbDeps = AlertsDeps &
@@ -30,7 +31,7 @@ export type VerbDeps = AlertsDeps &
   Pick<ApprovalDeps, 'mayRun'> & {
     /** Undefined: nothing needs a second person, and there is no verb for it. */
     approvals?: ApprovalDeps['approvals'] | undefined;
-  };
+  } & StoryDeps;
 
 /** Every verb of the bot, in the order of the help. A new verb is a file beside this one and a line here. */
 export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActions): Command[] {
@@ -42,6 +43,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     cardEmailCommand(deps),
     cardsCommand(deps, (name) => verbs.some(({ verb }) => verb === name)),
     doubtCommand(deps),
+    storyCommand(deps),
     terminalsCommand(deps),
     accountsCommand(deps),
     accountCommand(deps),
@@ -74,6 +76,7 @@ export const permissions: readonly Permission[] = [
   'cards',
   deleteCardPermission,
   'doubt',
+  'story',
   'terminals',
   'accounts',
   newAccountPermission,

@@ -1,9 +1,10 @@
 import { step } from '../domain/charge.ts';
 import { countsForLimits } from '../domain/charge-limits.ts';
 import type { ChargeEvent, Effect } from '../domain/charge-state.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   chargeKey,
+  isAudited,
   isOpen,
   keepUntilDue,
   limitedOf,
@@ -22,7 +23,22 @@ export type AdvanceDeps = {
   limits: Pick<LimitClaims, 'count' | 'release'>;
   rememberMs: number;
   now: () => number;
+  /** Absent: nothing of charges is written down but in their own records. */
+  audit?: ChargeAudit;
 };
+
+/** What has the steps of charges written into the audit. */
+export type ChargeAudit = {
+  /** Called with what was just stored. Never throws, and nobody waits for it. */
+  stored(record: ChargeRecord): void;
+  /** Up to which step the audit has this charge, as far as this process knows. */
+  upTo(record: ChargeRecord): number;
+  /** Writes down what is missing and old enough to be nobody else's to write. Throws StoreUnavailable. */
+  catchUp(record: ChargeRecord): Promise<void>;
+};
+
+/** How soon a charge whose last steps may be missing in the audit is looked at, whatever its own timer says. */
+const auditWithinMs = 30_000;
 
 /** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
 export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
@@ -63,6 +79,7 @@ export async function advanceEntry(
   const next = { ...record, intent: stepped.next };
   await remember(deps, record, next);
   if (!(await writeCharge(deps, entry, next))) return 'lost';
+  deps.audit?.stored(next);
   // Again: whoever concluded it a moment ago may have taken it off after our first.
   await remember(deps, record, next).catch(() => undefined);
   await forget(deps, record, next);
@@ -109,8 +126,15 @@ export async function amendCharge(
 }
 
 export async function writeCharge(deps: AdvanceDeps, entry: Entry, record: ChargeRecord): Promise<boolean> {
-  const options = keepUntilDue(record.intent, deps.now(), deps.rememberMs);
-  return (await deps.store.write(entry, sealCharge(deps.sealer, record), options)) !== undefined;
+  const { audit } = deps;
+  const kept = audit ? { ...record, auditedAt: Math.max(record.auditedAt ?? 0, audit.upTo(record)) } : record;
+  const rest = keepUntilDue(kept.intent, deps.now(), deps.rememberMs);
+  const options = audit && !isAudited(kept) ? soonAgain(rest) : rest;
+  return (await deps.store.write(entry, sealCharge(deps.sealer, kept), options)) !== undefined;
+}
+
+function soonAgain({ delayMs = Infinity }: WriteOptions): WriteOptions {
+  return { delayMs: Math.min(delayMs, auditWithinMs) };
 }
 
 export async function readCharge(

@@ -1,3 +1,4 @@
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { Lookup } from '../domain/alert.ts';
 import {
   endsCard,
@@ -11,7 +12,8 @@ import {
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
-import type { Entry } from '../store/store.ts';
+import type { Entry, Store } from '../store/store.ts';
+import { auditOfCardStep } from './audit-of-alert.ts';
 import { createChangeRecord } from './change-record.ts';
 import { keepUnopened } from './keep-for-later.ts';
 import { alertKey, openEvent, openEvidence, readOutboxRecord, type Evidence, type Sealer } from './outbox.ts';
@@ -24,6 +26,8 @@ export type AlertCardsDeps = TellCardDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 /** An alert as whoever acts on its card needs it. */
@@ -127,13 +131,11 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async move(id, move) {
       if (!(await isKnown(id))) return { kind: 'unknown_alert' };
-      const result = await change<CardMoveResult>(id, (record) => {
-        const moved = moveCard(record.card, move, deps.now());
-        if (moved.kind === 'refused') return { result: { ...moved, card: record.card } };
-        const { card, step } = moved;
-        return { record: { ...record, card, untold: [...record.untold, step] }, result: moved };
-      });
-      if (result.kind === 'moved') deps.wake();
+      const { result, before } = await change(id, (record) => judgeMove(record, move, deps.now()));
+      if (result.kind === 'moved') {
+        deps.note?.(auditOfCardStep(id, before, result));
+        deps.wake();
+      }
       return result;
     },
 
@@ -166,6 +168,18 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
 function judgeErase({ evidence, ...record }: CardRecord): { record?: CardRecord; result: void } {
   return { ...(evidence ? { record } : {}), result: undefined };
+}
+
+function judgeMove(
+  record: CardRecord,
+  move: CardMove,
+  at: number,
+): { record?: CardRecord; result: { result: CardMoveResult; before: AlertCard['kind'] } } {
+  const before = record.card.kind;
+  const result = moveCard(record.card, move, at);
+  if (result.kind === 'refused') return { result: { result: { ...result, card: record.card }, before } };
+  const { card, step } = result;
+  return { record: { ...record, card, untold: [...record.untold, step] }, result: { result, before } };
 }
 
 function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {
@@ -202,7 +216,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   if (woken.kind === 'moved') {
     // Stored before it is told: the next round tells it.
     const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
-    await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    const written = await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    if (written) deps.note?.(auditOfCardStep(id, record.card.kind, woken));
     return;
   }
   await tellCard(deps, id, record);
@@ -220,7 +235,7 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
 
 /** The card alone; see `AlertCards.read`. */
 export async function readAlertCard(
-  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   id: string,
 ): Promise<AlertCard> {
   const key = alertCardPrefix + id;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Approval } from '../domain/approval.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { CardEmailEnd, CardEmailTerms, ShownCardEmail } from '../domain/card-email.ts';
 import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
+import { maskEmail } from '../domain/mask.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalGate } from './approval-desk.ts';
 import type { CardLedger } from './card-ledger.ts';
@@ -45,6 +47,8 @@ export type CardEmailDeps = {
   draftsOfCard?: Pick<DraftsOfCard, 'kept'>;
   /** Absent: no change needs a second person. */
   approvals?: { gate: ApprovalGate; fingerprint: (tokenKey: string) => Promise<string> } | undefined;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 const cardEmailTerms = z.object({
@@ -129,6 +133,16 @@ export async function makeEmailChange(
     ...('failure' in end ? { failure: end.failure } : {}),
     ...(end.kind === 'unknown' ? { failure: end.cause.kind } : {}),
   });
+  // The addresses masked, and the card by nothing but its face: whoever reads the audit need not be told more.
+  deps.note?.({
+    what: 'step',
+    who: by,
+    verb: 'card-email',
+    result: `card_email_${end.kind}`,
+    before: maskEmail(currentEmail),
+    after: maskEmail(newEmail),
+    ...faceWord(terms.card),
+  });
   switch (end.kind) {
     case 'changed':
       return {
@@ -142,6 +156,10 @@ export async function makeEmailChange(
     default:
       return end;
   }
+}
+
+function faceWord({ lastFour }: CardEmailTerms['card']): { reference?: string } {
+  return lastFour === undefined ? {} : { reference: `card ending ${lastFour}` };
 }
 
 /** The service has words of its own for two ends that it also tells by the answer's form. */

@@ -1,6 +1,7 @@
 import type { ChargeSeen, Resend } from '../domain/charge-seen.ts';
 import { otpLimits, otpStanding } from '../domain/otp-rules.ts';
 import { advanceCharge, amendCharge, readCharge } from './advance-charge.ts';
+import { auditOfHandOver, auditOfResend } from './audit-of-desk.ts';
 import type { CodeResult, ResendResult } from './charge-desk.ts';
 import { chargeKey, type ChargeRecord } from './charge-record.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
@@ -55,6 +56,7 @@ export async function resendCode(deps: DeskDeps, { reference, by }: Request): Pr
     return mayAsk ? { ...record, resends: [...record.resends, { at, by }] } : undefined;
   });
   if (asked) {
+    deps.note?.(auditOfResend(reference, { at, by }));
     return { kind: 'asked', charge: await see(deps, asked), carryOn: () => askForAnother(deps, asked, at) };
   }
   const record = await readCharge(deps, reference);
@@ -105,6 +107,7 @@ export async function takeOver(deps: DeskDeps, { reference, by }: Request): Prom
   const from = taken?.handOvers.at(-1)?.from;
   if (taken && from !== undefined) {
     deps.log('info', 'charge taken over', { orderReference: reference, userId: by });
+    deps.note?.(auditOfHandOver(reference, { at, from, to: by }));
     await deps.tell.note(reference, `handed_over:${at}`, { kind: 'handed_over', from, to: by, at });
     await showProgress(deps, taken);
   }

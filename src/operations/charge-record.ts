@@ -25,6 +25,8 @@ export type ChargeRecord = {
   savingLink?: string;
   /** Made anew for each creation, so that a process knows its own when the store's answer was lost. */
   birth: string;
+  /** Up to which step the audit has it; absent: as far as this record knows it has none. */
+  auditedAt?: number;
 };
 
 export const chargePrefix = 'charge:';
@@ -47,6 +49,11 @@ export function keepUntilDue(intent: ChargeIntent, nowMs: number, rememberMs: nu
   return intent.dueAt === undefined
     ? { ttlMs: rememberMs }
     : { delayMs: Math.max(0, intent.dueAt - Math.max(nowMs, intent.at)) };
+}
+
+/** The audit has all of it, and its record says so. */
+export function isAudited({ intent, auditedAt = 0 }: ChargeRecord): boolean {
+  return auditedAt >= intent.at;
 }
 
 /** What people may see of it. */

@@ -7,6 +7,7 @@ import type {
   NewAccount,
   NewAccountAnswer,
 } from '../domain/account.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { isSecretField, mintAccountRef } from '../domain/account-field.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -41,6 +42,8 @@ export type AccountDeskDeps = {
   takesRef: boolean;
   log: Log;
   wait: (ms: number) => Promise<unknown>;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 const refField = 'accountRef';
@@ -120,6 +123,14 @@ async function ask(deps: AccountDeskDeps, wanted: NewAccount, by: string): Promi
     result: end.kind,
     ...('failure' in end ? { failure: end.failure } : {}),
     ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
+  });
+  const ref = wanted[refField];
+  deps.note?.({
+    what: 'step',
+    who: by,
+    verb: 'account',
+    result: `account_${end.kind}`,
+    ...(ref === undefined ? {} : { reference: ref }),
   });
   return end;
 }

@@ -1,4 +1,6 @@
+import type { NoteAudit } from '../domain/audit-note.ts';
 import { restOfLink, stepLink, type LinkEvent, type LinkRules } from '../domain/payment-link.ts';
+import { auditOfLinkStep, auditOfNewLink } from './audit-of-link.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { linkKey, openLinkRecord, sealLink, type LinkRecord } from './link-record.ts';
 import type { Sealer } from './outbox.ts';
@@ -10,6 +12,8 @@ export type LinkStoreDeps = {
   /** How long a link is remembered once nothing is left to do about it. */
   rememberMs: number;
   now: () => number;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 /** All of it throws StoreUnavailable. */
@@ -29,7 +33,8 @@ export type LinkStore = {
 /** Whoever changed it tells it at once; a crash leaves that to a worker. */
 const tellAgainMs = 2_000;
 
-export function createLinkStore({ store, sealer, rules, rememberMs, now }: LinkStoreDeps): LinkStore {
+export function createLinkStore(deps: LinkStoreDeps): LinkStore {
+  const { store, sealer, rules, rememberMs, now } = deps;
   const changeRecord = createChangeRecord(store);
   const open = (key: string, value: string | undefined): LinkRecord | undefined =>
     value === undefined ? undefined : openLinkRecord(sealer, key, value);
@@ -39,27 +44,35 @@ export function createLinkStore({ store, sealer, rules, rememberMs, now }: LinkS
       const key = linkKey(reference);
       return open(key, (await store.read(key))?.value);
     },
-    begin(record) {
+    async begin(record) {
       const key = linkKey(record.link.reference);
-      return changeRecord(key, (value) => {
+      const held = await changeRecord<LinkRecord | undefined>(key, (value) => {
         const before = open(key, value);
         if (before && before.link.state.kind !== 'refused') return { kind: 'keep', result: before };
         const sealed = sealLink(sealer, record);
         return { kind: 'write', value: sealed, delayMs: rules.askAgainMs, result: undefined };
       });
+      if (!held) deps.note?.(auditOfNewLink(record.link));
+      return held;
     },
-    apply(reference, event) {
+    async apply(reference, event) {
       const key = linkKey(reference);
-      return changeRecord(key, (value) => {
+      let stepped: { before: LinkRecord; after: LinkRecord; atMs: number } | undefined;
+      const kept = await changeRecord<LinkRecord | undefined>(key, (value) => {
+        stepped = undefined;
         const before = open(key, value);
-        const link = before && stepLink(before.link, event, now(), rules);
+        const atMs = now();
+        const link = before && stepLink(before.link, event, atMs, rules);
         if (!link) return { kind: 'keep', result: before };
         // An event is followed by a look-up, which nobody here waits for.
         const isHeard = event.kind === 'payment_success' || event.kind === 'payment_failed';
         const result: LinkRecord = { ...before, link, turn: before.turn + 1 };
         const delayMs = isHeard ? 0 : tellAgainMs;
+        stepped = { before, after: result, atMs };
         return { kind: 'write', value: sealLink(sealer, result), delayMs, result };
       });
+      if (stepped) deps.note?.(auditOfLinkStep(event, stepped));
+      return kept;
     },
     rest(record) {
       const key = linkKey(record.link.reference);

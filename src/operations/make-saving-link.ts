@@ -29,6 +29,7 @@ export async function makeSavingLink(
   if (end.kind === 'exists') return { kind: 'not_created', why: allLostWords };
   if (end.kind !== 'created') return { kind: 'not_created', why: end.why };
   const { checkoutLink } = end;
+  deps.note?.({ what: 'step', who: by, reference, result: 'saving_link_made' });
   const kept = await amendCharge(deps, reference, (current) => ({
     ...current,
     savingLink: current.savingLink ?? checkoutLink,

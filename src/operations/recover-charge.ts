@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId } from '../log.ts';
 import type { Entry } from '../store/store.ts';
 import { advanceCharge, advanceEntry, writeCharge } from './advance-charge.ts';
-import { openCharge } from './charge-record.ts';
+import { isAudited, openCharge, type ChargeRecord } from './charge-record.ts';
 import { keepUnopened } from './keep-for-later.ts';
 import { runCharge, type RunDeps } from './run-charge.ts';
 
@@ -38,6 +38,10 @@ export async function recoverCharge(deps: RunDeps, room: Room, entry: Entry): Pr
   } catch (error) {
     return await putAside(deps, entry, error);
   }
+  if (await isForAuditAlone(deps, record)) {
+    await writeCharge(deps, entry, record);
+    return;
+  }
   const advanced = await advanceEntry(deps, entry, record, { kind: 'due' });
   if (advanced === 'lost') return;
   if (!advanced) {
@@ -53,6 +57,14 @@ export async function recoverCharge(deps: RunDeps, room: Room, entry: Entry): Pr
       room.usualMs = ((room.usualMs ?? firstUsualMs) * 7 + (deps.now() - sinceMs)) / 8;
     }),
   );
+}
+
+/** Steps that the audit may lack are written down first; a charge that was given out for those before its time has no other work. */
+async function isForAuditAlone(deps: RunDeps, record: ChargeRecord): Promise<boolean> {
+  if (!deps.audit || isAudited(record)) return false;
+  await deps.audit.catchUp(record);
+  const { dueAt } = record.intent;
+  return dueAt === undefined || dueAt > deps.now();
 }
 
 /** Those that are turned away come back one after the other, as places get free: none loses its turn, and alerts go on. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { faceOf } from '../domain/card-face.ts';
 import { holdsCardNumber } from '../domain/card-number.ts';
 import type { CardFace } from '../domain/charge-terms.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type {
   CardDeletionAnswer,
@@ -87,6 +88,8 @@ export type SavedCardDeskDeps = {
   fingerprint: Fingerprint;
   log: Log;
   wait: (ms: number) => Promise<unknown>;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 const keepMs = 30 * 60_000;
@@ -298,6 +301,12 @@ async function remove(
     result: answer.kind,
     ...('failure' in answer ? { failure: answer.failure } : {}),
     ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
+  });
+  const what = { what: 'step', verb: 'cards', result: `card_${answer.kind}` } as const;
+  deps.note?.({
+    ...what,
+    who: by,
+    ...(card.fingerprint === undefined ? {} : { reference: card.fingerprint }),
   });
   if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
     return { ...answer, card, records: 'kept', open: [] };

@@ -192,6 +192,7 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
   await Promise.all([deps.agentCharges.add(by, reference), deps.openCharges.add(reference)]);
   const created = await createOnce(deps, record);
   if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
+  deps.audit?.stored(record);
   deps.log('info', 'charge stored', { orderReference: reference, userId: by });
   return {
     kind: 'begun',

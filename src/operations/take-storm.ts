@@ -1,3 +1,4 @@
+import type { NoteAudit } from '../domain/audit-note.ts';
 import type { StormRow, StormTaken } from '../domain/storm-summary.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { AlertCards } from './alert-cards.ts';
@@ -12,6 +13,8 @@ export type TakeStormDeps = {
   rememberMs: number;
   now: () => number;
   wake: () => void;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
 };
 
 export type TakenStorm =
@@ -72,6 +75,13 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
       const at = deps.now();
       const taken: StoredStormTaken = { by, at, page: 0, index: 0, done: 0 };
       if (await store.create(key, JSON.stringify(taken), { delayMs: 0 })) {
+        deps.note?.({
+          what: 'step',
+          who: by,
+          reference: storm,
+          result: 'storm_acknowledged',
+          reason: `${seen.count} alerts`,
+        });
         await storms.refresh(storm);
         deps.wake();
         return { kind: 'taken', count: seen.count };

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../log.ts';
 import {
   anyone,
-  auditOf,
   permissionsOf,
   type Caller,
   type Command,
@@ -16,6 +14,7 @@ import {
 import { errorReply } from './error-reply.ts';
 import { refusalMessage, usageMessage } from './error-message.ts';
 import type { SlackMessage } from './message.ts';
+import { recordAsked, type RecordDeps } from './record-asked.ts';
 import type { Reply } from './reply.ts';
 
 /** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
@@ -24,6 +23,8 @@ const slashCommand = '/pay';
 /** One thing asked of the bot, already acknowledged. */
 export type Asked = {
   caller: Caller;
+  /** A press of one of the bot's buttons; else it was typed, or chosen in Slack's menus. */
+  what?: 'press';
   understood: Understood;
   /** The same for a double click and a repeated delivery, different for anything asked anew. */
   claimKey: string;
@@ -31,9 +32,7 @@ export type Asked = {
   reply: Reply;
 };
 
-export type AnswerDeps = {
-  log: Log;
-  now: () => number;
+export type AnswerDeps = RecordDeps & {
   mayRun: MayRun;
   /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
   claimOnce: (key: string) => Promise<boolean>;
@@ -47,31 +46,35 @@ export type AnswerDeps = {
  */
 export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
   const startedAt = deps.now();
-  const { understood } = asked;
+  const { understood, caller, what = 'command' } = asked;
   if (understood.kind === 'unclear') {
     await asked.reply(understood.message);
-    deps.log('info', 'Asked and answered', { userId: asked.caller.userId, result: 'unclear' });
+    recordAsked(deps, { what, caller, result: 'unclear' });
     return;
   }
   const { command } = understood;
   const outcome = await carryOut(asked, command, understood.words, deps).catch((error: unknown): Outcome => ({
     result: 'failed',
-    message: errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
+    ...errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
   }));
   if (outcome.message) await asked.reply(outcome.message);
-  deps.log('info', 'Asked and answered', {
-    ...auditOf(command, outcome.prepared?.answeredBy?.()),
-    userId: asked.caller.userId,
-    ...(asked.caller.channelId === undefined ? {} : { channel: asked.caller.channelId }),
-    ...(outcome.prepared?.reference === undefined ? {} : { orderReference: outcome.prepared.reference }),
-    result: outcome.result,
-    durationMs: deps.now() - startedAt,
+  const { result, reason, prepared } = outcome;
+  recordAsked(deps, {
+    what,
+    caller,
+    command,
+    answeredBy: prepared?.answeredBy?.(),
+    reference: prepared?.reference,
+    result,
+    reason,
+    startedAtMs: startedAt,
   });
 }
 
 type Outcome = {
   result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
   message?: SlackMessage;
+  reason?: string;
   prepared?: Prepared;
 };
 
@@ -82,8 +85,9 @@ async function carryOut(
   deps: AnswerDeps,
 ): Promise<Outcome> {
   const refusal = await refuse(asked.caller, command, deps.mayRun);
-  if (refusal) return { result: 'refused', message: refusal };
   const read = command.prepare(words);
+  // What was asked about is named to the audit, and read no further.
+  if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
   if (!read.ok) {
     const example = `${slashCommand} ${command.examples[0] ?? command.verb}`;
     return { result: 'unreadable', message: usageMessage(read.problem, example) };
@@ -91,7 +95,7 @@ async function carryOut(
   const prepared = read.value;
   const more =
     prepared.permission && (await refuse(asked.caller, command, deps.mayRun, [prepared.permission]));
-  if (more) return { result: 'refused', message: more };
+  if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
     if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
@@ -102,10 +106,13 @@ async function carryOut(
     return { result: 'answered', ...(message === undefined ? {} : { message }), prepared };
   } catch (error) {
     const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
-    const message = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
-    return { result: 'failed', message, prepared };
+    const failure = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
+    return { result: 'failed', ...failure, prepared };
   }
 }
+
+/** What a person is told, and the rule behind it, for the audit. */
+export type Refusal = { message: SlackMessage; reason: string };
 
 /** Why the caller may not run the verb, in words; undefined when they may. */
 export async function refuse(
@@ -113,13 +120,14 @@ export async function refuse(
   command: Command,
   mayRun: MayRun,
   permissions: readonly Permission[] = permissionsOf(command),
-): Promise<SlackMessage | undefined> {
+): Promise<Refusal | undefined> {
   if (permissions.includes(anyone)) return undefined;
   const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
   const [permit] = permits;
   if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
     return undefined;
-  return refusalMessage({ ...permit, what: `${slashCommand} ${command.verb}` });
+  const message = refusalMessage({ ...permit, what: `${slashCommand} ${command.verb}` });
+  return { message, reason: permit.rule };
 }
 
 function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {

@@ -87,6 +87,8 @@ export type ModalDefinition = {
   effect?: Effect;
   /** Any one of these is enough; the verb's own when absent. */
   permissions?: readonly Permission[];
+  /** The reference it is about, by the modal's metadata, for the log and the audit. */
+  about?: (privateMetadata: string) => string | undefined;
   submit: (submission: Submission) => Promise<ViewAnswer>;
   /** The person closed it, if it was made with `notifyOnClose`. Slack takes no answer. */
   closed?: (closed: Closed) => Promise<void>;
@@ -120,6 +122,8 @@ export type Press = {
   press: (pressed: Pressed) => Promise<void>;
   /** What pressing it may do outside; nothing when absent. Decides what a person is told when it breaks. */
   effect?: Effect;
+  /** The reference it is about, by the value it carries, for the log and the audit. */
+  about?: (value: string) => string | undefined;
   /** Any one of these is enough; the verb's own when absent. */
   permissions?: readonly Permission[];
 };
@@ -216,6 +220,11 @@ export function permissionsOf({
   orPermissions = [],
 }: Pick<Command, 'permission' | 'orPermissions'>): readonly Permission[] {
   return [permission, ...orPermissions];
+}
+
+/** Of a button that carries the reference and nothing else. */
+export function itself(value: string): string | undefined {
+  return value === '' ? undefined : value;
 }
 
 /** Which verb it was, and whose, for the audit line. */

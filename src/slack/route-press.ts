@@ -1,20 +1,13 @@
 import type { BlockAction, BlockElementAction, RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
-import { refuse, type AnswerDeps } from './answer.ts';
+import { refuse, type AnswerDeps, type Refusal as Refused } from './answer.ts';
 import { callerOf, isStranger, strangerMessage } from './asker.ts';
-import {
-  auditOf,
-  type Caller,
-  type Command,
-  type CommandSet,
-  type OpenModal,
-  type Press,
-  type Pressed,
-} from './command.ts';
+import type { Caller, Command, CommandSet, OpenModal, Press, Pressed } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { SlackMessage } from './message.ts';
 import { createOpenModal, ModalRefused, updateModal, wordsModal } from './modals.ts';
+import { recordAsked } from './record-asked.ts';
 import { createReply, type Reply, type ReplyAddress } from './reply.ts';
 import { blocksWithCardNumber, viewValues } from './view-values.ts';
 import type { Identity } from './workspace.ts';
@@ -42,21 +35,24 @@ export async function routePress(
   deps: PressDeps,
 ): Promise<void> {
   const startedAt = deps.now();
-  const { userId, channelId } = pressing.caller;
   const outcome = await carryOut(pressing, found, deps);
   if (outcome.message) await tell(pressing, outcome.message);
-  deps.log('info', 'Asked and answered', {
-    ...auditOf(found.command),
-    userId,
-    ...(channelId === undefined ? {} : { channel: channelId }),
+  const { command, press } = found;
+  recordAsked(deps, {
+    what: 'press',
+    caller: pressing.caller,
+    command,
+    part: press.actionId,
+    reference: press.about?.(valueOf(pressing.action)),
     result: outcome.result,
-    durationMs: deps.now() - startedAt,
+    reason: outcome.reason,
+    startedAtMs: startedAt,
   });
 }
 
 type Told = { title: string; message: SlackMessage; mayPush: boolean };
 
-type Outcome = { result: 'answered' | 'refused' | 'repeated' | 'failed'; message?: Told };
+type Outcome = { result: 'answered' | 'refused' | 'repeated' | 'failed'; message?: Told; reason?: string };
 
 /** Never rejects: what goes wrong is the outcome. */
 async function carryOut(
@@ -68,21 +64,24 @@ async function carryOut(
   let hasBegun = false;
   try {
     const refusal = await guard(pressing, { command, press }, deps);
-    if (refusal) return { result: 'refused', message: { ...refusal, mayPush: true } };
+    if (refusal) {
+      const { title, message, reason } = refusal;
+      return { result: 'refused', message: { title, message, mayPush: true }, reason };
+    }
     if (await isRepeat(pressing, deps)) return { result: 'repeated' };
     hasBegun = true;
     await press.press(pressedIn(pressing, deps));
     return { result: 'answered' };
   } catch (error) {
     const doing = { ...command, effect: press.effect ?? 'none' };
-    const message = errorReply(error, { command: doing, caller, hasBegun }, deps.log);
+    const { message, reason } = errorReply(error, { command: doing, caller, hasBegun }, deps.log);
     // The trigger that Slack just refused opens no modal for the words about that either.
     const mayPush = !(error instanceof ModalRefused);
-    return { result: 'failed', message: { title: 'Something went wrong', message, mayPush } };
+    return { result: 'failed', message: { title: 'Something went wrong', message, mayPush }, reason };
   }
 }
 
-type Refusal = { title: string; message: SlackMessage };
+type Refusal = Refused & { title: string };
 
 async function guard(
   { caller, body }: Pressing,
@@ -92,11 +91,13 @@ async function guard(
   // What stands in the inputs comes along with every press.
   if (blocksWithCardNumber(body.view?.state ?? body.state).length > 0) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    return { title: 'Not accepted', message: cardNumberMessage() };
+    return { title: 'Not accepted', message: cardNumberMessage(), reason: 'a card number was typed' };
   }
-  if (isStranger(caller, deps.identity())) return { title: 'Not allowed', message: strangerMessage() };
+  if (isStranger(caller, deps.identity())) {
+    return { title: 'Not allowed', message: strangerMessage(), reason: 'of another workspace' };
+  }
   const refusal = await refuse(caller, command, deps.mayRun, press.permissions);
-  return refusal && { title: 'Not allowed', message: refusal };
+  return refusal && { title: 'Not allowed', ...refusal };
 }
 
 /**

@@ -5,34 +5,29 @@ import { cardNumberRefusal } from '../domain/card-number.ts';
 import { fitting } from './alert-fallback.ts';
 import { refuse, type AnswerDeps } from './answer.ts';
 import { callerOf, isStranger, strangerMessage } from './asker.ts';
-import {
-  auditOf,
-  type Caller,
-  type Command,
-  type CommandSet,
-  type ModalDefinition,
-  type ViewAnswer,
-} from './command.ts';
+import type { Caller, Command, CommandSet, ModalDefinition, ViewAnswer } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { Modal } from './message.ts';
 import { finishedModal, lateErrorsModal, noAnswerYetModal, updateModal, wordsModal } from './modals.ts';
+import { actorOf, recordAsked, type RecordDeps } from './record-asked.ts';
 import { createReply } from './reply.ts';
 import { blocksWithCardNumber, viewValues } from './view-values.ts';
 import type { Identity } from './workspace.ts';
 
-export type SubmissionDeps = Pick<AnswerDeps, 'log' | 'now' | 'mayRun'> & {
-  client: WebClient;
-  commands: CommandSet;
-  /** Undefined while Slack has not said who the bot is. */
-  identity: () => Identity | undefined;
-  /** How long the guards and the form's own reader may take together, of Slack's three seconds. */
-  submitMs: number;
-};
+export type SubmissionDeps = RecordDeps &
+  Pick<AnswerDeps, 'mayRun'> & {
+    client: WebClient;
+    commands: CommandSet;
+    /** Undefined while Slack has not said who the bot is. */
+    identity: () => Identity | undefined;
+    /** How long the guards and the form's own reader may take together, of Slack's three seconds. */
+    submitMs: number;
+  };
 
 type Result = 'answered' | 'unreadable' | 'refused' | 'failed';
 
-type Decided = { result: Result; answer: ViewAnswer };
+type Decided = { result: Result; answer: ViewAnswer; reason?: string };
 
 type Submitted = { caller: Caller; body: ViewSubmitAction; command: Command; modal: ModalDefinition };
 
@@ -50,6 +45,12 @@ export async function routeSubmission(
   const withCardNumber = blocksWithCardNumber(body.view.state);
   if (withCardNumber.length > 0) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
+    deps.note?.({
+      what: 'form',
+      ...actorOf(caller),
+      result: 'refused',
+      reason: 'a card number was typed',
+    });
     return ack(cardNumberAnswer(body, withCardNumber));
   }
   if (isStranger(caller, deps.identity())) {
@@ -77,17 +78,26 @@ async function answerSubmission(
   deps: SubmissionDeps,
 ): Promise<void> {
   const startedAt = deps.now();
-  function audit(result: Result | 'late', message = 'Asked and answered'): void {
-    const { command, caller } = submitted;
-    const durationMs = deps.now() - startedAt;
-    deps.log('info', message, { ...auditOf(command), userId: caller.userId, result, durationMs });
+  function audit(result: Result | 'late', reason?: string, message?: string): void {
+    const { command, caller, modal, body } = submitted;
+    recordAsked(deps, {
+      what: 'form',
+      caller,
+      command,
+      part: modal.callbackId,
+      reference: modal.about?.(body.view.private_metadata),
+      result,
+      reason,
+      startedAtMs: startedAt,
+      ...(message === undefined ? {} : { message }),
+    });
   }
   const deciding = decide(submitted, deps);
   const inTime = await withDeadline(deps.submitMs, () => deciding).catch(() => undefined);
   const isAnswered = await tellSlack(ack, inTime?.answer, deps);
-  audit(inTime?.result ?? 'late');
+  audit(inTime?.result ?? 'late', inTime?.reason);
   const decided = inTime ?? (await deciding);
-  if (!inTime) audit(decided.result, 'A form was answered after its time');
+  if (!inTime) audit(decided.result, decided.reason, 'A form was answered after its time');
   if (!inTime || !isAnswered) {
     const late = { viewId: submitted.body.view.id, modal: lateModal(decided.answer) };
     await updateModal(deps.client, late, deps.log);
@@ -102,14 +112,17 @@ async function decide(submitted: Submitted, deps: SubmissionDeps): Promise<Decid
   try {
     // Asked again: it may have been taken away since the modal was opened.
     const refusal = await refuse(caller, command, deps.mayRun, modal.permissions);
-    if (refusal) return { result: 'refused', answer: update(wordsModal('Not allowed', refusal)) };
+    if (refusal) {
+      const { message, reason } = refusal;
+      return { result: 'refused', answer: update(wordsModal('Not allowed', message)), reason };
+    }
     hasBegun = true;
     const { id: viewId, private_metadata: privateMetadata, state } = body.view;
     const answer = await modal.submit({ caller, viewId, privateMetadata, values: viewValues(state) });
     return { result: answer.kind === 'errors' ? 'unreadable' : 'answered', answer };
   } catch (error) {
-    const message = errorReply(error, { ...doing(submitted), hasBegun }, deps.log);
-    return { result: 'failed', answer: update(wordsModal('Something went wrong', message)) };
+    const { message, reason } = errorReply(error, { ...doing(submitted), hasBegun }, deps.log);
+    return { result: 'failed', answer: update(wordsModal('Something went wrong', message)), reason };
   }
 }
 
@@ -168,7 +181,7 @@ async function carryOn(answer: ViewAnswer, submitted: Submitted, deps: Submissio
   try {
     await answer.carryOn();
   } catch (error) {
-    const message = errorReply(error, { ...doing(submitted), hasBegun: true }, deps.log);
+    const { message } = errorReply(error, { ...doing(submitted), hasBegun: true }, deps.log);
     // The modal may be closed by now, so the person is told where it stays.
     const { userId } = submitted.caller;
     const tell = createReply(

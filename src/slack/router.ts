@@ -14,6 +14,7 @@ import { isStranger, strangerMessage } from './asker.ts';
 import type { Caller } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { createOpenModal } from './modals.ts';
+import { actorOf } from './record-asked.ts';
 import { createReply, type ReplyAddress } from './reply.ts';
 import { routeClosing } from './route-closing.ts';
 import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
@@ -73,9 +74,13 @@ async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: Route
   // Looked at before anything else can keep, echo or log the text.
   if (holdsCardNumber(typed.text)) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
+    noteRefused(deps, caller, 'a card number was typed');
     return reply(cardNumberMessage());
   }
-  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
+  if (isStranger(caller, deps.identity())) {
+    noteRefused(deps, caller, 'of another workspace');
+    return reply(strangerMessage());
+  }
   const understood = deps.commands.understand(typed.text, typed.channel_id);
   const openModal = createOpenModal(deps.client, { triggerId: typed.trigger_id, onTop: false });
   await answer({ caller, understood, claimKey: `slash:${typed.trigger_id}`, openModal, reply }, deps);
@@ -95,7 +100,12 @@ async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDe
   const { caller, openModal, reply } = pressingOf({ body, action, respond }, placeOf(body), deps);
   if (isStranger(caller, deps.identity())) return reply(strangerMessage());
   const claimKey = `press:${placeKey(body)}:${action.action_id}`;
-  await answer({ caller, understood, claimKey, openModal, reply }, deps);
+  await answer({ caller, what: 'press', understood, claimKey, openModal, reply }, deps);
+}
+
+/** Before anything of it was read. */
+function noteRefused({ note }: RouterDeps, caller: Caller, reason: string): void {
+  note?.({ what: 'command', ...actorOf(caller), result: 'refused', reason });
 }
 
 function placeOf(body: BlockAction): ReplyAddress['replaces'] {

@@ -1,5 +1,6 @@
 import { hash as digestOf } from 'node:crypto';
 import { holdsCardNumber } from '../domain/card-number.ts';
+import { orderEventKey } from '../domain/event-key.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
@@ -207,7 +208,7 @@ function businessKey(kind: PaymentEventKind, fields: EventFields): string | unde
   if (orderReference !== undefined) {
     const reading = parseOrderReference(orderReference);
     const isPlain = reading.ok && reading.value === orderReference && orderReference.isWellFormed();
-    return isPlain ? `${kind}/order/${orderReference}` : `${kind}/order-hash/${hash(orderReference)}`;
+    return isPlain ? orderEventKey(kind, orderReference) : `${kind}/order-hash/${hash(orderReference)}`;
   }
   return transactionId === undefined ? undefined : `${kind}/transaction/${hash(transactionId)}`;
 }

@@ -7,6 +7,8 @@ import { botSettings } from '../../src/playground/bot-settings.ts';
 import { fastClock } from '../support/fast-clock.ts';
 import { bundleKilledBot, type Bundle } from '../support/killed-bot-bundle.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { runPayops } from '../support/run-payops.ts';
+import { createAsker } from './asker.ts';
 import type { Break } from './broken-store.ts';
 import { checkHistory, type Findings } from './checker.ts';
 import { startFakePayments } from './fake-payments.ts';
@@ -51,6 +53,9 @@ export type ChaosResult = Findings & {
   notices: number;
   /** Records that were still to be posted when nothing had moved for a minute. */
   workLeft: number;
+  /** Commands that bots acknowledged while they were killed, and what `audit verify` says of the trail afterwards. */
+  asked: number;
+  audit: { exitCode: number | null; words: string; entries: number };
   tookMs: number;
   /** What the bots wrote about an event. */
   linesAbout: (reference: string) => string[];
@@ -59,6 +64,7 @@ export type ChaosResult = Findings & {
 const repeatShare = 0.3;
 const usualFaultShare = 0.01;
 const webhookSecret = 'chaos-webhook-secret';
+const signingSecret = 'chaos-signing-secret';
 const prefix = 'chaos';
 /** Real time in which a post and all that belongs to it are surely over: HTTP deadlines are not compressed. */
 const usualLeaseMs = 6_000;
@@ -101,13 +107,30 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const channelWork = redis ? redisChannelWork(redis.url, prefix) : sqliteChannelWork(join(folder, 'data'));
   try {
     await fleet.start();
+    const over = new AbortController();
+    const now = fastClock(clock);
+    const asker = createAsker({ target: fleet.target, secret: signingSecret, now, over: over.signal });
+    const asking = asker.run();
     const scene = await play({ options, plan, slack, fleet, random, channelWork, signs });
-    return { ...scene, tookMs: performance.now() - startedAt };
+    over.abort();
+    await asking;
+    const audit = await verifyAudit(env);
+    return { ...scene, audit, asked: asker.counts.acknowledged, tookMs: performance.now() - startedAt };
   } finally {
     await fleet.stop();
     await Promise.all([slack.close(), payments.close(), redis?.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** As an operator does it, beside the bots that run. */
+async function verifyAudit({
+  CHAOS_CLOCK: _clock,
+  ...env
+}: Record<string, string>): Promise<ChaosResult['audit']> {
+  const { code, stdout, stderr } = await runPayops(['audit', 'verify'], env);
+  const [, entries = '0'] = /whole: (\d+) entr/.exec(stdout) ?? [];
+  return { exitCode: code, words: `${stdout}${stderr}`, entries: Number(entries) };
 }
 
 type Surroundings = {
@@ -131,7 +154,7 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
       port: 0,
       dataDir,
       payopsFile,
-      slack: { apiUrl: around.slack.url, botToken: 'xoxb-chaos', signingSecret: 'chaos-signing-secret' },
+      slack: { apiUrl: around.slack.url, botToken: 'xoxb-chaos', signingSecret },
       payments: {
         url: around.payments.url,
         accountId: '00000000-0000-4000-8000-000000000000',
@@ -167,7 +190,9 @@ type Stage = {
   signs: Signs;
 };
 
-async function play(stage: Stage): Promise<Omit<ChaosResult, 'tookMs'>> {
+type Played = Omit<ChaosResult, 'tookMs' | 'asked' | 'audit'>;
+
+async function play(stage: Stage): Promise<Played> {
   const { options, plan, slack, fleet, random, signs } = stage;
   const backlog = Math.max(100, options.events / 10);
   const over = new AbortController();
@@ -245,7 +270,7 @@ async function drain(channelWork: () => Promise<number>, watch: Watch): Promise<
   }
 }
 
-function judge(stage: Stage, sender: Sender, workLeft: number): Omit<ChaosResult, 'tookMs'> {
+function judge(stage: Stage, sender: Sender, workLeft: number): Played {
   const { options, plan, slack, fleet } = stage;
   const alerts = slack.posts.flatMap(({ channel, key, threadTs }) => {
     const reference = key === undefined ? undefined : referenceIn(key);

@@ -19,6 +19,7 @@ export const noDeskLists: Pick<
   | 'savedCards'
   | 'mayRun'
   | 'links'
+  | 'story'
 > = {
   terminals: noList,
   accounts: noList,
@@ -32,5 +33,6 @@ export const noDeskLists: Pick<
     desk: { list: nobody, listed: nobody, card: nobody, remember: nobody, remove: nobody },
   },
   mayRun: async () => ({ kind: 'allowed' }),
+  story: async () => undefined,
   links: { begin: nobody, find: nobody, openOf: async () => [], lookNow: nobody, share: nobody },
 };

@@ -244,6 +244,28 @@ describe('everything that can be asked of the bot', () => {
   });
 });
 
+describe('with several merchant accounts', () => {
+  const accounts = ['main', 'lagos'] as const;
+  /** A shortcut names no account. */
+  const named = things.filter(({ kind }) => !kind.endsWith('shortcut'));
+
+  it.each(named)('$id: for the account that the role names, and for no other', async (thing) => {
+    const [place = desk] = places[thing.kind];
+    for (const own of accounts) {
+      const role: Role = { users: [who], groups: [], may: ['*'], accounts: [own] };
+      const slack: KnownToSlack = { members: {}, accounts: {}, nowMs: 0 };
+      const on = { slack, ...permissionStage(verbs, { role }, slack, accounts) };
+      for (const asked of accounts) {
+        const mark = asked === 'main' ? '' : '@lagos';
+        const name = thing.kind === 'typed' ? `${thing.name} --account ${asked}` : thing.name + mark;
+        // oxlint-disable-next-line no-await-in-loop
+        const outcome = await what(on, { ...thing, name }, place);
+        expect([own, asked, outcome]).toEqual([own, asked, own === asked ? 'done' : 'refused']);
+      }
+    }
+  });
+});
+
 /** The verbs a text lists, by how they are typed in help. */
 function listed(text: string): string[] {
   return verbs

@@ -27,6 +27,7 @@ it('lists the verbs in the order of the help', () => {
     'card-email',
     'cards',
     'doubt',
+    'story',
     'terminals',
     'accounts',
     'account',

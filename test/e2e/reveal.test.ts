@@ -28,8 +28,7 @@ describe('Reveal e-mail', () => {
       const before = house.seenBy('lead').length;
       await dialogue.pressInMessage('lead', revealActionId);
       await house.until('an answer to the press', () => house.seenBy('lead').length > before);
-      // In full when it is on record who read it; while the record cannot be written, not at all.
-      expect(last(house, 'lead')).toMatch(/"ada\.obi@example\.com · ORDER-1001"|"⚠️ Not revealed"/);
+      expect(last(house, 'lead')).toContain('"ada.obi@example.com · ORDER-1001"');
       const stays = ['payDesk', 'payAlerts', 'payOps', 'general'] as const;
       expect(JSON.stringify(stays.map((channel) => house.posts(channel)))).not.toContain(email);
       for (const other of ['agent', 'onCall', 'outsider'] as const) {

@@ -1,75 +1,30 @@
 import nock from 'nock';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/slack/command.ts';
-import { createDirectory } from '../../src/slack/directory.ts';
+import type { Directory } from '../../src/slack/directory.ts';
 import type { DirectoryCache } from '../../src/slack/remembered.ts';
 import type { Role } from '../../src/slack/role.ts';
-import type { Identity } from '../../src/slack/workspace.ts';
-import { createClients } from '../../src/slack/workspace.ts';
+import {
+  directoryOn,
+  directoryStage,
+  memoryCache,
+  type DirectoryOptions,
+} from '../support/directory-stage.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 mockTheOutside();
-
-const logged: string[] = [];
+const stage = directoryStage();
 const minuteMs = 60_000;
-let now = 0;
-
-/** What Slack says of accounts, by user id; of everybody else that they are members. `down`: it does not answer. */
-let accounts: Record<string, Record<string, unknown> | 'down'> = {};
-/** Whom Slack was asked about, in order. */
-const whoAsked: string[] = [];
-
-beforeEach(() => {
-  now = 0;
-  logged.length = 0;
-  whoAsked.length = 0;
-  accounts = {};
-  let id = '';
-  const asked = (): Record<string, unknown> | 'down' => accounts[id] ?? {};
-  const users = nock('https://slack.test')
-    .persist()
-    // Called more than once for one request: who it is about is noted when it is answered.
-    .post('/api/users.info', (body: Record<string, string>) => (id = body['user'] ?? '') !== '')
-    .optionally();
-  users.reply(() => {
-    whoAsked.push(id);
-    const told = asked();
-    if (told === 'down') return [503, ''];
-    return [
-      200,
-      'error' in told ? { ok: false, ...told } : { ok: true, user: { id, team_id: 'T0TEAM', ...told } },
-    ];
-  });
-});
 
 const roles: Record<string, Role> = {
   agent: { users: ['U0AGENT'], groups: ['@support'], may: ['lookup'] },
   lead: { users: [], groups: ['S0LEADS'], may: ['*'] },
 };
 
-function memoryCache(): DirectoryCache {
-  const values = new Map<string, string>();
-  return { get: async (key) => values.get(key), set: async (key, value) => void values.set(key, value) };
-}
+type Options = Partial<DirectoryOptions>;
 
-type Options = { roles?: Record<string, Role>; cache?: DirectoryCache; identity?: Identity };
-
-function directory(options: Options = {}) {
-  const log = createLog({
-    level: 'warn',
-    secrets: [],
-    write: (line) => logged.push(line),
-    now: () => new Date(0),
-  });
-  const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api' }, log);
-  return createDirectory(options.roles ?? roles, {
-    client: clients.interactive,
-    cache: options.cache ?? memoryCache(),
-    log,
-    now: () => now,
-    identity: () => options.identity ?? { teamId: 'T0TEAM' },
-  });
+function directory(options: Options = {}): Directory {
+  return directoryOn(stage, { roles, ...options });
 }
 
 function mayRun(options: Options = {}) {
@@ -99,7 +54,7 @@ const outsider = { userId: 'U0OUT' };
 describe('mayRun', () => {
   it('lets through who is listed by id, without asking Slack for groups', async () => {
     expect(await mayRun()('lookup', { userId: 'U0AGENT' })).toEqual({ kind: 'allowed' });
-    expect(whoAsked).toEqual(['U0AGENT']);
+    expect(stage.whoAsked).toEqual(['U0AGENT']);
   });
 
   it('lets through members of a group, by handle and by id', async () => {
@@ -132,9 +87,9 @@ describe('mayRun', () => {
     const check = mayRun({ roles: onlyLeads });
     answerLeads(['U0LEAD']);
     expect(await check('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
-    now = 9 * minuteMs;
+    stage.nowMs = 9 * minuteMs;
     expect(await check('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
-    now = 10 * minuteMs;
+    stage.nowMs = 10 * minuteMs;
     answerLeads([]);
     expect(await check('x', { userId: 'U0LEAD' })).toMatchObject({ kind: 'refused' });
   });
@@ -150,7 +105,7 @@ describe('mayRun', () => {
     const check = mayRun({ roles: { lead: roles['lead'] as Role } });
     answerLeads(['U0LEAD']);
     await check('x', { userId: 'U0LEAD' });
-    now = 60 * minuteMs;
+    stage.nowMs = 60 * minuteMs;
     slack('usergroups.users.list').reply(503);
     expect(await check('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
   });
@@ -178,17 +133,17 @@ describe('mayRun', () => {
       rule: expect.stringContaining('permission'),
       notes: [expect.stringContaining('S0LEADS counts as empty')],
     });
-    now = 11 * minuteMs;
+    stage.nowMs = 11 * minuteMs;
     expect(await check('x', outsider)).toMatchObject({ notes: [expect.stringContaining(fix)] });
-    expect(logged).toHaveLength(1);
-    expect(logged[0]).toContain(fix);
+    expect(stage.logged).toHaveLength(1);
+    expect(stage.logged[0]).toContain(fix);
   });
 
   it('counts a group that does not exist as empty, with the fix', async () => {
     slack('usergroups.list').reply(200, { ok: true, usergroups: [] });
     const check = mayRun({ roles: { agent: { users: [], groups: ['@suport'], may: ['lookup'] } } });
     expect(await check('lookup', outsider)).toMatchObject({ kind: 'refused' });
-    expect(logged.join('')).toContain('check its handle');
+    expect(stage.logged.join('')).toContain('check its handle');
   });
 
   it('goes by what another replica has asked', async () => {
@@ -197,7 +152,7 @@ describe('mayRun', () => {
     answerLeads(['U0LEAD']);
     await mayRun(only)('x', { userId: 'U0LEAD' });
     expect(await mayRun(only)('x', { userId: 'U0LEAD' })).toEqual({ kind: 'allowed' });
-    expect(whoAsked).toEqual(['U0LEAD']);
+    expect(stage.whoAsked).toEqual(['U0LEAD']);
   });
 
   it('works without a cache that works', async () => {
@@ -245,7 +200,7 @@ describe('where a role counts', () => {
       whoCan: 'You, there',
       where: ['C0DESK0001', 'C0BACK0001'],
     });
-    expect(whoAsked).toEqual([]);
+    expect(stage.whoAsked).toEqual([]);
   });
 
   it('goes by each role for itself: what one gives elsewhere another may give here', async () => {
@@ -285,7 +240,7 @@ describe('who is let near money', () => {
     ['a stranger', { is_stranger: true }, 'people of the workspace the bot is installed in'],
     ['an account Slack does not know here', { error: 'user_not_found' }, 'no such account'],
   ])('is not %s, whatever role lists them', async (_who, account, rule) => {
-    accounts['U0AGENT'] = account;
+    stage.accounts['U0AGENT'] = account;
     const {
       mayRun: check,
       standingOf,
@@ -301,7 +256,7 @@ describe('who is let near money', () => {
   const byId: Record<string, Role> = { all: { users: ['U0AGENT', 'U0BOSS'], groups: [], may: ['*'] } };
 
   it('is a person of another workspace of the same organisation', async () => {
-    accounts['U0AGENT'] = {
+    stage.accounts['U0AGENT'] = {
       team_id: 'T0OTHER',
       enterprise_user: { enterprise_id: 'E0ORG', teams: ['T0OTHER'] },
     };
@@ -314,22 +269,22 @@ describe('who is let near money', () => {
   it('is asked once in ten minutes, and once by many who ask at the same time', async () => {
     const check = mayRun({ roles: byId });
     await Promise.all([1, 2, 3].map(() => check('x', agent)));
-    now = 9 * minuteMs;
+    stage.nowMs = 9 * minuteMs;
     await check('x', agent);
-    expect(whoAsked).toEqual(['U0AGENT']);
-    now = 10 * minuteMs;
-    accounts['U0AGENT'] = { is_restricted: true };
+    expect(stage.whoAsked).toEqual(['U0AGENT']);
+    stage.nowMs = 10 * minuteMs;
+    stage.accounts['U0AGENT'] = { is_restricted: true };
     expect(await check('x', agent)).toMatchObject({ kind: 'refused' });
-    expect(whoAsked).toEqual(['U0AGENT', 'U0AGENT']);
+    expect(stage.whoAsked).toEqual(['U0AGENT', 'U0AGENT']);
   });
 
   it('holds for a day while Slack is away, and then nobody is let through', async () => {
     const check = mayRun({ roles: byId });
     await check('x', agent);
-    accounts['U0AGENT'] = 'down';
-    now = 23 * 60 * minuteMs;
+    stage.accounts['U0AGENT'] = 'down';
+    stage.nowMs = 23 * 60 * minuteMs;
     expect(await check('x', agent)).toEqual({ kind: 'allowed' });
-    now = 24 * 60 * minuteMs;
+    stage.nowMs = 24 * 60 * minuteMs;
     expect(await check('x', agent)).toMatchObject({
       kind: 'refused',
       rule: expect.stringContaining('without knowing nobody is let through'),
@@ -337,7 +292,7 @@ describe('who is let near money', () => {
   });
 
   it('is nobody while the scope is missing, and the refusal names it', async () => {
-    accounts['U0AGENT'] = { error: 'missing_scope' };
+    stage.accounts['U0AGENT'] = { error: 'missing_scope' };
     const { mayRun: check, standingOf } = directory({ roles: byId });
     expect(await check('x', agent)).toMatchObject({
       kind: 'refused',
@@ -350,9 +305,9 @@ describe('who is let near money', () => {
     const check = mayRun({ roles: { lead: roles['lead'] as Role } });
     answerLeads(['U0LEAD']);
     await check('x', { userId: 'U0LEAD' });
-    whoAsked.length = 0;
+    stage.whoAsked.length = 0;
     expect(await check('x', outsider)).toMatchObject({ kind: 'refused' });
-    expect(whoAsked).toEqual([]);
+    expect(stage.whoAsked).toEqual([]);
   });
 });
 
@@ -379,7 +334,7 @@ describe('standingOf', () => {
     slack('usergroups.users.list').times(2).reply(503);
     const { standingOf } = directory({ roles: { lead: roles['lead'] as Role } });
     expect(await standingOf('approve', 'U0LEAD')).toEqual({ kind: 'unknown' });
-    accounts['U0AGENT'] = 'down';
+    stage.accounts['U0AGENT'] = 'down';
     const byId = directory({ roles: { lead: { users: ['U0AGENT'], groups: [], may: ['*'] } } });
     expect(await byId.standingOf('approve', 'U0AGENT')).toEqual({ kind: 'unknown' });
     await standingOf('approve', 'U0LEAD');

@@ -89,6 +89,16 @@ describe('startIdentityCheck', () => {
     },
   );
 
+  it.each([
+    ['chat:write,commands', true],
+    ['chat:write,commands,users:read', false],
+  ])('says that nobody is let through when the scopes are %s: %s', async (scopes, isSaid) => {
+    const { lines } = await check([
+      (mock) => void mock.reply(200, { ok: true }, { 'x-oauth-scopes': scopes }),
+    ]);
+    expect(lines.some((line) => line.startsWith('Nobody is let through'))).toBe(isSaid);
+  });
+
   it('asks again, each time after twice as long', async () => {
     expect((await check([fails, fails, fails, works])).waits).toEqual([1000, 2000, 4000]);
   });

@@ -1,12 +1,14 @@
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { createCommandSet } from '../../src/commands/command-set.ts';
+import { createMerchantSets, type MerchantVerbs } from '../../src/commands/merchant-sets.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/directory.ts';
 import { menuActionId } from '../../src/slack/menu-message.ts';
 import type { Role } from '../../src/slack/role.ts';
 import { addRoutes } from '../../src/slack/router.ts';
+import { memoryCache } from './directory-stage.ts';
 
 /** One thing that a person can do in Slack, by what it is and its id there. */
 export type Thing = {
@@ -73,6 +75,7 @@ export function permissionStage(
   verbs: readonly Command[],
   roles: Readonly<Record<string, Role>>,
   slack: KnownToSlack,
+  accounts: readonly string[] = [],
 ): PermissionStage {
   let outcome: Outcome = { ran: false, said: '' };
   const said = (what: unknown): void => void (outcome.said += JSON.stringify(what));
@@ -90,7 +93,10 @@ export function permissionStage(
       return undefined;
     }),
   );
-  const commands = createCommandSet(noted, mayRun, () => undefined);
+  const commands =
+    accounts.length === 0
+      ? createCommandSet(noted, mayRun, () => undefined)
+      : createMerchantSets(ofAccounts(accounts, noted), mayRun, () => undefined);
   const handlers = listeners({ commands, mayRun, client, now: () => slack.nowMs });
   async function send(name: string, given: Record<string, unknown>): Promise<Outcome> {
     outcome = { ran: false, said: '' };
@@ -106,6 +112,16 @@ export function permissionStage(
       return (await send('event', { event, body: { team_id: teamId } })).said;
     },
   };
+}
+
+function ofAccounts(names: readonly string[], verbs: readonly Command[]): MerchantVerbs[] {
+  return names.map((name, index) => ({
+    merchant: { name, isFirst: index === 0, isMixed: false },
+    environment: 'live',
+    label: name,
+    channels: [],
+    verbs,
+  }));
 }
 
 /** The verb as it is, but for what it does. */
@@ -232,12 +248,4 @@ function fakeClient(slack: KnownToSlack, said: (what: unknown) => void): WebClie
     chat: { postMessage: shown, postEphemeral: shown },
   };
   return client as unknown as WebClient;
-}
-
-function memoryCache() {
-  const values = new Map<string, string>();
-  return {
-    get: async (key: string) => values.get(key),
-    set: async (key: string, value: string) => void values.set(key, value),
-  };
 }

@@ -62,7 +62,9 @@ export type RunningBot = {
 };
 
 export type BotOptions = Partial<LookupDeps> &
-  Partial<Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'patienceMs' | 'submitMs' | 'suggestMs' | 'wait'>> & {
+  Partial<
+    Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'note' | 'patienceMs' | 'submitMs' | 'suggestMs' | 'wait'>
+  > & {
     more?: Command[];
     /** Answers `auth.test` unless false. */
     slackIsUp?: boolean;
@@ -149,6 +151,7 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
       ...(options.submitMs === undefined ? {} : { submitMs: options.submitMs }),
       ...(options.suggestMs === undefined ? {} : { suggestMs: options.suggestMs }),
       ...(options.wait ? { wait: options.wait } : {}),
+      ...(options.note ? { note: options.note } : {}),
     },
   );
 }

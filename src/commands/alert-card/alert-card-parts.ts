@@ -1,5 +1,6 @@
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/charge-again.ts';
@@ -52,19 +53,33 @@ const lookers = ['alerts', 'lookup'];
 export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals: ModalDefinition[] } {
   return {
     presses: [
-      { actionId: alertActions.acknowledge, press: (pressed) => acknowledge(deps, pressed) },
+      {
+        actionId: alertActions.acknowledge,
+        about: referenceOfEventKey,
+        press: (pressed) => acknowledge(deps, pressed),
+      },
       {
         actionId: alertActions.lookUp,
+        about: referenceOfEventKey,
         press: (pressed) => lookUp(deps, pressed, pressed.value),
         permissions: lookers,
       },
-      { actionId: alertActions.close, press: (pressed) => open(pressed, closeModal(pressed.value, deps)) },
+      {
+        actionId: alertActions.close,
+        about: referenceOfEventKey,
+        press: (pressed) => open(pressed, closeModal(pressed.value, deps)),
+      },
       {
         actionId: alertActions.chargeAgain,
+        about: referenceOfEventKey,
         press: (pressed) => chargeAgain(deps, pressed),
         permissions: ['charge'],
       },
-      { actionId: alertActions.more, press: (pressed) => more(deps, pressed) },
+      {
+        actionId: alertActions.more,
+        about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
+        press: (pressed) => more(deps, pressed),
+      },
     ],
     modals: [
       form(deps, closeModalId, cardFieldIds.reason, ({ values, caller }) =>
@@ -167,6 +182,7 @@ function form(
   return {
     callbackId,
     effect: 'none',
+    about: referenceOfEventKey,
     async submit(submission): Promise<ViewAnswer> {
       const move = read(submission);
       if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };

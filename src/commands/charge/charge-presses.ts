@@ -4,7 +4,7 @@ import { chargeModal } from '../../slack/charge/charge-modal.ts';
 import { staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import { savingLinkMessage, savingLinkModal, type SavingLink } from '../../slack/charge/saving-link.ts';
 import { readTermsMetadata } from '../../slack/charge/terms-modal.ts';
-import type { Press, Pressed } from '../../slack/command.ts';
+import { itself, type Press, type Pressed } from '../../slack/command.ts';
 import { formParts, type ChargeDeps } from './charge-deps.ts';
 import { openNamed, sayUnknown, showCharge } from './charge-views.ts';
 import { anotherCharge, changedTerms } from './prefill.ts';
@@ -17,12 +17,18 @@ export function chargePresses(deps: ChargeDeps): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
     { actionId: chargeActions.override, press: (pressed) => openOverride(deps, pressed) },
-    { actionId: chargeActions.another, press: (pressed) => chargeAnother(deps, pressed) },
-    { actionId: chargeActions.savingLink, press: (pressed) => makeLink(deps, pressed) },
-    { actionId: chargeActions.show, press: (pressed) => openNamed(deps, pressed), permissions: lookers },
+    { actionId: chargeActions.another, about: itself, press: (pressed) => chargeAnother(deps, pressed) },
+    { actionId: chargeActions.savingLink, about: itself, press: (pressed) => makeLink(deps, pressed) },
+    {
+      actionId: chargeActions.show,
+      about: itself,
+      press: (pressed) => openNamed(deps, pressed),
+      permissions: lookers,
+    },
     // A look-up can find that the charge never arrived, and then it is sent again under its reference.
     {
       actionId: chargeActions.checkNow,
+      about: itself,
       press: (pressed) => checkNow(deps, pressed),
       permissions: lookers,
       effect: 'money',

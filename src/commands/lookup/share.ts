@@ -10,9 +10,13 @@ import { mayReveal } from './reveal.ts';
 /** *Share to channel*, and *Refresh* on what was shared. Whoever presses must be allowed to look up, then. */
 export function sharePresses(deps: LookupDeps): Press[] {
   return [
-    { actionId: lookupActions.share, press: (pressed) => share(deps, pressed) },
+    { actionId: lookupActions.share, about: sharedReference, press: (pressed) => share(deps, pressed) },
     { actionId: lookupActions.refreshShared, press: (pressed) => refresh(deps, pressed) },
   ];
+}
+
+function sharedReference(value: string): string | undefined {
+  return readShareValue(value)?.words[0];
 }
 
 /** Looked up anew: what a channel reads is true when it is posted, and nothing of the old answer is carried in a button. */

@@ -9,6 +9,7 @@ import { firstLine, unescaped } from '../../slack/shown-text.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
 import { listSurfaces } from './list-surfaces.ts';
+import { storySurfaces } from './story-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
 import { lookUpSurfaces } from './look-up-surfaces.ts';
@@ -31,6 +32,7 @@ export const surfaces: readonly Surface[] = [
   ...approvalSurfaces,
   ...botSurfaces,
   ...listSurfaces,
+  ...storySurfaces,
   ...lookUpSurfaces,
 ];
 
