@@ -47,7 +47,7 @@ describe('the card of a failed charge', () => {
     const parent = onlyParent(house);
     expect(parent.shown.text).toMatch(/^👀 Acknowledged · ❌ Declined by the bank · /);
     expect(mentionedIn(parent)).toEqual([ada]);
-    expect(pressables(parent)).toEqual(['Look up', 'Close…', '⋯ Assign…', '⋯ Snooze…']);
+    expect(pressables(parent)).toEqual(['Look up', 'Close…', '⋯ Assign…', '⋯ Snooze…', '⋯ Reveal e-mail']);
     const [note, ...others] = house.notes(parent.ts);
     expect(others).toEqual([]);
     expect(note?.shown.text).toContain('👀 Acknowledged');
