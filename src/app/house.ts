@@ -97,8 +97,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const teller = { ...kept, account: merchant?.name, findLink: links.find, ofReference };
-  const story = (reference: OrderReference) => tellStory(teller, reference);
+  const story = storyOf({ kept, merchant, links, ofReference });
   const told = {
     kept,
     payments,
@@ -131,6 +130,17 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     standingOf,
     holdersOf,
   };
+}
+
+type StoryParts = { kept: Kept; merchant: Merchant | undefined; links: PaymentLinks } & Pick<
+  AuditTrail,
+  'ofReference'
+>;
+
+/** All that this account's records and the trail know of one reference. */
+function storyOf({ kept, merchant, links, ofReference }: StoryParts): StoryDeps['story'] {
+  const findLink = (reference: string) => links.find(reference);
+  return (reference) => tellStory({ ...kept, account: merchant?.name, findLink, ofReference }, reference);
 }
 
 /** Who may do what at this account alone. */
