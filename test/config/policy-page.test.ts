@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { afterAll, describe, expect, it } from 'vitest';
 import { permissions } from '../../src/commands/registry.ts';
+import { approvalRules, approvalsCheck } from '../../src/config/approval-checks.ts';
 import type { Config } from '../../src/config/config.ts';
+import { limitRules, limitsCheck } from '../../src/config/limit-rules.ts';
 import { permissionCheck } from '../../src/config/permission-check.ts';
 import type { Policy } from '../../src/config/policy.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
+import { needFor, type ApprovalQuestion } from '../../src/domain/approval-rules.ts';
+import { heldLimits, limitsFor, overLimit } from '../../src/domain/charge-limits.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
-import type { Caller, MayRun } from '../../src/slack/command.ts';
-import { createDirectory } from '../../src/slack/directory.ts';
+import { parseAmount, type Money } from '../../src/domain/money.ts';
+import type { Caller } from '../../src/slack/command.ts';
+import { createDirectory, type Directory } from '../../src/slack/directory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-policy-page-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,7 +51,15 @@ const channels = new Map(
 );
 
 type Claim = { who: string; where: string; what: string; answer: string };
-type Example = { heading: string; yaml: string; isFreePlan: boolean; claims: Claim[] };
+type Example = {
+  heading: string;
+  yaml: string;
+  isFreePlan: boolean;
+  claims: Claim[];
+  /** Rows about limits, and about who is needed besides. */
+  limits: string[][];
+  needs: string[][];
+};
 
 /** Each example with the claims that stand between it and the next. */
 const examples: Example[] = page
@@ -62,7 +75,9 @@ const examples: Example[] = page
         const claims = rowsAfter('| Who | Where | What | Answer |', after).map(
           ([who = '', where = '', what = '', answer = '']) => ({ who, where, what, answer }),
         );
-        return { heading, yaml, isFreePlan: after.includes('no paid plan:'), claims };
+        const limits = rowsAfter('| Who | Charges | Used that day: by them, of the card | Answer |', after);
+        const needs = rowsAfter('| What | Needs |', after);
+        return { heading, yaml, isFreePlan: after.includes('no paid plan:'), claims, limits, needs };
       });
   });
 
@@ -105,18 +120,58 @@ function policyOf(yaml: string): Policy {
   writeFileSync(path, yaml);
   const read = readPolicy(path);
   if (read.kind === 'refused') throw new Error(read.problems.join('\n'));
-  expect(permissionCheck(permissions).judge({ policy: read.policy, payopsFile: path } as Config)).toEqual([]);
+  const config = { policy: read.policy, payopsFile: path, chargeCurrencies: ['NGN', 'USD'] } as Config & {
+    chargeCurrencies: readonly string[];
+  };
+  const checks = [permissionCheck(permissions), limitsCheck, approvalsCheck];
+  expect(checks.flatMap((check) => check.judge(config))).toEqual([]);
   return read.policy;
 }
 
-function mayRunBy({ roles }: Policy, isFreePlan: boolean): MayRun {
+function directoryOf({ roles }: Policy, isFreePlan: boolean): Directory {
   return createDirectory(roles, {
     client: fakeSlack(isFreePlan),
     cache: { get: async () => undefined, set: async () => undefined },
     log: () => undefined,
     now: () => 0,
     identity: () => ({ teamId }),
-  }).mayRun;
+  });
+}
+
+/** "NGN 50,000.01"; "nothing" is none. */
+function moneyOf(text: string): Money {
+  if (text === 'nothing') return { minor: 0, currency: 'NGN' };
+  const [currency = '', amount = ''] = text.split(' ');
+  const minor = parseAmount(amount);
+  if (!minor.ok) throw new Error(`${text} is no amount`);
+  return { minor: minor.value, currency };
+}
+
+/** What the page says of somebody who charges so much, in the page's words. */
+async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: string[]): Promise<string> {
+  const rules = limitRules(policy, undefined);
+  if (!rules) throw new Error('the example limits nobody');
+  const standing = await directoryOf(policy, false).standingOf('charge', people.get(who)?.id ?? '');
+  const money = moneyOf(charges);
+  const found = limitsFor(rules.roles, heldLimits(rules.roles, standing), money);
+  if (found.kind === 'refused') {
+    return found.refusal.kind === 'currency'
+      ? 'no: the currency is not named'
+      : 'no: in no role that may charge';
+  }
+  // Thousands are parted by a comma without a space after it.
+  const [byThem = 'nothing', ofCard = 'nothing'] = used.split(', ');
+  const day = { agentMinor: moneyOf(byThem).minor, cardMinor: moneyOf(ofCard).minor };
+  const over = found.limits && overLimit(found.limits, money, day);
+  return over ? `no: above \`${over.limit}\`` : 'yes';
+}
+
+function questionOf(what: string): ApprovalQuestion {
+  const [, charge, resting] = /^a charge of (.*?)( of a resting card)?$/.exec(what) ?? [];
+  if (charge !== undefined) {
+    return { kind: 'charge', money: moneyOf(charge), ...(resting ? { overridesRest: true } : {}) };
+  }
+  return { kind: what === 'a change of e-mail' ? 'card_email' : 'redrive' };
 }
 
 function callerOf({ who, where }: Claim): Caller {
@@ -144,17 +199,34 @@ function permissionOf(what: string): string {
 describe('docs/policy.md', () => {
   it('has examples, and most of them say what they do', () => {
     expect(examples.length).toBeGreaterThan(5);
-    // What limits and approvals do is told in words of their own.
-    const apart = ['Limits', 'A second person'];
-    expect(examples.filter(({ heading, claims }) => claims.length === 0 && !apart.includes(heading))).toEqual(
-      [],
-    );
+    const tables = examples.map(({ claims, limits, needs }) => claims.length + limits.length + needs.length);
+    expect(tables.filter((rows) => rows === 0)).toEqual([]);
     expect(people.size).toBe(7);
     expect(channels.size).toBe(3);
   });
 
+  it.each(examples.filter(({ limits }) => limits.length > 0))(
+    '$heading: lets charge what the table says',
+    async ({ yaml, limits }) => {
+      const policy = policyOf(yaml);
+      const said = await Promise.all(limits.map((row) => limitAnswer(policy, row)));
+      expect(said).toEqual(limits.map(([, , , answer]) => answer));
+    },
+  );
+
+  it.each(examples.filter(({ needs }) => needs.length > 0))(
+    '$heading: needs whom the table says',
+    ({ yaml, needs }) => {
+      const rules = approvalRules(policyOf(yaml), undefined);
+      const said = needs.map(
+        ([what = '']) => needFor(rules, questionOf(what))?.needed.toString() ?? 'nobody',
+      );
+      expect(said).toEqual(needs.map(([, needed]) => needed));
+    },
+  );
+
   it.each(examples)('$heading: does what the table says', async ({ yaml, isFreePlan, claims }) => {
-    const mayRun = mayRunBy(policyOf(yaml), isFreePlan);
+    const { mayRun } = directoryOf(policyOf(yaml), isFreePlan);
     for (const claim of claims) {
       // oxlint-disable-next-line no-await-in-loop -- one question after the other, as on the page
       const permit = await mayRun(permissionOf(claim.what), callerOf(claim));
