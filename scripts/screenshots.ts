@@ -135,6 +135,14 @@ async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
   const card = lead.message('Needs approval');
   await card.getByText('Ada').waitFor();
   await shootMessage(lead, 'Needs approval', 'approval');
+  await lead.click(card.getByRole('button', { name: 'Approve NGN 150,000.00' }));
+  const sure = lead.page.getByRole('alertdialog');
+  await lead.click(sure.getByRole('button', { name: 'Approve', exact: true }));
+  await lead.page.getByText('Approved, charge begun').first().waitFor();
+  const [reference] = /pay-[a-z0-9]{26}/.exec(await lead.message('NGN 150,000.00').innerText()) ?? [];
+  await lead.type(`/pay story ${reference}`);
+  await lead.message('agreed to the charge').waitFor();
+  await shootMessage(lead, 'agreed to the charge', 'story');
 }
 
 async function shootCard(lead: ChargePage): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Approval } from '../domain/approval.ts';
+import type { Approval, ApprovalState } from '../domain/approval.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 
 /**
@@ -15,7 +15,7 @@ export function auditOfApproval(approval: Approval, account: string | undefined)
     atMs: askedAtMs,
     who: by,
     what: 'step',
-    after: 'waiting',
+    after: stateOf('waiting'),
     result: 'asked',
     reason: rule,
   } as const;
@@ -23,8 +23,8 @@ export function auditOfApproval(approval: Approval, account: string | undefined)
     atMs: one.atMs,
     who: one.by,
     what: 'decision' as const,
-    before: 'waiting',
-    after: index + 1 < needed ? 'waiting' : 'approved',
+    before: stateOf('waiting'),
+    after: stateOf(index + 1 < needed ? 'waiting' : 'approved'),
     result: 'approved',
     reason: `${index + 1} of ${needed}`,
   }));
@@ -54,6 +54,12 @@ function endOf({ state, by }: Approval): Omit<AuditEntry, 'id'> | undefined {
   }
 }
 
-function ended({ kind, atMs }: { kind: string; atMs: number }, before: string) {
-  return { atMs, who: 'payops', what: 'step', before, after: kind, result: kind } as const;
+function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, before: ApprovalState['kind']) {
+  const [from, to] = [stateOf(before), stateOf(kind)];
+  return { atMs, who: 'payops', what: 'step', before: from, after: to, result: kind } as const;
+}
+
+/** A charge has an `approved` too, which means another thing. */
+function stateOf(kind: ApprovalState['kind']): string {
+  return `approval_${kind}`;
 }

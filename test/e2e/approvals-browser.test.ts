@@ -78,7 +78,25 @@ describe.skipIf(missing)('four eyes in a browser', { timeout: 90_000 }, () => {
     await ada.modalSays('Paid (confirmed)');
     expect(charged('120000.00')).toBe(1);
     await lindiwe.page.getByText('Approved, charge begun').first().waitFor();
-    // Here: `/pay story` of the reference, which tells all of this in order.
+
+    const [reference] = /pay-[a-z0-9]{26}/.exec(await lindiwe.message('NGN 120,000.00').innerText()) ?? [];
+    await lindiwe.type(`/pay story ${reference}`);
+    const story = lindiwe.message('agreed to the charge');
+    await expect.poll(() => story.innerText(), soon).toMatch(/→ Paid \(confirmed\)/);
+    const told = await story.innerText();
+    const order = [
+      /asked for a second person/,
+      /approved it/,
+      /agreed to the charge/,
+      /→ Paid \(confirmed\)/,
+    ];
+    const steps = order.map((words) => told.search(words));
+    expect(told).toContain('Paid (confirmed) · NGN 120,000.00');
+    expect(told).toContain('Ada');
+    expect(told).toContain('Lindiwe');
+    expect(told).not.toContain('ada.obi@example.com');
+    expect(steps).toEqual(steps.toSorted((one, other) => one - other));
+    expect(steps).not.toContain(-1);
   });
 
   it('waits in the Home and the menu of whoever can decide, and is taken back by whoever asked', async () => {

@@ -173,8 +173,14 @@ describe('a charge that needs a second person', () => {
     await process.workFor(5 * minuteMs);
     expect([...world.audited.values()]).toMatchObject([
       { id: `approval:${reference}:0`, who: ada, what: 'step', result: 'asked', reference },
-      { id: `approval:${reference}:1`, who: bola, what: 'decision', before: 'waiting', after: 'approved' },
-      { id: `approval:${reference}:2`, who: 'payops', what: 'step', after: 'executed' },
+      {
+        id: `approval:${reference}:1`,
+        who: bola,
+        what: 'decision',
+        before: 'approval_waiting',
+        after: 'approval_approved',
+      },
+      { id: `approval:${reference}:2`, who: 'payops', what: 'step', after: 'approval_executed' },
     ]);
   });
 

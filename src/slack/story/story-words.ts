@@ -77,9 +77,9 @@ function shown(text: string | undefined): string {
   return outsideText(text ?? '', longestWord);
 }
 
-/** The state in the words that its messages have; `link_` and `alert_` stand before those that are no charge's. */
+/** The state in the words that its messages have; `link_`, `alert_` and `approval_` stand before those that are no charge's. */
 export function stateWord(state: string): string {
-  return states[state] ?? shown(state.replace(/^(?:link|alert)_/, '').replaceAll('_', ' '));
+  return states[state] ?? shown(state.replace(/^(?:link|alert|approval)_/, '').replaceAll('_', ' '));
 }
 
 const states: Readonly<Record<string, string>> = {
@@ -93,6 +93,10 @@ const states: Readonly<Record<string, string>> = {
   abandoned: outcomeWords.abandoned,
   expired: outcomeWords.expired,
   review: outcomeWords.review,
+  approval_waiting: 'Needs approval',
+  approval_approved: 'approved',
+  approval_executed: 'done',
+  approval_stopped: 'approved, and not done',
   link_asking: 'Asking for a payment link',
   link_open: 'Payment link, not paid yet',
   link_confirming: outcomeWords.approved,
