@@ -154,6 +154,7 @@ async function shootCard(lead: ChargePage): Promise<void> {
 }
 
 async function shootStorm(lead: ChargePage): Promise<void> {
+  await lead.channel('pay-alerts');
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
   // Slack takes a message a second, and those before the threshold have one each.

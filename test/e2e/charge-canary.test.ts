@@ -85,7 +85,7 @@ async function walk(test: TestContext, redisUrl?: string): Promise<Walked> {
     payments: { knownCards: true, tokenLifetimeMs: 3_000 },
     env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '2', WORK_LEASE_SECONDS: '10' },
   });
-  const everybody = 'may: [lookup, charge, otp, doubt]';
+  const everybody = 'may: [lookup, charge, otp, doubt, approve]';
   const policy = readFileSync(house.policyFile, 'utf8').replaceAll(/may: \[.*\]/g, everybody);
   writeFileSync(house.policyFile, policy);
   const bot = house.bot();

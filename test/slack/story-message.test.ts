@@ -68,7 +68,7 @@ describe('the message of a story', () => {
   it('begins with the words that a notification shows, and tells an entry with its people as people', () => {
     const story = { reference: 'INV-1', entries: [{ ...step, where: 'C0DESK0001', reason: 'SUCCESS' }] };
     const { text, blocks } = storyMessage(story, 1, view);
-    expect(text).toBe('🧾 Story · INV-1');
+    expect(text).toBe('📄 Story · INV-1');
     const shown = JSON.stringify(blocks);
     expect(shown).toContain('"user_id":"U0AGENT01"');
     expect(shown).toContain('"channel_id":"C0DESK0001"');

@@ -85,7 +85,7 @@ function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock }
   if (charge) return chargeHeadline(charge);
   if (link) {
     const { terms, state } = link;
-    return headline(`🧾 ${stateWord(`link_${state.kind}`)}`, [
+    return headline(`📄 ${stateWord(`link_${state.kind}`)}`, [
       amountWord(terms.money),
       customerWord(terms.customerEmail),
       referenceWord(reference),
@@ -94,7 +94,7 @@ function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock }
   const { amountMinor, currency, customerEmail } = event ?? {};
   const amount =
     amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
-  return headline('🧾 Story', [amount, customerWord(customerEmail), referenceWord(reference)]);
+  return headline('📄 Story', [amount, customerWord(customerEmail), referenceWord(reference)]);
 }
 
 function storyButtons({ reference }: ToldStory, page: number, pages: number): ActionsBlock[] {
