@@ -3,6 +3,7 @@ import type { AuditEntry } from '../domain/audit-entry.ts';
 import { cleanAuditReference } from '../domain/clean-audit-entry.ts';
 import { allBlocks, readMarks, type BlockDeps } from './audit-blocks.ts';
 import { readAuditLine, type ChainedEntry } from './audit-line.ts';
+import { entryColumns } from './story-csv.ts';
 
 /** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
 export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
@@ -55,22 +56,7 @@ function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
 
 const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'seq', cell: ({ seq }) => String(seq) },
-  { head: 'at', cell: ({ entry }) => new Date(entry.atMs).toISOString() },
-  ...(
-    [
-      'who',
-      'where',
-      'what',
-      'verb',
-      'account',
-      'reference',
-      'before',
-      'after',
-      'result',
-      'reason',
-      'id',
-    ] as const
-  ).map((name) => ({ head: name, cell: ({ entry }: ChainedEntry) => entry[name] })),
+  ...entryColumns.map(({ head, cell }) => ({ head, cell: ({ entry }: ChainedEntry) => cell(entry) })),
   { head: 'prev', cell: ({ prev }) => prev },
   { head: 'hash', cell: ({ hash }) => hash },
 ];

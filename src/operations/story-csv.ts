@@ -1,14 +1,15 @@
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 
-const columns: readonly CsvColumn<AuditEntry>[] = [
-  { head: 'atUtc', cell: ({ atMs }) => new Date(atMs).toISOString() },
+/** What an entry says, in the audit's own words; the hashes around it are an export's. */
+export const entryColumns: readonly CsvColumn<AuditEntry>[] = [
+  { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
   ...(
     [
       'who',
+      'where',
       'what',
       'verb',
-      'where',
       'account',
       'reference',
       'before',
@@ -22,5 +23,5 @@ const columns: readonly CsvColumn<AuditEntry>[] = [
 
 /** The whole story as a CSV file's text, in the audit's own words. */
 export function storyCsv(entries: readonly AuditEntry[]): string {
-  return csvHead(columns) + csvRows(columns, entries);
+  return csvHead(entryColumns) + csvRows(entryColumns, entries);
 }
