@@ -77,6 +77,10 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
   if (standing.roles.length === 0) {
     return stopped(`Whoever asked does not have the permission “${permission}” any more.`);
   }
+  // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
+  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs: deps.now() + runMs }))) {
+    return { kind: 'later' };
+  }
   switch (terms.kind) {
     case 'charge':
       return await beginCharge(deps, record, terms);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalKey, openApproval, sealApproval } from '../../src/operations/approval-record.ts';
-import { ada, bola, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
+import { ada, bola, everyPoint, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
 import {
   expireMinutes,
   openApprovalWorld,
@@ -223,6 +223,34 @@ describe('what was approved is judged again before it is done', () => {
     const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('“charge”') });
     expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not charged by a run that Slack kept so long that another has stopped it', async () => {
+    const world = openApprovalWorld();
+    const [isAsked, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = startApprovals(world, {
+      ...everyPoint(),
+      async pass(name, effect) {
+        const result = await effect();
+        if (name === 'standing') {
+          isAsked.resolve();
+          await isAnswered.promise;
+        }
+        return result;
+      },
+    });
+    const { id, termsHash } = await asked(slow);
+    await slow.approvals.approve({ id, by: bola, termsHash });
+    await isAsked.promise;
+
+    world.standing = { kind: 'known', roles: [] };
+    const other = startApprovals(world);
+    await other.workFor(2 * minuteMs);
+    expect((await other.approvals.find(id))?.state.kind).toBe('stopped');
+    isAnswered.resolve();
+    await slow.drained();
+    expect(world.bank.posts).toEqual([]);
+    expect(await other.desk.find(id)).toBeUndefined();
   });
 
   it('is stopped when its time is over before it could be done', async () => {
