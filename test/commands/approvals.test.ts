@@ -7,10 +7,17 @@ import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
 import type { Caller } from '../../src/slack/command.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
 import { ada, terms } from '../operations/charge-house.ts';
+import { textOf } from './shown-modal.ts';
 
 const id = referenceOf('V0CHARGE1');
 
 const charge: ApprovalTerms = { kind: 'charge', reference: id, terms, card: 'card', viewId: 'V0CHARGE1' };
+const cardEmail: ApprovalTerms = {
+  kind: 'card_email',
+  card: 'card',
+  terms: { tokenKey: 'tok', card: {}, currentEmail: 'old@example.com', newEmail: 'new@example.com' },
+};
+
 function expired(of: ApprovalTerms): Approval {
   return {
     id,
@@ -75,4 +82,21 @@ describe('asking again', () => {
     const { opened } = await asksAgain({ ...charge, terms: { ...terms, alert: 'alert-1' } }, ['charge']);
     expect(opened[0]).toMatchObject({ private_metadata: 'alert-1' });
   });
+
+  it.each([
+    ['charge', charge, 'charge'],
+    ['card_email', cardEmail, 'card-email'],
+  ])(
+    'for a %s opens its form where the person may use it, and refuses it elsewhere',
+    async (_, of, needs) => {
+      const may = await asksAgain(of, [needs]);
+      expect(may.opened).toHaveLength(1);
+      expect(may.asked).toEqual([[needs, may.caller]]);
+
+      const others = ['approve', 'charge', 'card-email', 'undelivered'].filter((one) => one !== needs);
+      const refused = await asksAgain(of, others);
+      expect(refused.opened).toEqual([]);
+      expect(textOf(refused.replies[0])).toMatch(new RegExp(`Not allowed.*“${needs}”.*The lead`));
+    },
+  );
 });
