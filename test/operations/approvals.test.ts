@@ -253,6 +253,42 @@ describe('what was approved is judged again before it is done', () => {
     expect(await other.desk.find(id)).toBeUndefined();
   });
 
+  it('is stopped beyond a limit, which it names with what is left and who can, and is not counted', async () => {
+    const { minor } = terms.money;
+    const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
+    const timeZone = 'UTC';
+    const world = { ...openApprovalWorld(), rules: { timeZone, roles: { agent: { limits }, lead: {} } } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect(world.bank.posts).toEqual([reference]);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'It is above the limit of whoever asked for their day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is not counted for a limit when the card stops it', async () => {
+    const { minor } = terms.money;
+    const roles = { agent: { limits: { NGN: { per_agent_per_day: 2 * minor } } } };
+    const world = { ...openApprovalWorld(), rules: { timeZone: 'UTC', roles } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'The same card was charged with the same amount meanwhile.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
   it('is stopped when its time is over before it could be done', async () => {
     const world = openApprovalWorld();
     const { state } = await approvedBefore(world, () => (world.clock.nowMs += 5 * hourMs));
