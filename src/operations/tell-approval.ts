@@ -114,8 +114,10 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
       const news = await Promise.all(places.map((place) => storeCard(deps, approval, place)));
       if (news.includes(true)) deps.wake();
       deps.homeChanged([approval.by, ...approvers]);
-      // Once it is being done, what does it shows it.
-      if (isShownHere(approval)) await deps.show(approval, approvers.length, views);
+      if (views.length === 0) return;
+      // As it is by now: another replica may have decided, and once it is being done, what does it shows it.
+      const now = await deps.find(approval.id);
+      if (now && isShownHere(now)) await deps.show(now, approvers.length, views);
     },
 
     async note(approval, what) {
