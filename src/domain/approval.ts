@@ -36,6 +36,8 @@ export type ApprovalShown =
       customerEmail: string;
       customerId?: string;
       reason?: string;
+      /** The failed charge it makes good, by the id of its card. */
+      alert?: string;
       overridesRest?: true;
     }
   | { kind: 'card_email'; card: CardFace; cardFingerprint: string; currentEmail: string; newEmail: string }

@@ -1,6 +1,7 @@
 import { nextLookAtMs } from '../domain/approval-decision.ts';
 import type { Approval, ApprovalShown, ApprovalTerms } from '../domain/approval.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Entry } from '../store/store.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -42,7 +43,7 @@ export function shownOf(terms: ApprovalTerms): ApprovalShown {
   switch (terms.kind) {
     case 'charge': {
       const { reference, card: cardFingerprint, overridesRest, terms: agreed } = terms;
-      const { money, card, customerEmail, customerId, reason } = agreed;
+      const { money, card, customerEmail, customerId, reason, alert } = agreed;
       return {
         kind: 'charge',
         reference,
@@ -50,9 +51,7 @@ export function shownOf(terms: ApprovalTerms): ApprovalShown {
         card,
         cardFingerprint,
         customerEmail,
-        ...(customerId === undefined ? {} : { customerId }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(overridesRest === undefined ? {} : { overridesRest }),
+        ...withoutUndefined({ customerId, reason, alert, overridesRest }),
       };
     }
     case 'card_email': {

@@ -31,6 +31,8 @@ export type ApprovalStore = {
    * From now on this run alone does what was approved, for so long. Undefined: another does, or it is not approved.
    */
   claimRun(id: string, run: NonNullable<ApprovalRecord['run']>): Promise<ApprovalRecord | undefined>;
+  /** As long again for this run; false: its time was over, another may have taken its turn, and it does nothing. */
+  renewRun(id: string, run: NonNullable<ApprovalRecord['run']>): Promise<boolean>;
   /** What cannot be asked twice is asked now, by this run; false: it has lost its turn, and asks nothing. */
   markAsked(id: string, runId: string): Promise<boolean>;
   /** The end that this run came to; undefined when another has taken over meanwhile, and then it is that one's. */
@@ -91,6 +93,7 @@ export function createApprovalStore(deps: ApprovalStoreDeps): ApprovalStore {
       });
     },
     claimRun: (id, run) => change(id, (record) => claimed(record, run, now())),
+    renewRun: (id, run) => change(id, (record) => renewed(record, run, now())),
     markAsked: (id, runId) =>
       change(id, (record) => {
         if (!isRunBy(record, runId) || record.asked) return { result: false };
@@ -176,6 +179,16 @@ function claimed(
   if (record?.approval.state.kind !== 'approved' || !isFree) return { result: undefined };
   const next = { ...record, run };
   return { next, restMs: runLeftMs(next, nowMs), result: next };
+}
+
+function renewed(
+  record: ApprovalRecord | undefined,
+  run: NonNullable<ApprovalRecord['run']>,
+  nowMs: number,
+): Changed<boolean> {
+  if (!isRunBy(record, run.id) || runLeftMs(record, nowMs) === 0) return { result: false };
+  const next = { ...record, run };
+  return { next, restMs: runLeftMs(next, nowMs), result: true };
 }
 
 function isRunBy(record: ApprovalRecord | undefined, runId: string): record is ApprovalRecord {

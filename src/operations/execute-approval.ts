@@ -3,6 +3,7 @@ import { whyNotExecute } from '../domain/approval-decision.ts';
 import type { ApprovalTerms } from '../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { LimitKind, LimitRefusal } from '../domain/charge-limits.ts';
+import { formatMoney } from '../domain/money.ts';
 import type { StandingOf } from '../domain/standing.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalRecord } from './approval-record.ts';
@@ -77,6 +78,10 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
   if (standing.roles.length === 0) {
     return stopped(`Whoever asked does not have the permission “${permission}” any more.`);
   }
+  // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
+  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs: deps.now() + runMs }))) {
+    return { kind: 'later' };
+  }
   switch (terms.kind) {
     case 'charge':
       return await beginCharge(deps, record, terms);
@@ -131,6 +136,8 @@ async function beginCharge(
   }
 }
 
+type Over = Extract<LimitRefusal, { kind: 'over' }>;
+
 /** Four eyes lift no limit: what the requester could not have charged alone is not charged for them. */
 function overLimit(refusal: LimitRefusal): Done {
   switch (refusal.kind) {
@@ -139,17 +146,34 @@ function overLimit(refusal: LimitRefusal): Done {
     case 'no_role':
       return stopped('Whoever asked may not charge any more.');
     case 'currency':
-      return stopped(`The roles of whoever asked do not let them charge ${refusal.currency} any more.`);
+      return stopped(
+        `The roles of whoever asked do not let them charge ${refusal.currency} any more. ${whoCanWords(refusal)}`,
+      );
     case 'over':
-      return stopped(`It is more than the limits of whoever asked leave ${overWords[refusal.limit]}.`);
+      return stopped(`${overWords(refusal)} ${whoCanWords(refusal)}`);
   }
 }
 
-const overWords: Record<LimitKind, string> = {
+function overWords({ limit, money, limitMinor, leftMinor }: Over): string {
+  const { currency } = money;
+  const above = `It is above the limit of whoever asked ${limitWords[limit]}`;
+  const whole = formatMoney({ minor: limitMinor, currency });
+  if (limit === 'per_charge') return `${above}: ${whole}.`;
+  return `${above}: ${formatMoney({ minor: leftMinor, currency })} is left of ${whole}.`;
+}
+
+const limitWords: Record<LimitKind, string> = {
   per_charge: 'for one charge',
   per_agent_per_day: 'for their day',
   per_card_per_day: 'for this card’s day',
 };
+
+/** More names than these are no help to whoever looks for somebody to ask. */
+const mostRoles = 5;
+
+function whoCanWords({ whoCan }: Pick<Over, 'whoCan'>): string {
+  return `Who can: ${whoCan.slice(0, mostRoles).join(', ') || 'nobody by any role of payops.yml'}.`;
+}
 
 const refusalWords = {
   resting: 'The card rests after a decline.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Approval, ApprovalNote } from '../domain/approval.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { TellApproval } from './approval-desk.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 import {
@@ -47,10 +48,11 @@ const mostApprovers = 50;
 const mostViews = 5;
 
 /**
- * To whom a request was told: fixed when it is first told, so that every copy is edited to the end, whoever is given or
- * loses the permission meanwhile. That they may decide is asked anew at each press.
+ * Where and to whom a request was told: fixed when it is first told, so that every copy is edited to the end, whoever is
+ * given or loses the permission meanwhile, and whatever channel the policy file names by then. That they may decide is asked anew at each press.
  */
 const copiesRecord = z.object({
+  channel: z.string().exactOptional(),
   approvers: z.array(z.string()).exactOptional(),
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
 });
@@ -75,14 +77,20 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
   async function copiesOf(id: string): Promise<Copies> {
     return readCopies((await deps.store.read(copiesKey(id)))?.value);
   }
-  /** Asked again at each step until there is somebody: Slack may have been away. */
+  /** Approvers are asked for again at each step until there is somebody: Slack may have been away. */
   async function ensureCopies({ id, by, state }: Approval): Promise<Copies> {
     const known = await copiesOf(id);
-    if (known.approvers || state.kind !== 'waiting') return known;
-    const found = await deps.approvers();
-    const approvers = [...new Set(found)].filter((userId) => userId !== by).slice(0, mostApprovers);
-    if (approvers.length === 0) return known;
-    return await change(id, (copies) => ({ ...copies, approvers: copies.approvers ?? approvers }));
+    if (state.kind !== 'waiting' || (known.approvers && known.channel !== undefined)) return known;
+    const found = known.approvers ?? (await deps.approvers());
+    const others = [...new Set(found)].filter((userId) => userId !== by).slice(0, mostApprovers);
+    const approvers = others.length === 0 ? undefined : others;
+    return await change(id, (copies) => ({
+      ...copies,
+      ...withoutUndefined({
+        channel: copies.channel ?? deps.channel,
+        approvers: copies.approvers ?? approvers,
+      }),
+    }));
   }
 
   return {
@@ -102,26 +110,27 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
     async refresh(approval) {
       const copies = await ensureCopies(approval);
       const { approvers = [], views } = copies;
-      const places = placesOf(approval, deps.channel, approvers);
+      const places = placesOf(approval, deps.channel, copies);
       const news = await Promise.all(places.map((place) => storeCard(deps, approval, place)));
       if (news.includes(true)) deps.wake();
       deps.homeChanged([approval.by, ...approvers]);
-      // Once it is being done, what does it shows it.
-      if (isShownHere(approval)) await deps.show(approval, approvers.length, views);
+      if (views.length === 0) return;
+      // As it is by now: another replica may have decided, and once it is being done, what does it shows it.
+      const now = await deps.find(approval.id);
+      if (now && isShownHere(now)) await deps.show(now, approvers.length, views);
     },
 
     async note(approval, what) {
-      const { approvers = [] } = await copiesOf(approval.id);
-      const places = placesOf(approval, deps.channel, approvers).filter((place) =>
-        hears(place, what, approval),
-      );
+      const copies = await copiesOf(approval.id);
+      const places = placesOf(approval, deps.channel, copies).filter((place) => hears(place, what, approval));
       const news = await Promise.all(places.map((place) => storeNote(deps, approval, what, place)));
       if (news.includes(true)) deps.wake();
     },
   };
 }
 
-function placesOf({ by }: Approval, channel: string | undefined, approvers: readonly string[]): Place[] {
+function placesOf({ by }: Approval, usual: string | undefined, copies: Copies): Place[] {
+  const { channel = usual, approvers = [] } = copies;
   return [
     ...(channel === undefined ? [] : [{ channel, to: 'channel' as const }]),
     ...approvers.map((userId) => ({ channel: userId, to: 'approver' as const })),

@@ -74,7 +74,10 @@ async function judge(permission: Permission, caller: Caller, parts: Parts): Prom
     memberships.of(userId, fitting),
     isHere === 'no' ? undefined : whyNoMember(userId, parts),
   ]);
-  if (own.some((one) => here.includes(one))) return refusal ?? allowed;
+  if (own.some((one) => here.includes(one))) {
+    // Nobody had asked who they are: they came into a group since the first look.
+    return (isHere === 'no' ? await whyNoMember(userId, parts) : refusal) ?? allowed;
+  }
   const missing = groupsOf(here).filter((group) => unknown.includes(group));
   if (missing.length > 0) return groupsNotKnown(missing);
   return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, { fitting, empty });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalKey, openApproval, sealApproval } from '../../src/operations/approval-record.ts';
-import { ada, bola, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
+import { ada, bola, everyPoint, hourMs, minuteMs, reference, submit, terms, viewId } from './charge-house.ts';
 import {
   expireMinutes,
   openApprovalWorld,
@@ -229,6 +229,70 @@ describe('what was approved is judged again before it is done', () => {
     const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
     expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('“charge”') });
     expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not charged by a run that Slack kept so long that another has stopped it', async () => {
+    const world = openApprovalWorld();
+    const [isAsked, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = startApprovals(world, {
+      ...everyPoint(),
+      async pass(name, effect) {
+        const result = await effect();
+        if (name === 'standing') {
+          isAsked.resolve();
+          await isAnswered.promise;
+        }
+        return result;
+      },
+    });
+    const { id, termsHash } = await asked(slow);
+    await slow.approvals.approve({ id, by: bola, termsHash });
+    await isAsked.promise;
+
+    world.standing = { kind: 'known', roles: [] };
+    const other = startApprovals(world);
+    await other.workFor(2 * minuteMs);
+    expect((await other.approvals.find(id))?.state.kind).toBe('stopped');
+    isAnswered.resolve();
+    await slow.drained();
+    expect(world.bank.posts).toEqual([]);
+    expect(await other.desk.find(id)).toBeUndefined();
+  });
+
+  it('is stopped beyond a limit, which it names with what is left and who can, and is not counted', async () => {
+    const { minor } = terms.money;
+    const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
+    const timeZone = 'UTC';
+    const world = { ...openApprovalWorld(), rules: { timeZone, roles: { agent: { limits }, lead: {} } } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect(world.bank.posts).toEqual([reference]);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'It is above the limit of whoever asked for their day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is not counted for a limit when the card stops it', async () => {
+    const { minor } = terms.money;
+    const roles = { agent: { limits: { NGN: { per_agent_per_day: 2 * minor } } } };
+    const world = { ...openApprovalWorld(), rules: { timeZone: 'UTC', roles } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'The same card was charged with the same amount meanwhile.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
 
   it('is stopped when its time is over before it could be done', async () => {

@@ -94,6 +94,20 @@ describe('mayRun', () => {
     expect(await check('x', { userId: 'U0LEAD' })).toMatchObject({ kind: 'refused' });
   });
 
+  it('lets no guest through who came into the group while it was being asked about', async () => {
+    stage.accounts['U0GUEST'] = { is_restricted: true };
+    const check = mayRun({ roles: { lead: roles['lead'] as Role } });
+    answerLeads([]);
+    await check('x', { userId: 'U0GUEST' });
+    // The ten minutes are over between the first look at what is known and the second.
+    const times = [0, 0];
+    Object.defineProperty(stage, 'nowMs', { configurable: true, get: () => times.shift() ?? 10 * minuteMs });
+    answerLeads(['U0GUEST']);
+    const permit = await check('x', { userId: 'U0GUEST' });
+    Object.defineProperty(stage, 'nowMs', { writable: true, value: 0 });
+    expect(permit).toMatchObject({ kind: 'refused', rule: expect.stringContaining('Guests') });
+  });
+
   it('asks Slack once for many callers at the same time', async () => {
     const check = mayRun({ roles: { lead: roles['lead'] as Role } });
     answerLeads(['U0LEAD']);

@@ -1,4 +1,4 @@
-import type { Approval } from '../../domain/approval.ts';
+import type { Approval, ApprovalShown } from '../../domain/approval.ts';
 import type { DecideResult } from '../../operations/approval-desk.ts';
 import { readRequestValue } from '../../slack/approval/approval-actions.ts';
 import {
@@ -14,7 +14,8 @@ import {
 import { readRefuseModal, refuseFields, refuseModal } from '../../slack/approval/approval-modals.ts';
 import { cardEmailModal } from '../../slack/card-email/form-modal.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
-import type { Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import { refusalMessage } from '../../slack/error-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts } from '../charge/charge-deps.ts';
@@ -88,6 +89,8 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
   if (!approval) return await tell(pressed, unknownApprovalMessage(id));
   if (approval.by !== caller.userId) return await tell(pressed, notYoursMessage(approval));
   const { shown } = approval;
+  const refusal = await whyNotAgain(deps, shown, caller);
+  if (refusal) return await tell(pressed, refusal);
   switch (shown.kind) {
     case 'charge':
       await openModal(chargeModal({ ...formParts(deps), ...(await chargeAgain(shown, deps.ledger)) }));
@@ -100,6 +103,18 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
     case 'redrive':
       return await tell(pressed, askAnewMessage('/pay undelivered'));
   }
+}
+
+/** The form is another verb's: its permission is asked for, and here, where it would be opened. */
+async function whyNotAgain(
+  { mayRun }: ApprovalDeps,
+  { kind }: ApprovalShown,
+  caller: Caller,
+): Promise<SlackMessage | undefined> {
+  if (kind === 'redrive') return undefined;
+  const permission = kind === 'charge' ? 'charge' : 'card-email';
+  const permit = await mayRun(permission, caller);
+  return permit.kind === 'allowed' ? undefined : refusalMessage({ ...permit, what: `/pay ${permission}` });
 }
 
 /** Every end of a press but an approval's own is said in full: who decided and when, or why not by this person. */

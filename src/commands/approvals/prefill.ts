@@ -9,18 +9,26 @@ import { cardChoice, pasteAgainWords, type KnownCards } from '../charge/known-ca
 
 type Shown<Kind extends ApprovalShown['kind']> = Extract<ApprovalShown, { kind: Kind }>;
 
+/** What a charge makes good stays its own: once that is paid, nothing is charged for it again. */
 export async function chargeAgain(
-  { money, cardFingerprint, customerEmail, customerId, reason }: Shown<'charge'>,
+  { money, cardFingerprint, customerEmail, customerId, reason, alert }: Shown<'charge'>,
   ledger: KnownCards | undefined,
-): Promise<Pick<ChargeModalOptions, 'prefill' | 'problem'>> {
+): Promise<Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>> {
   const card = await ledger?.find(cardFingerprint);
   const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
   if (!card) {
-    return { prefill: withoutUndefined({ ...filled, customerEmail }), problem: pasteAgainWords };
+    return {
+      ...withoutUndefined({ alert }),
+      prefill: withoutUndefined({ ...filled, customerEmail }),
+      problem: pasteAgainWords,
+    };
   }
   // Left empty where the card's own serves, so that another card can be chosen without touching it.
   const email = customerEmail === card.customerEmail ? undefined : customerEmail;
-  return { prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }) };
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }),
+  };
 }
 
 export async function cardEmailAgain(

@@ -75,12 +75,21 @@ async function askOverride(deps: ChargeDeps, submission: Submission): Promise<Vi
   const why = readOverrideModal(values);
   if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
   const agreed = readTermsMetadata(privateMetadata);
-  const terms = agreed && (await deps.desk.readDraft(viewId, agreed.draft));
-  if (!agreed || !terms) return update(staleTermsModal(deps));
-  const reason = [why.value, terms.reason].filter((part) => part !== undefined).join(' · ');
-  const withReason = { ...agreed, draft: await deps.desk.keepDraft(viewId, { ...terms, reason }) };
+  if (!agreed) return update(staleTermsModal(deps));
+  const terms = await deps.desk.readDraft(viewId, agreed.draft);
+  // Gone, or with its reason already: then the desk knows the dialogue's request, or calls the terms stale.
+  const withReason = terms ? await withWhy(deps, { viewId, agreed, terms }, why.value) : agreed;
   const result = await deps.desk.submit({ viewId, by: caller.userId, ...withReason, override: true });
   return await shownResult(deps, submission, { agreed: withReason, result });
+}
+
+async function withWhy(
+  { desk }: ChargeDeps,
+  { viewId, agreed, terms }: { viewId: string; agreed: Submitted['agreed']; terms: ChargeTerms },
+  why: string,
+): Promise<Submitted['agreed']> {
+  const reason = [why, terms.reason].filter((part) => part !== undefined).join(' · ');
+  return { ...agreed, draft: await desk.keepDraft(viewId, { ...terms, reason }) };
 }
 
 type Submitted = { agreed: { draft: string; despite?: string }; result: SubmitResult };
