@@ -163,7 +163,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
   async function open(): Promise<Tail> {
     const marks = await readMarks(deps);
     const tail = await findTail(deps, marks);
-    if (tail.block < 0 && !marks.head && !marks.stub) {
+    if (tail.block < 0 && !marks.head && !marks.stub && marks.indexed < 0) {
       // Before the first block, so that a chain without it is one that was tampered with.
       await store.create(headKey, signMark(sealer, headKey, emptyTail));
     }
