@@ -20,7 +20,7 @@ import {
 } from './audit-blocks.ts';
 import { createHeadMark } from './audit-head.ts';
 import { createAuditIndex } from './audit-index.ts';
-import { sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
+import { readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
 import type { Sealer } from './outbox.ts';
 
 export type AuditLogDeps = {
@@ -150,7 +150,7 @@ type ChainEnd = {
 
 /** The end of the chain as this process knows it, and how it is continued. One `write` at a time. */
 function createChainEnd(deps: AuditLogDeps): ChainEnd {
-  const { store, sealer } = deps;
+  const { store, sealer, log } = deps;
   let known: Tail | undefined;
   let trustedUntilMs = -Infinity;
 
@@ -170,17 +170,31 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
     return tail;
   }
 
+  /** A witness outside the store: chain and head may agree on what is there now. */
+  function tellGoneBack({ seq, hash }: Tail): void {
+    const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
+    log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
+      auditSeq: seq,
+      auditHash: hash,
+      fix,
+    });
+  }
+
   /** What stands behind the tail that is known; undefined when the store has gone back to before it. */
   async function follow(tail: Tail, seen: Seen): Promise<Tail | undefined> {
     const next = await readBlock(deps, tail.block + 1);
     if (next) {
       // It may be ours, of a call whose answer was lost.
       seen(next);
+      if (readAuditLine(next.lines[0] ?? '')?.prev !== tail.hash) tellGoneBack(tail);
       const last = await readBlock(deps, await lastBlockFrom(store, next.number));
       return last && endOf(last, tail.seq);
     }
     const same = tail.block < 0 ? undefined : await readBlock(deps, tail.block);
-    return same && endOf(same).hash === tail.hash ? tail : undefined;
+    if (same && endOf(same).hash === tail.hash) return tail;
+    // Before the first block there is nothing to have gone back from.
+    if (tail.block >= 0) tellGoneBack(tail);
+    return undefined;
   }
 
   return {
