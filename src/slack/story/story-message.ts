@@ -82,7 +82,7 @@ function lineOf(entry: AuditEntry): Run[] {
 /** State, amount, customer, reference: as the thing's own message says them. */
 function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock } {
   const { charge, link, event, reference } = story;
-  if (charge) return chargeHeadline(charge, 'masked');
+  if (charge) return chargeHeadline(charge);
   if (link) {
     const { terms, state } = link;
     return headline(`🧾 ${stateWord(`link_${state.kind}`)}`, [
