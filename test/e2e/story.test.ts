@@ -84,6 +84,9 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
     const reference = await house.decline();
     await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
     await pressOnAlert(house, 'onCall');
+    await house.until('it is acknowledged', async () =>
+      (await exportOf(desk, reference)).some(({ result }) => result === 'alert_acknowledged'),
+    );
     await house.until('all is told', async () => (await house.workLeft()) === 0);
     await house.type('agent', `/pay story ${reference}`);
     await house.until(
@@ -103,6 +106,10 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
       `@${agent} asked for /pay story: refused, in #${house.workspace.ids.channels.payDesk} · “`,
     ]);
     await expectWhole(desk);
+    expect(lines.filter((line) => line.includes('sent a signed event'))).toHaveLength(1);
+    // In the trail itself, and not told from the event's record alone, which is forgotten sooner.
+    const events = (await exportOf(desk, reference)).filter(({ who }) => who === 'payments');
+    expect(events.map(({ result }) => result)).toEqual(['event_payment_failed']);
     expect(dialogue.references()).toEqual([]);
   });
 
