@@ -93,9 +93,13 @@ function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): Au
   return [...audited, ...missing].toSorted((one, other) => one.atMs - other.atMs);
 }
 
+/** An event by itself, and not a step that heard of it. */
+function cameAlone({ id }: AuditEntry): boolean {
+  return /^(?:.*\/)?event:payment_/su.test(id);
+}
+
 /** That it came is told by the step of a charge or link that heard of it, where there is one. */
 function eachEventOnce(entries: readonly AuditEntry[]): AuditEntry[] {
-  const cameAlone = ({ id }: AuditEntry): boolean => /^(?:.*\/)?event:payment_/su.test(id);
   const heard = new Set(entries.filter((entry) => !cameAlone(entry)).map(({ result }) => result));
   return entries.filter((entry) => !cameAlone(entry) || !heard.has(entry.result));
 }
