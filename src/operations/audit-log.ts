@@ -20,7 +20,7 @@ import {
 } from './audit-blocks.ts';
 import { createHeadMark } from './audit-head.ts';
 import { createAuditIndex } from './audit-index.ts';
-import { readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
+import { keptReference, readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
 import type { Sealer } from './outbox.ts';
 
 export type AuditLogDeps = {
@@ -106,7 +106,9 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
   return {
     async append(entry) {
       if (!(entry.atMs >= 0 && entry.atMs < latestMs)) throw new RangeError('An audit entry has no time.');
-      await queue.add({ ...cleanAuditEntry(entry), id: cleanId(entry.id) });
+      const { id, reference } = entry;
+      const named = reference === undefined ? {} : { reference: keptReference(reference) };
+      await queue.add({ ...cleanAuditEntry({ ...entry, ...named }), id: cleanId(id) });
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();

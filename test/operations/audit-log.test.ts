@@ -206,6 +206,23 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
+  it('never mixes up two references that are masked alike, and keeps neither address', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const [jane, john] = ['jane@example.com', 'john@example.com'];
+    await appendBlocks(log, [['other']]);
+    await log.append(entryOf('a', { reference: jane }));
+    await log.append(entryOf('b', { reference: john }));
+    await log.settle();
+    for (const [reference, id] of [[jane, 'a'] as const, [john, 'b'] as const]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const told = await log.ofReference(reference);
+      expect(told.map((entry) => entry.id)).toEqual([id]);
+      expect(JSON.stringify(told)).not.toContain(reference);
+    }
+    await close();
+  });
+
   it('refuses an entry without a time, and that one alone', async () => {
     const { one, close } = await open();
     const log = auditLog(one);
