@@ -1,10 +1,8 @@
-import type { NoteAudit } from '../domain/audit-note.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
 import { approvalPrefix } from '../operations/approval-record.ts';
-import { auditOfEvent } from '../operations/audit-of-alert.ts';
 import { chargePrefix } from '../operations/charge-record.ts';
 import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
 import { linkPrefix } from '../operations/link-record.ts';
@@ -49,7 +47,6 @@ type OutboxParts = {
   alarms: Pick<WebhookWatch, 'work'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
   posts: PostCounter;
-  note: NoteAudit;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;
 };
@@ -127,10 +124,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
-    async logEvent(event, receivedAtMs, lookup) {
-      parts.note(auditOfEvent(event, receivedAtMs));
-      await alerts.eventLog.add(event, receivedAtMs, lookup);
-    },
+    logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
     findCharge: charges.find,

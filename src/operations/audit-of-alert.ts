@@ -1,20 +1,6 @@
 import type { AlertCard, CardStep } from '../domain/alert-card.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { referenceOfEventKey } from '../domain/event-key.ts';
-import type { PaymentEvent } from '../domain/payment-event.ts';
-
-/** What the audit says of a signed event that came, whether or not anybody is told of it. */
-export function auditOfEvent({ key, kind, reason }: PaymentEvent, receivedAtMs: number): AuditEntry {
-  return {
-    id: `event:${key}`,
-    atMs: receivedAtMs,
-    who: 'payments',
-    what: 'answer',
-    reference: referenceOfEventKey(key) ?? key,
-    result: `event_${kind}`,
-    ...(reason === undefined ? {} : { reason }),
-  };
-}
 
 /** What the audit says of one step of an alert's card; `id` is the key of its event. */
 export function auditOfCardStep(

@@ -9,7 +9,7 @@ import type { PaymentLink } from '../domain/payment-link.ts';
 import type { Store } from '../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import { readAlertCard } from './alert-cards.ts';
-import { auditOfCard, auditOfEvent } from './audit-of-alert.ts';
+import { auditOfCard } from './audit-of-alert.ts';
 import { auditOfDesk } from './audit-of-desk.ts';
 import { auditOfNewLink } from './audit-of-link.ts';
 import { seenOf, type ChargeRecord } from './charge-record.ts';
@@ -62,11 +62,9 @@ export async function tellStory(deps: StoryDeps, reference: OrderReference): Pro
     ...received.flatMap((event) => ofEvent(reference, event, charge !== undefined || link !== undefined)),
     ...received.flatMap(({ key, card }) => auditOfCard(key, card)),
   ];
-  const entries = eachEventOnce(
-    merged(
-      audited.filter(({ account }) => account === undefined || account === deps.account),
-      kept.map(cleanAuditEntry),
-    ),
+  const entries = merged(
+    audited.filter(({ account }) => account === undefined || account === deps.account),
+    kept.map(cleanAuditEntry),
   );
   if (entries.every(isOfTheStoryItself)) return undefined;
   const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
@@ -91,17 +89,6 @@ function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): Au
   const known = new Set(audited.map(sameThing));
   const missing = kept.filter((entry) => !known.has(sameThing(entry)));
   return [...audited, ...missing].toSorted((one, other) => one.atMs - other.atMs);
-}
-
-/** An event by itself, and not a step that heard of it. */
-function cameAlone({ id }: AuditEntry): boolean {
-  return /^(?:.*\/)?event:payment_/su.test(id);
-}
-
-/** That it came is told by the step of a charge or link that heard of it, where there is one. */
-function eachEventOnce(entries: readonly AuditEntry[]): AuditEntry[] {
-  const heard = new Set(entries.filter((entry) => !cameAlone(entry)).map(({ result }) => result));
-  return entries.filter((entry) => !cameAlone(entry) || !heard.has(entry.result));
 }
 
 function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
@@ -160,10 +147,17 @@ function ofEvent(
   { key, event, receivedAtMs, record }: Received,
   isHeard: boolean,
 ): AuditEntry[] {
-  return [
-    ...(isHeard ? [] : [auditOfEvent(event, receivedAtMs)]),
-    ...ofPost(reference, alertKey(key), record),
-  ];
+  const { kind, reason } = event;
+  const heard: AuditEntry = {
+    id: `event:${key}`,
+    atMs: receivedAtMs,
+    who: 'payments',
+    what: 'answer',
+    reference,
+    result: `event_${kind}`,
+    ...(reason === undefined ? {} : { reason }),
+  };
+  return [...(isHeard ? [] : [heard]), ...ofPost(reference, alertKey(key), record)];
 }
 
 /** Where it was told: Slack's own time of the message. */

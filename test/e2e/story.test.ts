@@ -106,10 +106,6 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
       `@${agent} asked for /pay story: refused, in #${house.workspace.ids.channels.payDesk} · “`,
     ]);
     await expectWhole(desk);
-    expect(lines.filter((line) => line.includes('sent a signed event'))).toHaveLength(1);
-    // In the trail itself, and not told from the event's record alone, which is forgotten sooner.
-    const events = (await exportOf(desk, reference)).filter(({ who }) => who === 'payments');
-    expect(events.map(({ result }) => result)).toEqual(['event_payment_failed']);
     expect(dialogue.references()).toEqual([]);
   });
 
