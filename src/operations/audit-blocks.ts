@@ -101,6 +101,8 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
+/** How far the index has come; not signed, and so no more than a place to look. */
+export const indexedKey = 'audit-indexed';
 
 /** `problem`: it is not believed; what it says is then no more than a place to look. */
 export type Mark<T> = { said: T | undefined; problem?: string };
@@ -128,11 +130,19 @@ function readMark<T>(sealer: Sealer, key: string, value: string, shape: z.ZodTyp
   return read.success ? { said: read.data } : { said: undefined, problem: 'It cannot be read.' };
 }
 
-export type Marks = { head: Mark<Tail> | undefined; stub: Mark<AuditStub> | undefined };
+export type Marks = {
+  head: Mark<Tail> | undefined;
+  stub: Mark<AuditStub> | undefined;
+  /** A block that was there once; -1: nothing says so. */
+  indexed: number;
+};
 
 export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
-  const [head, stub] = await Promise.all([store.read(headKey), store.read(stubKey)]);
+  const keys = [headKey, stubKey, indexedKey];
+  const [head, stub, indexed] = await Promise.all(keys.map((key) => store.read(key)));
+  const block = Number(indexed?.value ?? -1);
   return {
+    indexed: Number.isSafeInteger(block) ? block : -1,
     head: head && readHeadMark(sealer, head.value),
     stub: stub && readStubMark(sealer, stub.value),
   };
@@ -141,9 +151,10 @@ export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
 export const emptyTail: Tail = { ...beforeFirst, block: -1 };
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
-export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<Tail> {
+export async function findTail(deps: BlockDeps, { head, stub, indexed }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
-  const tried = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1].filter((number) => number >= 0);
+  const places = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1, indexed];
+  const tried = places.filter((number) => number >= 0);
   const read = await Promise.all(tried.map((number) => readBlock(deps, number)));
   const from = Math.max(removed.block, ...read.flatMap((block) => block?.number ?? []));
   const last = await readBlock(deps, await lastBlockFrom(deps.store, from));
@@ -177,12 +188,22 @@ export async function* blocksFrom(deps: BlockDeps, from: number): AsyncGenerator
   }
 }
 
+/** Where nothing else says where the chain is: the last number that is not there before the block of the index. */
+async function beforeIndexed(deps: BlockDeps, { head, indexed }: Marks): Promise<number> {
+  if (head || (await readBlock(deps, 0))) return -1;
+  let number = indexed;
+  // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
+  while (number >= 0 && (await readBlock(deps, number))) number -= 1;
+  return number === indexed ? -1 : number;
+}
+
 /** A gap of more blocks than that, behind what the head tells of, is taken for the end. */
 const widestGap = 64;
 
 /** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
-export async function* allBlocks(deps: BlockDeps, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
-  const removed = stub?.said?.block ?? -1;
+export async function* allBlocks(deps: BlockDeps, marks: Marks): AsyncGenerator<AuditBlock> {
+  const { head, stub } = marks;
+  const removed = stub?.said?.block ?? (await beforeIndexed(deps, marks));
   let until = Math.max(removed, believed(head)?.block ?? -1);
   for await (const { number, block } of eachNumber(deps, removed + 1)) {
     if (block) {

@@ -1,7 +1,6 @@
-import { cleanAuditReference } from '../domain/clean-audit-entry.ts';
 import type { Store } from '../store/store.ts';
-import { blocksFrom, entriesOf, readBlock, readMarks, type AuditBlock } from './audit-blocks.ts';
-import { parseJson, sha256, type ChainedEntry } from './audit-line.ts';
+import { blocksFrom, entriesOf, indexedKey, readBlock, readMarks, type AuditBlock } from './audit-blocks.ts';
+import { keptReference, parseJson, sha256, type ChainedEntry } from './audit-line.ts';
 import { createChangeRecord, type Change } from './change-record.ts';
 import type { Sealer } from './outbox.ts';
 
@@ -21,7 +20,6 @@ export type AuditIndex = {
   entriesOf(reference: string): Promise<ChainedEntry[]>;
 };
 
-const indexedKey = 'audit-indexed';
 /** A reference that is asked about all day; the oldest are then found by an export alone. */
 const mostBlocks = 5_000;
 const blocksAtOnce = 8;
@@ -80,7 +78,7 @@ export function createAuditIndex(deps: AuditIndexDeps): AuditIndex {
       if (some.length > 0) await take(some);
     },
     async entriesOf(asked) {
-      const reference = cleanAuditReference(asked);
+      const reference = keptReference(asked);
       // Read before the index: what it has taken in by then stands there.
       const from = await firstMissing();
       const known = readNumbers((await store.read(indexKey(reference)))?.value);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AuditEntry } from '../domain/audit-entry.ts';
+import { holdsCardNumber } from '../domain/card-number.ts';
+import { cleanAuditReference } from '../domain/clean-audit-entry.ts';
+import { cut } from '../domain/outside-text.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */
@@ -44,6 +47,16 @@ export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: st
   });
   const hash = sha256(line);
   return { line: `${line.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
+}
+
+/**
+ * A reference as entries have it and are asked for by it. Two that are masked alike are still told apart; one that
+ * looks like a card number is not, because a hash of so few digits gives them away.
+ */
+export function keptReference(reference: string): string {
+  const clean = cleanAuditReference(reference);
+  if (clean === reference || holdsCardNumber(reference)) return clean;
+  return `${cut(clean, 180)} #${sha256(reference).slice(0, 8)}`;
 }
 
 const hashEnd = /,"hash":"([0-9a-f]{64})"\}$/;

@@ -20,7 +20,7 @@ import {
 } from './audit-blocks.ts';
 import { createHeadMark } from './audit-head.ts';
 import { createAuditIndex } from './audit-index.ts';
-import { sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
+import { keptReference, readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
 import type { Sealer } from './outbox.ts';
 
 export type AuditLogDeps = {
@@ -106,7 +106,9 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
   return {
     async append(entry) {
       if (!(entry.atMs >= 0 && entry.atMs < latestMs)) throw new RangeError('An audit entry has no time.');
-      await queue.add({ ...cleanAuditEntry(entry), id: cleanId(entry.id) });
+      const { id, reference } = entry;
+      const named = reference === undefined ? {} : { reference: keptReference(reference) };
+      await queue.add({ ...cleanAuditEntry({ ...entry, ...named }), id: cleanId(id) });
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();
@@ -150,7 +152,7 @@ type ChainEnd = {
 
 /** The end of the chain as this process knows it, and how it is continued. One `write` at a time. */
 function createChainEnd(deps: AuditLogDeps): ChainEnd {
-  const { store, sealer } = deps;
+  const { store, sealer, log } = deps;
   let known: Tail | undefined;
   let trustedUntilMs = -Infinity;
 
@@ -163,11 +165,21 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
   async function open(): Promise<Tail> {
     const marks = await readMarks(deps);
     const tail = await findTail(deps, marks);
-    if (tail.block < 0 && !marks.head && !marks.stub) {
+    if (tail.block < 0 && !marks.head && !marks.stub && marks.indexed < 0) {
       // Before the first block, so that a chain without it is one that was tampered with.
       await store.create(headKey, signMark(sealer, headKey, emptyTail));
     }
     return tail;
+  }
+
+  /** A witness outside the store: chain and head may agree on what is there now. */
+  function tellGoneBack({ seq, hash }: Tail): void {
+    const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
+    log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
+      auditSeq: seq,
+      auditHash: hash,
+      fix,
+    });
   }
 
   /** What stands behind the tail that is known; undefined when the store has gone back to before it. */
@@ -176,11 +188,15 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
     if (next) {
       // It may be ours, of a call whose answer was lost.
       seen(next);
+      if (readAuditLine(next.lines[0] ?? '')?.prev !== tail.hash) tellGoneBack(tail);
       const last = await readBlock(deps, await lastBlockFrom(store, next.number));
       return last && endOf(last, tail.seq);
     }
     const same = tail.block < 0 ? undefined : await readBlock(deps, tail.block);
-    return same && endOf(same).hash === tail.hash ? tail : undefined;
+    if (same && endOf(same).hash === tail.hash) return tail;
+    // Before the first block there is nothing to have gone back from.
+    if (tail.block >= 0) tellGoneBack(tail);
+    return undefined;
   }
 
   return {

@@ -23,6 +23,8 @@ export type ChargeAgain =
   | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' | 'resting' }> }
   /** The bot remembers no card of the customer. */
   | { kind: 'no_card' }
+  /** The alert is so old that its customer is forgotten. */
+  | { kind: 'details_gone' }
   /** It is not a plain decline: money may have moved, or nothing is known. */
   | { kind: 'not_declined' };
 
@@ -48,6 +50,7 @@ export async function cardsOf(
 export async function judgeChargeAgain(deps: ChargeAgainDeps, alert: FoundAlert): Promise<ChargeAgain> {
   const { event, evidence, receivedAtMs } = alert;
   if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) return { kind: 'not_declined' };
+  if (event.isErased) return { kind: 'details_gone' };
   const { lookup } = evidence;
   const email = customerEmailOf(event, lookup);
   const cards = email === undefined ? [] : await cardsOf(deps.ledger, email);

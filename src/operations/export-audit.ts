@@ -1,8 +1,7 @@
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
-import { cleanAuditReference } from '../domain/clean-audit-entry.ts';
 import { allBlocks, readMarks, type BlockDeps } from './audit-blocks.ts';
-import { readAuditLine, type ChainedEntry } from './audit-line.ts';
+import { keptReference, readAuditLine, type ChainedEntry } from './audit-line.ts';
 import { entryColumns } from './story-csv.ts';
 
 /** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
@@ -46,7 +45,7 @@ export async function exportAudit(
 
 function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
   const { fromMs = -Infinity, untilMs = Infinity, account } = choice;
-  const reference = choice.reference === undefined ? undefined : cleanAuditReference(choice.reference);
+  const reference = choice.reference === undefined ? undefined : keptReference(choice.reference);
   return (entry) =>
     entry.atMs >= fromMs &&
     entry.atMs < untilMs &&

@@ -44,6 +44,17 @@ export function recordAsked({ log, now, note }: RecordDeps, asked: Answered): vo
   note?.({ ...whose, ...noteOf(asked, whose.verb) });
 }
 
+/** Of what was refused before anything of it was read. */
+export function noteRefused(
+  { note }: Pick<RecordDeps, 'note'>,
+  { what, caller, reason }: Pick<Answered, 'what' | 'caller'> & { reason: string },
+): void {
+  note?.({ what, ...actorOf(caller), result: 'refused', reason });
+}
+
+/** Why nobody of another workspace is answered. */
+export const ofAnotherWorkspace = 'of another workspace';
+
 function noteOf(
   { what, caller, part, reference, result, reason }: Answered,
   verb: string | undefined,
@@ -60,7 +71,7 @@ function noteOf(
 }
 
 /** Who it was and where: a channel, or where there is none *home*, *modal*, *shortcut*. */
-export function actorOf({ userId, channelId, from }: Caller): Pick<AuditNote, 'who' | 'where'> {
+function actorOf({ userId, channelId, from }: Caller): Pick<AuditNote, 'who' | 'where'> {
   const where = channelId ?? from;
   return where === undefined ? { who: userId } : { who: userId, where };
 }

@@ -7,7 +7,7 @@ import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { SlackMessage } from './message.ts';
 import { createOpenModal, ModalRefused, updateModal, wordsModal } from './modals.ts';
-import { recordAsked } from './record-asked.ts';
+import { ofAnotherWorkspace, recordAsked } from './record-asked.ts';
 import { createReply, type Reply, type ReplyAddress } from './reply.ts';
 import { blocksWithCardNumber, viewValues } from './view-values.ts';
 import type { Identity } from './workspace.ts';
@@ -94,7 +94,7 @@ async function guard(
     return { title: 'Not accepted', message: cardNumberMessage(), reason: 'a card number was typed' };
   }
   if (isStranger(caller, deps.identity())) {
-    return { title: 'Not allowed', message: strangerMessage(), reason: 'of another workspace' };
+    return { title: 'Not allowed', message: strangerMessage(), reason: ofAnotherWorkspace };
   }
   const refusal = await refuse(caller, command, deps.mayRun, press.permissions);
   return refusal && { title: 'Not allowed', ...refusal };

@@ -6,6 +6,7 @@ import type { Caller, Command, OpenModal, Shortcut } from './command.ts';
 import { messageTexts } from './message-texts.ts';
 import { createOpenModal, wordsModal } from './modals.ts';
 import { createReply, type Reply } from './reply.ts';
+import { noteRefused, ofAnotherWorkspace } from './record-asked.ts';
 import type { PressDeps } from './route-press.ts';
 
 /**
@@ -20,7 +21,10 @@ export async function routeShortcut(
   const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(deps.client, { triggerId: body.trigger_id, onTop: false });
   const reply = body.type === 'shortcut' ? inModal(caller, openModal, deps) : inPlace(caller, respond, deps);
-  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
+  if (isStranger(caller, deps.identity())) {
+    noteRefused(deps, { what: 'command', caller, reason: ofAnotherWorkspace });
+    return reply(strangerMessage());
+  }
   const found = await deps.commands.shortcut(body.callback_id, caller);
   // Of a manifest that is older or newer than the bot.
   if (!found) return;

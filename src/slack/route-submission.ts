@@ -10,7 +10,7 @@ import { cardNumberMessage } from './error-message.ts';
 import { errorReply } from './error-reply.ts';
 import type { Modal } from './message.ts';
 import { finishedModal, lateErrorsModal, noAnswerYetModal, updateModal, wordsModal } from './modals.ts';
-import { actorOf, recordAsked, type RecordDeps } from './record-asked.ts';
+import { noteRefused, ofAnotherWorkspace, recordAsked, type RecordDeps } from './record-asked.ts';
 import { createReply } from './reply.ts';
 import { blocksWithCardNumber, viewValues } from './view-values.ts';
 import type { Identity } from './workspace.ts';
@@ -45,15 +45,11 @@ export async function routeSubmission(
   const withCardNumber = blocksWithCardNumber(body.view.state);
   if (withCardNumber.length > 0) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    deps.note?.({
-      what: 'form',
-      ...actorOf(caller),
-      result: 'refused',
-      reason: 'a card number was typed',
-    });
+    noteRefused(deps, { what: 'form', caller, reason: 'a card number was typed' });
     return ack(cardNumberAnswer(body, withCardNumber));
   }
   if (isStranger(caller, deps.identity())) {
+    noteRefused(deps, { what: 'form', caller, reason: ofAnotherWorkspace });
     return ack(updateTo(wordsModal('Not allowed', strangerMessage())));
   }
   const found = deps.commands.modal(body.view.callback_id);

@@ -14,7 +14,7 @@ import { isStranger, strangerMessage } from './asker.ts';
 import type { Caller } from './command.ts';
 import { cardNumberMessage } from './error-message.ts';
 import { createOpenModal } from './modals.ts';
-import { actorOf } from './record-asked.ts';
+import { noteRefused, ofAnotherWorkspace } from './record-asked.ts';
 import { createReply, type ReplyAddress } from './reply.ts';
 import { routeClosing } from './route-closing.ts';
 import { placeKey, pressingOf, routePress, valueOf, type PressDeps } from './route-press.ts';
@@ -74,11 +74,11 @@ async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: Route
   // Looked at before anything else can keep, echo or log the text.
   if (holdsCardNumber(typed.text)) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    noteRefused(deps, caller, 'a card number was typed');
+    noteRefused(deps, { what: 'command', caller, reason: 'a card number was typed' });
     return reply(cardNumberMessage());
   }
   if (isStranger(caller, deps.identity())) {
-    noteRefused(deps, caller, 'of another workspace');
+    noteRefused(deps, { what: 'command', caller, reason: ofAnotherWorkspace });
     return reply(strangerMessage());
   }
   const understood = deps.commands.understand(typed.text, typed.channel_id);
@@ -98,14 +98,12 @@ async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDe
   // A link button, or one of a message from before an update.
   if (!understood) return;
   const { caller, openModal, reply } = pressingOf({ body, action, respond }, placeOf(body), deps);
-  if (isStranger(caller, deps.identity())) return reply(strangerMessage());
+  if (isStranger(caller, deps.identity())) {
+    noteRefused(deps, { what: 'press', caller, reason: ofAnotherWorkspace });
+    return reply(strangerMessage());
+  }
   const claimKey = `press:${placeKey(body)}:${action.action_id}`;
   await answer({ caller, what: 'press', understood, claimKey, openModal, reply }, deps);
-}
-
-/** Before anything of it was read. */
-function noteRefused({ note }: RouterDeps, caller: Caller, reason: string): void {
-  note?.({ what: 'command', ...actorOf(caller), result: 'refused', reason });
 }
 
 function placeOf(body: BlockAction): ReplyAddress['replaces'] {

@@ -84,6 +84,9 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
     const reference = await house.decline();
     await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
     await pressOnAlert(house, 'onCall');
+    await house.until('it is acknowledged', async () =>
+      (await exportOf(desk, reference)).some(({ result }) => result === 'alert_acknowledged'),
+    );
     await house.until('all is told', async () => (await house.workLeft()) === 0);
     await house.type('agent', `/pay story ${reference}`);
     await house.until(

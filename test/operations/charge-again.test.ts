@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { outcomeAlone, withoutDetails } from '../../src/domain/alert.ts';
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { RetryVerdict } from '../../src/domain/retry-rule.ts';
@@ -67,6 +68,17 @@ describe('judgeChargeAgain', () => {
     for (const alert of [alertOf('SUCCESS'), bare, { ...bare, evidence: unchecked }]) {
       expect(await judge({ alert })).toEqual({ kind: 'not_declined' });
     }
+  });
+
+  it('never says that no card is known of a customer who is not known any more', async () => {
+    const { evidence, ...alert } = alertOf('FAILED');
+    if (!evidence) throw new Error('no evidence');
+    const old = {
+      ...alert,
+      event: withoutDetails(failed),
+      evidence: { ...evidence, lookup: outcomeAlone(evidence.lookup) },
+    };
+    expect(await judge({ alert: old })).toEqual({ kind: 'details_gone' });
   });
 
   it('says that no card is known', async () => {

@@ -183,6 +183,22 @@ onBothStores('a verification', (open) => {
     expect(moved.problems).toEqual(['forged 10']);
   });
 
+  it('finds that head and stub were removed after retention, also when a bot starts behind that', async () => {
+    const taken = Array.from({ length: 80 }, (_, index) => [`e${index}`]);
+    const { problems } = await withChain(async (store) => {
+      await appendBlocks(auditLog(store), taken);
+      await auditLog(store).settle();
+      // As retention leaves it, without its stub.
+      await Promise.all(Array.from({ length: 70 }, (_, number) => remove(store, blockKey(number))));
+      await Promise.all([remove(store, headKey), remove(store, stubKey)]);
+      expect(await found({ store, sealer })).toEqual(['removed 1', 'cut_off 91']);
+      const log = auditLog(store);
+      await log.append(entryOf('behind'));
+      await log.settle();
+    });
+    expect(problems).toEqual(['removed 1', 'cut_off 92']);
+  });
+
   it('finds a whole chain that was written anew without the key, hashes, blocks and head', async () => {
     const { problems, report } = await withChain(async (store) => {
       const keys = [0, 1, 2, 3].map(blockKey);

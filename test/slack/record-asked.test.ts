@@ -31,6 +31,7 @@ function refundVerb(breaks = false): Command {
     examples: ['refund INV-1'],
     permission: 'refund',
     effect: 'none',
+    buttons: [{ actionId: 'run_refund', words: (value) => [value] }],
     presses: [{ actionId: 'more', about: itself, press: async () => work() }],
     modals: [
       {
@@ -144,6 +145,24 @@ describe('what the audit is told of what was asked', () => {
     await bot.type('refund 4111 1111 1111 1111');
     expect(notes).toEqual([
       { ...agent, what: 'command', where: 'C0SUPPORT', result: 'refused', reason: 'a card number was typed' },
+    ]);
+  });
+
+  it('has whoever came from another workspace, whatever way they came', async () => {
+    const { bot, notes } = await start();
+    while (!bot.logged.some((line) => line.includes('Slack knows the bot'))) {
+      // oxlint-disable-next-line no-await-in-loop -- one event after the other
+      await bot.next();
+    }
+    const teamId = 'T0OTHER';
+    await bot.press({ actionId: 'more', value: 'INV-1', teamId });
+    await bot.press({ actionId: 'run_refund', value: 'INV-1', teamId });
+    await bot.submit({ ...submitted, teamId });
+    const refused = { ...agent, result: 'refused', reason: 'of another workspace' };
+    expect(notes).toMatchObject([
+      { ...refused, what: 'press' },
+      { ...refused, what: 'press' },
+      { ...refused, what: 'form' },
     ]);
   });
 

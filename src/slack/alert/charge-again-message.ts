@@ -9,6 +9,7 @@ export type NotAgain =
   | { kind: 'resting'; nextTryFrom: number }
   | { kind: 'refused'; verdict: RetryVerdict }
   | { kind: 'no_card' }
+  | { kind: 'details_gone' }
   | { kind: 'not_declined' };
 
 export function notAgainMessage(why: NotAgain): SlackMessage {
@@ -30,6 +31,11 @@ function lines(why: NotAgain): ReturnType<typeof retryLines> {
       return retryLines(why.verdict);
     case 'no_card':
       return [plain('The bot remembers no saved card of this customer any more.')];
+    case 'details_gone':
+      return [
+        plain('The alert is so old that the bot no longer keeps whose payment it was.'),
+        labelled('Next', 'type /pay charge, if the customer is still to be charged.'),
+      ];
     case 'not_declined':
       return [
         plain('The look-up does not say that the bank declined it, so money may have moved.'),

@@ -171,6 +171,7 @@ describe('the buttons of a card', () => {
     [{ kind: 'refused', verdict: { kind: 'save_again' } }, '3-D Secure'],
     [{ kind: 'no_card' }, 'remembers no saved card'],
     [{ kind: 'not_declined' }, 'money may have moved'],
+    [{ kind: 'details_gone' }, 'no longer keeps whose payment'],
   ])('say why not, and open no form (%o)', async (chargeAgain, words) => {
     const { press, opened, replies } = stage({ chargeAgain });
     await press(alertActions.chargeAgain);
