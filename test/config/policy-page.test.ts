@@ -11,7 +11,7 @@ import { permissionCheck } from '../../src/config/permission-check.ts';
 import type { Policy } from '../../src/config/policy.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
 import { needFor, type ApprovalQuestion } from '../../src/domain/approval-rules.ts';
-import { heldLimits, limitsFor, overLimit } from '../../src/domain/charge-limits.ts';
+import { heldLimits, limitsFor, overLimit, type DayUse } from '../../src/domain/charge-limits.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parseAmount, type Money } from '../../src/domain/money.ts';
 import type { Caller } from '../../src/slack/command.ts';
@@ -147,6 +147,12 @@ function moneyOf(text: string): Money {
   return { minor: minor.value, currency };
 }
 
+/** "NGN 30,000.00, NGN 90,000.00": by them, of the card. Thousands are parted by a comma without a space after it. */
+function dayOf(used: string): DayUse {
+  const [byThem = 'nothing', ofCard = 'nothing'] = used.split(', ');
+  return { agentMinor: moneyOf(byThem).minor, cardMinor: moneyOf(ofCard).minor };
+}
+
 /** What the page says of somebody who charges so much, in the page's words. */
 async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: string[]): Promise<string> {
   const rules = limitRules(policy, undefined);
@@ -159,10 +165,7 @@ async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: 
       ? 'no: the currency is not named'
       : 'no: in no role that may charge';
   }
-  // Thousands are parted by a comma without a space after it.
-  const [byThem = 'nothing', ofCard = 'nothing'] = used.split(', ');
-  const day = { agentMinor: moneyOf(byThem).minor, cardMinor: moneyOf(ofCard).minor };
-  const over = found.limits && overLimit(found.limits, money, day);
+  const over = found.limits && overLimit(found.limits, money, dayOf(used));
   return over ? `no: above \`${over.limit}\`` : 'yes';
 }
 

@@ -10,7 +10,16 @@ import { recoverCharge, type Room } from '../../src/operations/recover-charge.ts
 import { submitApproved } from '../../src/operations/submit-charge.ts';
 import { termsHash } from '../../src/operations/terms-hash.ts';
 import type { Entry } from '../../src/store/store.ts';
-import { everyPoint, minuteMs, openWorld, startProcess, type Plan, type Points } from './charge-house.ts';
+import {
+  bola,
+  everyPoint,
+  minuteMs,
+  openWorld,
+  startProcess,
+  submit,
+  type Plan,
+  type Points,
+} from './charge-house.ts';
 
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
 export const expireMinutes = 240;
@@ -121,3 +130,17 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
 }
 
 export type ApprovalProcess = ReturnType<typeof startApprovals>;
+
+/** What was asked for by the usual dialogue. */
+export async function asked(process: ApprovalProcess): Promise<Approval> {
+  const result = await submit(process);
+  if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+  return result.approval;
+}
+
+/** Somebody else approves it, and what follows is done. */
+export async function approve(process: ApprovalProcess, { id, termsHash }: Approval, by = bola) {
+  const result = await process.approvals.approve({ id, by, termsHash });
+  await process.drained();
+  return result;
+}
