@@ -39,7 +39,7 @@ function deedOf({ what, verb, result, where }: AuditEntry): Run[] {
     case 'step':
     case 'answer':
     case 'retention':
-      return [words(deeds[result ?? ''] ?? `${what}: ${shown(result).replaceAll('_', ' ')}`)];
+      return [words(deeds[result ?? ''] ?? `${what}: ${shown(result)}`)];
   }
 }
 
