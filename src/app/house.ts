@@ -127,8 +127,6 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     receiving,
     outbox,
     verbs,
-    standingOf,
-    holdersOf,
   };
 }
 

@@ -3,9 +3,6 @@ import type { CardEmailTerms } from './card-email.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
-/** What can need a second person; the word stands in `approvals.rules` of `payops.yml`. */
-export type ApprovalNeed = 'charge' | 'retry' | 'card_email' | 'redrive';
-
 /**
  * Exactly what is to be done once it is approved. Kept sealed: it holds the card's token key.
  * `despite`: the twin that the requester was shown and chose to charge beside. `overridesRest`: the card rests after

@@ -20,7 +20,8 @@ import type { SlackMessage } from '../../slack/message.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts } from '../charge/charge-deps.ts';
 import type { ApprovalDeps } from './approval-deps.ts';
-import { cardEmailAgain, chargeAgain } from './prefill.ts';
+import { changeAgain } from '../card-email/prefill.ts';
+import { termsAgain } from '../charge/prefill.ts';
 
 /** Decides by what stood above the button: with other terms in the store nothing is approved. */
 export async function approve({ approvals }: ApprovalDeps, pressed: Pressed): Promise<void> {
@@ -93,10 +94,12 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
   if (refusal) return await tell(pressed, refusal);
   switch (shown.kind) {
     case 'charge':
-      await openModal(chargeModal({ ...formParts(deps), ...(await chargeAgain(shown, deps.ledger)) }));
+      await openModal(
+        chargeModal({ ...formParts(deps), ...(await termsAgain(shown, shown.cardFingerprint, deps.ledger)) }),
+      );
       return;
     case 'card_email': {
-      const filled = await cardEmailAgain(shown, deps.ledger);
+      const filled = await changeAgain(shown, shown.cardFingerprint, deps.ledger);
       await openModal(cardEmailModal({ place: deps, ledger: deps.ledger !== undefined, ...filled }));
       return;
     }

@@ -1,5 +1,5 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
 import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
@@ -11,8 +11,19 @@ type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
  * back into a modal: it has to be pasted again.
  */
 export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
-  const { money, customerId, reason, customerEmail, alert } = terms;
-  const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
+  return await termsAgain(terms, await ledger?.idOf(terms.tokenKey), ledger);
+}
+
+/**
+ * The form on terms that are at hand without their token key, of the card of that id. What they make good stays
+ * theirs: once that is paid, nothing is charged for it again.
+ */
+export async function termsAgain(
+  { money, customerId, reason, customerEmail, alert }: ShownTerms,
+  cardId: string | undefined,
+  ledger: KnownCards | undefined,
+): Promise<Filled> {
+  const card = cardId === undefined ? undefined : await ledger?.find(cardId);
   const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
   if (!card) {
     return {
