@@ -18,15 +18,8 @@ const withCode = { amount: '12500.00', token: requiresOtp.tokenKey, email: requi
 describe('the story of a reference', { timeout: 60_000 }, () => {
   it('tells a charge with a wrong code, the right one and its event in order, each with who did it', async (test) => {
     const desk = await openDesk(test);
-    const { house, dialogue } = desk;
-    await dialogue.charge('agent', withCode);
-    await dialogue.modalSays('agent', '3 tries left');
-    await dialogue.enterCode('agent', '000000');
-    await dialogue.modalSays('agent', '2 tries left');
-    await dialogue.enterCode('agent', otps.right);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await house.until('all is told', async () => (await house.workLeft()) === 0, 20_000);
-    const [reference = ''] = dialogue.references();
+    const { house } = desk;
+    const reference = await paidAtTheSecondCode(desk);
 
     const { agent } = house.workspace.ids.users;
     const [first, ...rest] = await tells(desk, 'lead', reference);
@@ -123,14 +116,7 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
   it('turns the pages of a long one, and gives all of it as a file to whoever asks alone', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
-    await dialogue.charge('agent', withCode);
-    await dialogue.modalSays('agent', '3 tries left');
-    await dialogue.enterCode('agent', '000000');
-    await dialogue.modalSays('agent', '2 tries left');
-    await dialogue.enterCode('agent', otps.right);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await house.until('all is told', async () => (await house.workLeft()) === 0, 20_000);
-    const [reference = ''] = dialogue.references();
+    const reference = await paidAtTheSecondCode(desk);
     const first = await asks(desk, 'lead', `/pay story ${reference}`, 'Paid (confirmed)');
     expect(JSON.stringify(first)).toContain('page 1 of 2');
     await dialogue.pressInMessage('lead', storyActions.later);
@@ -144,6 +130,19 @@ describe('the story of a reference', { timeout: 60_000 }, () => {
     expect(file?.text).not.toContain(requiresOtp.customerEmail);
   });
 });
+
+/** The reference of a charge whose first code was wrong, once all of it is told. */
+async function paidAtTheSecondCode({ house, dialogue }: Desk): Promise<string> {
+  await dialogue.charge('agent', withCode);
+  await dialogue.modalSays('agent', '3 tries left');
+  await dialogue.enterCode('agent', '000000');
+  await dialogue.modalSays('agent', '2 tries left');
+  await dialogue.enterCode('agent', otps.right);
+  await dialogue.modalSays('agent', 'Paid (confirmed)');
+  await house.until('all is told', async () => (await house.workLeft()) === 0, 20_000);
+  const [reference = ''] = dialogue.references();
+  return reference;
+}
 
 async function openDesk(test: TestContext): Promise<Desk> {
   const house = await openHouse(test, {

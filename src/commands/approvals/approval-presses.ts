@@ -19,9 +19,9 @@ import { refusalMessage } from '../../slack/error-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts } from '../charge/charge-deps.ts';
-import type { ApprovalDeps } from './approval-deps.ts';
-import { changeAgain } from '../card-email/prefill.ts';
 import { termsAgain } from '../charge/prefill.ts';
+import type { ApprovalDeps } from './approval-deps.ts';
+import { cardEmailAgain } from './prefill.ts';
 
 /** Decides by what stood above the button: with other terms in the store nothing is approved. */
 export async function approve({ approvals }: ApprovalDeps, pressed: Pressed): Promise<void> {
@@ -99,7 +99,7 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
       );
       return;
     case 'card_email': {
-      const filled = await changeAgain(shown, shown.cardFingerprint, deps.ledger);
+      const filled = await cardEmailAgain(shown, deps.ledger);
       await openModal(cardEmailModal({ place: deps, ledger: deps.ledger !== undefined, ...filled }));
       return;
     }

@@ -1,4 +1,4 @@
-import type { CardEmailTerms, ShownCardEmail } from '../../domain/card-email.ts';
+import type { CardEmailTerms } from '../../domain/card-email.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { CardEmailModalOptions } from '../../slack/card-email/form-modal.ts';
@@ -11,16 +11,8 @@ type Filled = Pick<CardEmailModalOptions, 'prefill' | 'problem'>;
  * modal: it has to be pasted again.
  */
 export async function correctedForm(terms: CardEmailTerms, ledger: KnownCards | undefined): Promise<Filled> {
-  return await changeAgain(terms, await ledger?.idOf(terms.tokenKey), ledger);
-}
-
-/** The form on a change that is at hand without its token key, of the card of that id. */
-export async function changeAgain(
-  { currentEmail, newEmail }: Pick<ShownCardEmail, 'currentEmail' | 'newEmail'>,
-  cardId: string | undefined,
-  ledger: KnownCards | undefined,
-): Promise<Filled> {
-  const card = cardId === undefined ? undefined : await ledger?.find(cardId);
+  const { currentEmail, newEmail } = terms;
+  const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
   if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
   return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
 }
