@@ -1,4 +1,5 @@
 import { newErrorId } from '../log.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 import type { Outside } from './outside.ts';
 
 export type Background = {
@@ -9,21 +10,15 @@ export type Background = {
 
 /** Work that nobody waits for: a throw ends it, never the process, and its record is due again by its timer. */
 export function createBackground({ log }: Pick<Outside, 'log'>, what: string): Background {
-  const working = new Set<Promise<unknown>>();
+  const working = createWorkUnderWay();
   return {
     add(work) {
-      const done = work
-        .catch((error: unknown) => {
-          const about = { errorId: newErrorId() };
-          log('error', `work on ${what} broke off; its timer takes it up`, about, error);
-        })
-        .finally(() => working.delete(done));
-      working.add(done);
+      const told = work.catch((error: unknown) => {
+        const about = { errorId: newErrorId() };
+        log('error', `work on ${what} broke off; its timer takes it up`, about, error);
+      });
+      void working.add(told);
     },
-    async drained() {
-      // What is under way may bring more.
-      // oxlint-disable-next-line no-await-in-loop
-      while (working.size > 0) await Promise.allSettled(working);
-    },
+    drained: working.drained,
   };
 }

@@ -37,8 +37,20 @@ const longestPhoneNumber = 15;
  * beside their amount.
  */
 export function holdsCardNumber(text: string): boolean {
+  if (isShortOfDigits(text)) return false;
   const groups = groupsIn(text.normalize('NFKC').replace(unseen, '').replace(uuid, 'uuid'));
   return groups.some((_, first) => startsCardNumber(groups, first));
+}
+
+/** Of plain ASCII that can be told at a glance, and most texts are that; elsewhere other characters may turn into digits. */
+function isShortOfDigits(text: string): boolean {
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return false;
+    if (code >= 0x30 && code <= 0x39) digits += 1;
+  }
+  return digits < shortestCardNumber;
 }
 
 export const cardNumberRefusal =

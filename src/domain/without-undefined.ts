@@ -9,6 +9,9 @@ export type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
 export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
   // A loop: every event passes here several times, and the list of its entries would cost more than reading it.
   const present: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) if (member !== undefined) present[name] = member;
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member !== undefined) present[name] = member;
+  }
   return present as WithoutUndefined<T>;
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { newErrorId, type Log } from '../log.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { createUnderWay } from '../under-way.ts';
 
 /**
  * One method on one path. `handle` gets request and response untouched, body unread, and may throw or
@@ -37,7 +38,7 @@ export type HttpServer = {
  * headers within 5 s, the whole request within 10 s.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const underWay = new Set<ServerResponse>();
+  const underWay = createUnderWay<ServerResponse>();
   let closing = false;
   const server = createServer(
     {
@@ -49,10 +50,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       keepAliveTimeout: 65_000,
     },
     (request, response) => {
-      underWay.add(response);
+      const leave = underWay.enter(response);
       if (closing) response.setHeader('connection', 'close');
       response.once('close', () => {
-        underWay.delete(response);
+        leave();
         if (closing) server.closeIdleConnections();
       });
       void carry(deps, request, response);
@@ -76,7 +77,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   async function close(deadlineMs = 10_000): Promise<void> {
     if (!server.listening) return;
     closing = true;
-    for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
+    for (const response of underWay.all())
+      if (!response.headersSent) response.setHeader('connection', 'close');
     const closed = once(server, 'close');
     server.close();
     const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
@@ -84,7 +86,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     clearTimeout(timer);
   }
 
-  return { listen, close, underWay: () => underWay.size };
+  return { listen, close, underWay: underWay.count };
 }
 
 async function carry(

@@ -75,8 +75,10 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
   };
 
   return {
-    async expect({ savedCard: _secret, ...event }) {
-      if (event.kind !== 'payment_success' || termsOf(event).length === 0) return;
+    async expect(received) {
+      if (received.kind !== 'payment_success') return;
+      const { savedCard: _secret, ...event } = received;
+      if (termsOf(event).length === 0) return;
       const key = paymentPrefix + event.key;
       const payment: Payment = { event, receivedAtMs: deps.now(), unproven: 0 };
       await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: lookAfterMs });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Audit, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditNote, NoteAudit } from '../domain/audit-note.ts';
 import type { Log } from '../log.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 
 /** What the bot writes into its audit as it goes, without anybody waiting for it. */
 export type AuditNotes = {
@@ -29,22 +30,16 @@ const triesAfterMs = [0, 100, 400, 1_600];
  * and an entry that does not get there is told in the log by its id.
  */
 export function createAuditNotes(deps: AuditNotesDeps): AuditNotes {
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = createWorkUnderWay();
 
   function write(entry: AuditEntry, how?: 'once'): Promise<boolean> {
-    const writing = tryAll(deps, ofAccount(entry, deps.account), how === 'once' ? [0] : triesAfterMs);
-    underWay.add(writing);
-    void writing.finally(() => underWay.delete(writing));
-    return writing;
+    return underWay.add(tryAll(deps, ofAccount(entry, deps.account), how === 'once' ? [0] : triesAfterMs));
   }
 
   return {
     write,
     note: (note: AuditNote) => void write({ id: randomUUID(), atMs: deps.now(), ...note }),
-    async drained() {
-      // oxlint-disable-next-line no-await-in-loop -- what is under way may bring more
-      while (underWay.size > 0) await Promise.allSettled(underWay);
-    },
+    drained: underWay.drained,
   };
 }
 

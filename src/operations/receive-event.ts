@@ -66,8 +66,10 @@ export async function receiveEvent(
 }
 
 /** The token of a saved card goes to the ledger or nowhere: no other record may hold it. */
-function withoutToken({ savedCard, ...event }: PaymentEvent, isKept: boolean): PaymentEvent {
-  if (!savedCard || event.kind !== 'payment_success') return event;
+function withoutToken(received: PaymentEvent, isKept: boolean): PaymentEvent {
+  if (!received.savedCard) return received;
+  const { savedCard, ...event } = received;
+  if (event.kind !== 'payment_success') return event;
   const cardSaved = { kind: isKept ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
   const customerEmail = event.customerEmail ?? savedCard.customerEmail;
   return { ...event, cardSaved, ...withoutUndefined({ customerEmail }) };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { App, HTTPReceiver, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { newErrorId, type Log } from '../log.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 import { createBoltLog } from './bolt-log.ts';
 import type { Caller } from './command.ts';
 import { addRoutes, publishHome, type RouterDeps } from './router.ts';
@@ -150,17 +151,9 @@ function createApp(
 
 /** Bolt does not wait for what listeners do after `ack`; this does. */
 function countWork(app: App): () => Promise<void> {
-  const working = new Set<Promise<void>>();
-  app.use(async ({ next }) => {
-    const work = next();
-    working.add(work);
-    await work.finally(() => working.delete(work));
-  });
-  return async function drained() {
-    // What is under way may bring more.
-    // oxlint-disable-next-line no-await-in-loop
-    while (working.size > 0) await Promise.allSettled(working);
-  };
+  const working = createWorkUnderWay();
+  app.use(({ next }) => working.add(next()));
+  return working.drained;
 }
 
 /** Bolt throws on a path or method it does not know, which would end the process. */

@@ -31,9 +31,9 @@ local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
 -- Never behind the clock: a replica that takes over without the last changes gives none of their versions again.
+local function last_version() return tonumber(redis.call('GET', root .. ':version') or 0) end
 local function new_version()
-  local last = tonumber(redis.call('GET', root .. ':version') or 0)
-  local version = whole(math.max(last + 1, now))
+  local version = whole(math.max(last_version() + 1, now))
   redis.call('SET', root .. ':version', version)
   return version
 end
@@ -59,25 +59,39 @@ end
  * For each of them 1 when stored, 0 when there already.
  */
 export const createScript = script(`
-local function create(key, value, lane, delay, ttl)
-  local record = record_of(key)
-  if redis.call('EXISTS', record) == 1 then return 0 end
-  local version = new_version()
-  if delay ~= '' then
-    redis.call('HSET', record, 'value', value, 'version', version, 'lane', lane)
-    redis.call('ZADD', work_of(lane), after(delay), key)
-    if not redis.call('ZSCORE', blocked, lane) then redis.call('ZADD', ready, 'LT', after(delay), lane) end
-  else
-    redis.call('HSET', record, 'value', value, 'version', version)
-    if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
-  end
-  return 1
-end
-local created = {}
+local created, lanes, work = {}, {}, {}
+local version
 for at = 1, #ARGV, 5 do
-  created[#created + 1] = create(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+  local key, value, lane, delay, ttl = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local record = record_of(key)
+  local is_new = redis.call('EXISTS', record) == 0
+  created[#created + 1] = is_new and 1 or 0
+  if is_new then
+    version = math.max((version or last_version()) + 1, now)
+    if delay == '' then
+      redis.call('HSET', record, 'value', value, 'version', whole(version))
+      if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
+    else
+      redis.call('HSET', record, 'value', value, 'version', whole(version), 'lane', lane)
+      local due = work[lane]
+      if not due then
+        due = {}
+        lanes[#lanes + 1], work[lane] = lane, due
+      end
+      due[#due + 1] = after(delay)
+      due[#due + 1] = key
+    end
+  end
   -- What is made together keeps its order too.
   now = now + 1
+end
+if version then redis.call('SET', root .. ':version', whole(version)) end
+for _, lane in ipairs(lanes) do
+  redis.call('ZADD', work_of(lane), unpack(work[lane]))
+  if not redis.call('ZSCORE', blocked, lane) then
+    local head = redis.call('ZRANGE', work_of(lane), 0, 0, 'WITHSCORES')
+    redis.call('ZADD', ready, head[2], lane)
+  end
 end
 return created
 `);

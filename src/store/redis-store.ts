@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkTake, readFate, wholeMs, written, type Fate } from './fate.ts';
 import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
@@ -31,20 +32,17 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     throw new RangeError('The Redis key prefix may hold letters, digits and . : _ - only.');
   }
   const root = `{${prefix}}`;
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = createWorkUnderWay();
   let closed = false;
 
   async function run(script: Script, ...args: string[]): Promise<unknown> {
     if (closed) throw new StoreUnavailable('The store is closed.');
-    const answer = withinDeadline(evaluate(client, script, { keys: [root], arguments: args }), deadlineMs);
-    underWay.add(answer);
+    const answer = evaluate(client, script, { keys: [root], arguments: args });
     try {
-      return await answer;
+      return await underWay.add(withinDeadline(answer, deadlineMs));
     } catch (cause) {
       if (cause instanceof StoreUnavailable) throw cause;
       throw new StoreUnavailable('Redis did not carry out the call.', cause);
-    } finally {
-      underWay.delete(answer);
     }
   }
 
@@ -85,7 +83,7 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     async close() {
       create.flush();
       closed = true;
-      await Promise.allSettled(underWay);
+      await underWay.drained();
     },
   };
 }

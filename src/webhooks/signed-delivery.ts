@@ -6,6 +6,7 @@ import {
   isTextSource,
   nameOfSource,
   type SignatureTemplate,
+  type TemplatePart,
   type TextSource,
 } from './signature-template.ts';
 
@@ -48,16 +49,22 @@ export function readDelivery(
   if (name === undefined) return problem(`no signature header (${scheme.headers.join(', ')})`);
   const carrier = onlyText(request.headers[name], `header ${name}`);
   if (!carrier.ok) return carrier;
-  const pairs = readPairs(carrier.value);
+  const pairs = carrier.value.includes('=') ? readPairs(carrier.value) : noPairs;
   const signatures = signaturesIn(scheme.place, carrier.value, pairs);
   if (signatures.length === 0) return problem(`header ${name} carries no signature where the scheme has it`);
-  const readsFields = [...scheme.template, scheme.timestamp?.source].some((part) => part?.kind === 'json');
+  const readsFields = scheme.timestamp?.source.kind === 'json' || scheme.template.some(isField);
   return parsed({
     ...request,
     pairs,
     signatures,
     ...(readsFields ? { document: readJson(request.body) } : {}),
   });
+}
+
+const noPairs: DeliveryParts['pairs'] = new Map();
+
+function isField({ kind }: TemplatePart): boolean {
+  return kind === 'json';
 }
 
 export function readPairs(carrier: string): Map<string, string[]> {
@@ -92,7 +99,7 @@ function signaturesIn(
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
-  if (isJoined && delivery.document?.ok && delivery.document.value.hasDuplicateKeys) {
+  if (isJoined && delivery.document?.ok && delivery.document.value.hasDuplicateKeys()) {
     return problem('a key stands twice in the JSON, and only fields of it are signed');
   }
   const signed: Buffer[] = [];

@@ -9,7 +9,7 @@ function read(text: string): unknown {
 
 function hasDuplicateKeys(text: string): boolean | undefined {
   const reading = readJson(Buffer.from(text));
-  return reading.ok ? reading.value.hasDuplicateKeys : undefined;
+  return reading.ok ? reading.value.hasDuplicateKeys() : undefined;
 }
 
 describe('readJson', () => {

@@ -1,0 +1,55 @@
+/** What has begun and not ended, in no order. */
+export type UnderWay<One> = {
+  /** Gives what is to be called once, at its end. */
+  enter: (one: One) => () => void;
+  all: () => One[];
+  count: () => number;
+};
+
+type Place<One> = { one: One; at: number };
+
+/**
+ * Not a Set: one that is filled and emptied all the time leaves its tables behind, and each keeps the next, and all
+ * that stood in it, from the quick part of garbage collection. A webhook cost twice the processor time by it, and the
+ * process hundreds of megabytes.
+ */
+export function createUnderWay<One>(): UnderWay<One> {
+  const places: Place<One>[] = [];
+  return {
+    enter(one) {
+      const place = { one, at: places.length };
+      places.push(place);
+      return () => {
+        const last = places.pop();
+        if (!last || last === place) return;
+        places[place.at] = last;
+        last.at = place.at;
+      };
+    },
+    all: () => places.map(({ one }) => one),
+    count: () => places.length,
+  };
+}
+
+/** Promises under way that nobody else may wait for. */
+export type WorkUnderWay = {
+  /** Gives it back. What it rejects with is its caller's. */
+  add: <Result>(work: Promise<Result>) => Promise<Result>;
+  /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
+  drained: () => Promise<void>;
+};
+
+export function createWorkUnderWay(): WorkUnderWay {
+  const working = createUnderWay<Promise<unknown>>();
+  return {
+    add(work) {
+      const leave = working.enter(work);
+      work.then(leave, leave);
+      return work;
+    },
+    async drained() {
+      // oxlint-disable-next-line no-await-in-loop -- what is under way may bring more
+      while (working.count() > 0) await Promise.allSettled(working.all());
+    },
+  };
+}
