@@ -5,10 +5,17 @@ import { connect } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/redis-server.ts';
-import type { Usage } from './witness.ts';
 
 /** A program that listens on PORT, in a process of its own. */
-export type Program = { path: string; env: Readonly<Record<string, string>>; logPath: string };
+export type Program = {
+  path: string;
+  env: Readonly<Record<string, string>>;
+  logPath: string;
+  nodeOptions?: readonly string[];
+};
+
+/** What its process has used by now. */
+export type Usage = { cpuMicros: number; residentBytes: number };
 
 export type Contestant = {
   url: string;
@@ -18,7 +25,7 @@ export type Contestant = {
   stop: () => Promise<void>;
 };
 
-const witness = new URL('witness.ts', import.meta.url).href;
+const witness = new URL('witness.mjs', import.meta.url).href;
 const startWithinMs = 20_000;
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -26,12 +33,17 @@ process.on('exit', () => {
 });
 
 /** Resolves when it accepts connections; rejects with the end of its log when it ends or never does. */
-export async function startContestant({ path, env, logPath }: Program): Promise<Contestant> {
+export async function startContestant({
+  path,
+  env,
+  logPath,
+  nodeOptions = [],
+}: Program): Promise<Contestant> {
   const port = await freePort();
   const log = openSync(logPath, 'w');
   const startedAt = performance.now();
   // A profile of ours is had with NODE_OPTIONS, say --cpu-prof.
-  const options = process.env['PAYOPS_BENCH_NODE_OPTIONS']?.split(' ') ?? [];
+  const options = [...nodeOptions, ...(process.env['PAYOPS_BENCH_NODE_OPTIONS']?.split(' ') ?? [])];
   const child = spawn(process.execPath, [...options, '--import', witness, path], {
     env: { ...env, PORT: String(port) },
     stdio: ['ignore', log, log, 'ipc'],

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
@@ -7,6 +7,14 @@ import { startFakeSlack } from '../../test/chaos/fake-slack.ts';
 import { secrets } from '../ingest/event.ts';
 import { programPath, type Program } from './contestant.ts';
 import { agent, slackSigningSecret } from './names.ts';
+
+const { scripts } = JSON.parse(readFileSync(programPath('../package.json'), 'utf8')) as {
+  scripts: { start: string };
+};
+/** As `npm start` has them; the environment comes from here. */
+const startOptions = scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--') && !word.startsWith('--env-file'));
 
 export type House = {
   folder: string;
@@ -69,7 +77,8 @@ export async function openHouse(): Promise<House> {
         SEALING_KEYS: `bench:${Buffer.alloc(32, 'bench').toString('base64')}`,
         ...more,
       };
-      return { path: programPath('../src/main.ts'), env, logPath: join(folder, `${name}.log`) };
+      const logPath = join(folder, `${name}.log`);
+      return { path: programPath('../src/main.ts'), env, logPath, nodeOptions: startOptions };
     },
     async close() {
       await Promise.all([slack.close(), payments.close()]);
