@@ -243,6 +243,19 @@ describe('the Slack app', () => {
   });
 });
 
+describe('the scripts of package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const [program] = (scripts['start'] ?? '').split(' ').slice(-1);
+
+  it.each(['payops', 'audit', 'revoke-token', 'explain-delivery', 'forget-cards', 'rehearse', 'redrive'])(
+    'read for %s the settings that the bot reads',
+    (name) => {
+      expect(scripts['start']).toContain('--env-file-if-exists=.env ');
+      expect(scripts[name]).toBe(`node --env-file-if-exists=.env ${program} ${name}`);
+    },
+  );
+});
+
 describe('the image', () => {
   const lines = read('Dockerfile').split('\n');
   const last = (instruction: string) => lines.findLast((line) => line.startsWith(`${instruction} `));

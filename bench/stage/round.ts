@@ -13,14 +13,17 @@ export async function playRound(contestant: Contestant, order: Omit<LoadOrder, '
   return { perSecond, p50Ms, p99Ms, cpuMicros, residentBytes: after.residentBytes };
 }
 
-/** `play` for each of them, A B C A B C, after one turn each that does not count. */
+/** Until then V8 still makes faster code of what it has seen run: the first turns of any program cost twice a later one. */
+const turnsToWarmUp = 3;
+
+/** `play` for each of them, A B C A B C, after a few turns each that do not count. */
 export async function takeTurns<Variant>(
   variants: readonly Variant[],
   rounds: number,
   play: (variant: Variant, name: string) => Promise<Round>,
 ): Promise<Round[][]> {
   const played: Round[][] = variants.map(() => []);
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 1 - turnsToWarmUp; round <= rounds; round += 1) {
     for (const [at, variant] of variants.entries()) {
       // oxlint-disable-next-line no-await-in-loop -- they take turns
       const result = await play(variant, `r${round}`);

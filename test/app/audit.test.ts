@@ -232,11 +232,6 @@ describe('npm run audit on SQLite', () => {
     expect(end).toMatchObject({ exitCode: 2, words: expect.stringContaining('npm run audit -- verify') });
     expect(end.words).not.toContain('4111');
   });
-
-  it('is an npm script that reads the settings of the bot', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Variables };
-    expect(scripts['audit']).toBe(`${scripts['start']} audit`);
-  });
 });
 
 const missing = findProgram('redis-server') === undefined;

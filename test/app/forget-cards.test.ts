@@ -130,11 +130,4 @@ describe('forget-cards', () => {
       await server.stop();
     }
   });
-
-  it('is an npm script that reads the settings of the bot', async () => {
-    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    expect(scripts['forget-cards']).toBe(`${scripts['start']} forget-cards`);
-  });
 });

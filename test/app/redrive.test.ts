@@ -137,13 +137,6 @@ describe('redrive', () => {
       await server.stop();
     }
   });
-
-  it('is an npm script that reads the settings of the bot', async () => {
-    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    expect(scripts['redrive']).toBe(`${scripts['start']} redrive`);
-  });
 });
 
 describe('what health and metrics say of undelivered messages', () => {
