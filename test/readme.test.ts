@@ -53,7 +53,7 @@ const whatRuns: Record<string, { by: string; seen: string; script?: string }> = 
     by: 'test/e2e/payops.test.ts',
     seen: 'npm run payops -- --playground lookup ORDER-1001',
   },
-  'npm start': { by: 'test/support/bot.ts', seen: 'src/main.ts', script: 'start' },
+  'npm start': { by: 'test/support/bot.ts', seen: 'src/start.js', script: 'start' },
 };
 
 function commandsIn(page: string): string[] {
