@@ -112,7 +112,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     story,
     append,
   };
-  const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
+  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
     place,

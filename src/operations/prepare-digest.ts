@@ -2,30 +2,66 @@ import type { Lookup } from '../domain/alert.ts';
 import { withLookUp, type Destination } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { itemOf } from '../domain/storm-summary.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { digestPlace, type DigestPlace } from './digest-place.ts';
 import { logOnce } from './log-once.ts';
-import { alertKey, openDigest } from './outbox.ts';
+import { alertKey, openDigest, type DigestBody, type OutboxRecord } from './outbox.ts';
 import { again, finish, hold, paceMs, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import type { PrepareDeps, Prepared } from './prepare-post.ts';
 
-/** A storm’s digest, made of the storm as it is when it leaves. */
+/** A storm’s digest, made of the storm as it is when it leaves, for where its alerts are told by then. */
 export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
-  const { storm, to } = openDigest(deps.sealer, entry.key, record);
-  const seen = await deps.storms.see(storm);
+  const body = openDigest(deps.sealer, entry.key, record);
+  const { storm, to } = body;
+  const place = await placeOf(deps, record, body);
+  if (place.kind === 'told') return await leaveToOthers(deps, work);
+  const { channel } = place;
+  const seen = await deps.storms.see(storm, channel);
   if (!seen) return await settle(deps, work);
-  const isFirst = !record.posted;
+  const stands = record.posted !== undefined && (to !== undefined || record.posted.channel === channel);
   const message = deps.compose({
     kind: 'digest',
     storm: seen,
     isDirect: to !== undefined,
     key: entry.key,
     mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
+    isFirst: !stands,
   });
-  const namesPeople = isFirst && seen.taken !== undefined && to === undefined;
+  const namesPeople = !stands && seen.taken !== undefined && to === undefined;
   const whole = namesPeople ? followedByEdit(message) : message;
-  return await postOrEdit(deps, work, record.channel, whole);
+  if (record.posted && !stands) return { kind: 'post', channel, message: whole, keep: anew };
+  return await postOrEdit(deps, work, channel, whole);
+}
+
+const anew = { posted: undefined, shown: undefined } as const;
+
+/** Where it stands it stays, as long as Slack takes its edits there. */
+async function placeOf(
+  deps: PrepareDeps,
+  { channel, posted, refused, redriven }: OutboxRecord,
+  { storm, to }: DigestBody,
+): Promise<DigestPlace> {
+  if (to !== undefined) return { kind: 'channel', channel };
+  if (!posted) return await digestPlace(deps, storm, channel);
+  const isRefused = redriven === true || refused?.channel === posted.channel;
+  return isRefused
+    ? await digestPlace(deps, storm, posted.channel)
+    : { kind: 'channel', channel: posted.channel };
+}
+
+/** Its alerts are all told where the rules send them now: a second digest would double them. */
+async function leaveToOthers(deps: PrepareDeps, work: Work): Promise<Prepared> {
+  const { key } = work.entry;
+  const { channel, refused } = work.record;
+  deps.log('info', 'not posted: its alerts are told in the channels that the rules name now', {
+    key,
+    channel,
+  });
+  await finish(deps, work, { doubt: undefined, refused: undefined, misses: 0 }, 0);
+  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, key);
+  return { kind: 'settled' };
 }
 
 /** Whether the event says itself what a digest tells of it; else its look-up does. */

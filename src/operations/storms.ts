@@ -48,8 +48,8 @@ export type Storms = ChannelStorms & {
   recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
   /** The digest is looked at again: something that it shows has changed. */
   refresh(storm: string): Promise<void>;
-  /** Undefined: there is no such storm, or it is forgotten. */
-  see(storm: string): Promise<StormSeen | undefined>;
+  /** Undefined: there is no such storm, or it is forgotten. `shownIn`: whose mutes it says; absent: its channel’s. */
+  see(storm: string, shownIn?: string): Promise<StormSeen | undefined>;
   items(storm: string, page: number): Promise<readonly StormItem[]>;
   /** Where the digest stands; undefined while it stands nowhere. */
   place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
@@ -106,7 +106,7 @@ export function createStorms(deps: StormsDeps): Storms {
 
     refresh: (storm) => tell(storm),
 
-    async see(storm) {
+    async see(storm, shownIn) {
       const channel = channelOfStorm(storm);
       if (channel === undefined) return undefined;
       const [head, recovered, state, taken] = await Promise.all([
@@ -124,7 +124,7 @@ export function createStorms(deps: StormsDeps): Storms {
         summary: head.summary,
         isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
         recovered,
-        muted: deps.mutedIn(channel),
+        muted: deps.mutedIn(shownIn ?? channel),
         ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
         environment,
         account,
