@@ -153,7 +153,8 @@ async function gatheredFor(
   const storm =
     record.kind === 'digest'
       ? openDigest(sealer, entry.key, record).storm
-      : (await storms.channel(channel)).storm?.id;
+      : ((await storms.channel(channel, 'payment_failed')).storm?.id ??
+        (await storms.channel(channel, 'payment_success')).storm?.id);
   return storm === undefined ? undefined : (await storms.see(storm))?.count;
 }
 

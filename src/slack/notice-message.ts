@@ -73,7 +73,7 @@ function sentences(notice: NoticeView['notice']): AlarmSentences {
       const storm =
         gathered === 0
           ? ''
-          : ` Among them is a storm’s digest: it counted ${gathered} when this was told, goes on counting, and nobody sees it.`;
+          : ` Among them is a digest: it counted ${gathered} when this was told, goes on counting, and nobody sees it.`;
       const hours = giveUpHours === 1 ? 'an hour' : `${giveUpHours} hours`;
       return {
         state: 'Slack refuses the messages for a channel or person',

@@ -213,6 +213,6 @@ describe('a storm that goes on while Slack refuses its channel', () => {
 });
 
 async function stormOf(house: Opened): Promise<string> {
-  const { storm, ended } = await house.storms.channel(dead);
+  const { storm, ended } = await house.storms.channel(dead, 'payment_failed');
   return storm?.id ?? ended?.id ?? '';
 }
