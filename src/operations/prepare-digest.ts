@@ -31,11 +31,10 @@ export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: 
   });
   const namesPeople = !stands && seen.taken !== undefined && to === undefined;
   const whole = namesPeople ? followedByEdit(message) : message;
-  if (record.posted && !stands) return { kind: 'post', channel, message: whole, keep: anew };
+  // What is known of the old one stays until the new one stands: the rules may go back before.
+  if (record.posted && !stands) return { kind: 'post', channel, message: whole };
   return await postOrEdit(deps, work, channel, whole);
 }
-
-const anew = { posted: undefined, shown: undefined } as const;
 
 /** Where it stands it stays, as long as Slack takes its edits there. */
 async function placeOf(
@@ -45,8 +44,7 @@ async function placeOf(
 ): Promise<DigestPlace> {
   if (to !== undefined) return { kind: 'channel', channel };
   if (!posted) return await digestPlace(deps, storm, channel);
-  const isRefused = redriven === true || refused?.channel === posted.channel;
-  return isRefused
+  return redriven === true || refused
     ? await digestPlace(deps, storm, posted.channel)
     : { kind: 'channel', channel: posted.channel };
 }

@@ -137,9 +137,7 @@ export type Prepared =
       channel: string;
       threadTs?: string;
       message: Composed;
-      keep?:
-        | Pick<Partial<OutboxRecord>, 'evidence' | 'sent' | 'logged'>
-        | { posted: undefined; shown: undefined };
+      keep?: Pick<OutboxRecord, 'evidence' | 'sent' | 'logged'>;
     }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
 import type { Notice } from '../../src/operations/outbox.ts';
 import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
@@ -201,6 +202,36 @@ describe('a storm that goes on while Slack refuses its channel', () => {
     expect(digestsIn(house, dead)[0]?.shown.text).toContain(`Storm: ${gathered} failed charges`);
   });
 
+  it('is edited where it stands when the rules and Slack go back before it was posted anew', async () => {
+    const house = await refusedLive();
+    await house.drain(30_000);
+    house.archive(other);
+    house.sendTo(other);
+    await house.drain(700_000);
+    expect(await house.letters.all()).toEqual([]);
+    house.refused.clear();
+    house.sendTo(dead);
+    await house.drain(900_000);
+    expect(digestsIn(house, dead)).toMatchObject([
+      { shown: { text: `☑️ Storm over: ${2 * count - threshold} failed charges · NGN 212,500.00` } },
+    ]);
+    expect(digestsIn(house, other)).toEqual([]);
+  });
+
+  it('is given up, once, when the channel that its alerts go to now refuses it too', async () => {
+    const house = await refusedLive();
+    await house.drain(30_000);
+    house.archive(other);
+    house.sendTo(other);
+    await house.drain(3 * hourMs);
+    expect(await house.letters.all()).toMatchObject([{ channel: other, messages: 1 }]);
+    house.refused.delete(other);
+    await house.letters.redrive(other);
+    await house.drain(60_000);
+    expect(digestsIn(house, other)).toHaveLength(1);
+    expect(await house.letters.all()).toEqual([]);
+  });
+
   it('stays where it stands when the rules change and Slack takes its edits', async () => {
     const house = opened();
     await burst(house, 1, count);
@@ -211,6 +242,51 @@ describe('a storm that goes on while Slack refuses its channel', () => {
     expect(digestsIn(house, other)).toEqual([]);
   });
 });
+
+/** Passes each await of the store and of Slack; from that one on nothing is done any more. */
+async function moveAndDie(house: Opened, killAt: number): Promise<{ passed: number; standsAt: number }> {
+  const seen = { passed: 0, standsAt: Infinity };
+  house.watched.pass = () => {
+    seen.passed += 1;
+    if (digestsIn(house, other).length > 0) seen.standsAt = Math.min(seen.standsAt, seen.passed);
+    if (seen.passed >= killAt) throw new StoreUnavailable('killed');
+  };
+  await house.drain(120_000).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  });
+  house.watched.pass = () => undefined;
+  return seen;
+}
+
+describe('a digest that is posted anew and killed at every await of that', () => {
+  it('stands once in its new channel, and says the whole', async () => {
+    const { standsAt } = await moveAndDie(await movable(), Infinity);
+    expect(standsAt).toBeLessThan(10_000);
+    const wrong: string[] = [];
+    for (let killAt = standsAt - 25; killAt <= standsAt + 15; killAt += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      const house = await movable();
+      // oxlint-disable-next-line no-await-in-loop
+      await moveAndDie(house, killAt);
+      house.clock.nowMs += house.deliver.leaseMs;
+      // oxlint-disable-next-line no-await-in-loop
+      await house.drain(900_000);
+      const texts = digestsIn(house, other).map(({ shown }) => shown.text);
+      const isRight =
+        texts.join() === `☑️ Storm over: ${2 * count - threshold} failed charges · NGN 212,500.00`;
+      if (!isRight) wrong.push(`killed at ${killAt} of ${standsAt}: ${texts.join(' and ')}`);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+});
+
+/** A storm that goes on, whose digest takes no edits, and rules that send its alerts elsewhere since. */
+async function movable(): Promise<Opened> {
+  const house = await refusedLive();
+  await house.drain(30_000);
+  house.sendTo(other);
+  return house;
+}
 
 async function stormOf(house: Opened): Promise<string> {
   const { storm, ended } = await house.storms.channel(dead, 'payment_failed');
