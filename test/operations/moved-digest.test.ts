@@ -153,6 +153,30 @@ describe('a storm’s digest that was given up, delivered again once the rules s
     expect(await house.letters.all()).toEqual([]);
   });
 
+  it('goes where payments that no rule takes are told, when it counts payments', async () => {
+    const house = opened();
+    house.paidTo.push({ channel: dead });
+    const pay = async (from: number, to: number): Promise<void> => {
+      for (let number = from; number <= to; number += 1) {
+        house.records.set(`PAID-${number}`, recordOf(`PAID-${number}`, 'SUCCESS'));
+        // oxlint-disable-next-line no-await-in-loop
+        await house.receive(paidBy(`PAID-${number}`));
+      }
+    };
+    await pay(1, threshold);
+    await house.drain(10_000);
+    house.archive(dead);
+    await pay(threshold + 1, count);
+    await house.drain(hourMs + 700_000);
+    Object.assign(house.deliver, { rest: { failures: fallback, successes: 'C0PAID0001' } });
+    house.sendBy(({ orderReference }) => [{ channel: orderReference === 'PAID-10' ? third : other }]);
+    await house.letters.redrive(dead);
+    await house.drain(60_000);
+    expect(house.parents().filter(({ shown }) => /Many payments/.test(shown.text))).toMatchObject([
+      { channel: 'C0PAID0001', shown: { text: expect.stringContaining(`over: ${gathered} payments`) } },
+    ]);
+  });
+
   it('waits in its channel’s list again when the rules name no other', async () => {
     const house = await buried();
     await house.letters.redrive();
