@@ -112,7 +112,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     story,
     append,
   };
-  const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
+  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
     place,
@@ -241,7 +241,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     storms: {
-      channel: (id: string) => storms.channel(id),
+      channel: (...asked: Parameters<typeof storms.channel>) => storms.channel(...asked),
       threshold: config.digestThreshold,
       windowMs: config.digestWindowMinutes * 60_000,
     },

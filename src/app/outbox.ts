@@ -1,3 +1,4 @@
+import type { RoutePlan } from '../domain/alert-route.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
@@ -45,6 +46,7 @@ type OutboxParts = {
   telling: Pick<ApprovalTelling, 'askedOf'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
+  routes: Pick<RoutePlan, 'failures' | 'successes'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
   posts: PostCounter;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
@@ -127,6 +129,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
+    rest: parts.routes,
     findCharge: charges.find,
     findLink: links.find,
     async findApproval(id) {

@@ -82,7 +82,8 @@ export async function finishPosted(
   shown?: string,
 ): Promise<boolean> {
   const { mayBeRepeat, refused } = work.record;
-  const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
+  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
+  const change = { ...mended, posted, shown, mayBeRepeat };
   const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));

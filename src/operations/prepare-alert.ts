@@ -23,7 +23,7 @@ import { alertOf } from './alert-of.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
-import { saysItAll, tellByDigest } from './prepare-digest.ts';
+import { mayBeGathered, saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -110,7 +110,7 @@ async function byDigest(
   event: PaymentEvent,
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
-  if (!isCard(event, work.record)) return undefined;
+  if (!mayBeGathered(event, work.record, lookup)) return undefined;
   const known = lookup ? withLookUp(event, lookup) : event;
   const to = (): Promise<Destination> =>
     destinationOf(deps, work, event, deps.route(known, work.record.receivedAtMs));

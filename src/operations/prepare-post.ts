@@ -1,5 +1,5 @@
 import type { CardStep } from '../domain/alert-card.ts';
-import type { Destination } from '../domain/alert-route.ts';
+import type { Destination, RoutePlan } from '../domain/alert-route.ts';
 import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
@@ -107,12 +107,14 @@ export type PrepareDeps = WorkDeps & {
   /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
   findApproval?: (id: string) => Promise<{ approval: Approval; asked: number } | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Where what no rule takes is told. */
+  rest: Pick<RoutePlan, 'failures' | 'successes'>;
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh' | 'recovered'>;
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'items' | 'channel' | 'refresh' | 'recovered'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   opsChannel: string | undefined;

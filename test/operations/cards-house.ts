@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
@@ -228,8 +229,10 @@ export function cardsHouse(
     return Promise.resolve(found ? { kind: 'found', ts: found.ts } : { kind: 'absent' });
   };
 
-  const route = ({ kind }: PaymentEvent) =>
-    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : [];
+  /** Where payments are told; nowhere at first. */
+  const paidTo: Destination[] = [];
+  const route = ({ kind }: PaymentEvent): readonly Destination[] =>
+    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo;
   const deliver: DeliverDeps = {
     ...plain,
     route,
@@ -286,6 +289,7 @@ export function cardsHouse(
     recovery,
     storms,
     takeStorm,
+    paidTo,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
     /** Killed when all but the event's own record is stored: the sender is to come again. */

@@ -10,7 +10,7 @@ import {
 } from '../../src/operations/outbox.ts';
 import { finishPosted } from '../../src/operations/outbox-work.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { channel, event, house, ops, sealer } from './house.ts';
+import { channel, event, house, noStorms, ops, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 const hourMs = 3_600_000;
@@ -34,6 +34,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     opsChannel: ops,
     rememberMs: 30 * dayMs,
     giveUpMs: dayMs,
+    storms: noStorms,
     now: () => clock.nowMs,
     log: (_level, message) => void lines.push(message),
   };
