@@ -1,11 +1,11 @@
-import { mostApprovals, mostRefusals, unexplained, type WebhookBatch } from './webhook-state.ts';
+import { mostApprovals, mostRefusals, mostTallies, unexplained, type WebhookBatch } from './webhook-state.ts';
 
 /** What this process has seen of webhooks since it was last put on record. */
 export type Counted = Omit<WebhookBatch, 'cause'> & {
   lastRefused?: { explain: () => string; atMs: number } | undefined;
 };
 
-/** Counts in memory, within the bounds of one batch, and never throws. */
+/** Counts in memory, within the bounds of one batch, and never throws. A delivery costs a few cheap steps. */
 export type WebhookCounter = {
   accepted(atMs: number): void;
   refused(refusal: { id: string; atMs: number; explain: () => string }): void;
@@ -17,13 +17,21 @@ export type WebhookCounter = {
   putBack(counted: Counted): void;
 };
 
-export function createWebhookCounter(): WebhookCounter {
+/** `nextId`: never given twice, by whatever process; what is counted twice under one id counts once. */
+export function createWebhookCounter(nextId: () => string): WebhookCounter {
   let seen = nothingCounted();
+  let tally = { atMs: 0, accepted: 0, refused: 0 };
   return {
-    accepted(acceptedAtMs) {
-      seen = { ...nothingCounted(), approvals: seen.approvals, acceptedAtMs };
+    // Every delivery comes here: nothing is made unless there were refusals.
+    accepted(atMs) {
+      if (tally.accepted + tally.refused === 0) tally.atMs = atMs;
+      tally.accepted += 1;
+      seen.acceptedAtMs = atMs;
+      if (seen.refusals.length > 0) seen.refusals = [];
     },
     refused({ id, atMs, explain }) {
+      if (tally.accepted + tally.refused === 0) tally.atMs = atMs;
+      tally.refused += 1;
       if (seen.refusals.length >= mostRefusals) seen.refusals.shift();
       seen.refusals.push({ id, atMs });
       seen.lastRefused = { explain, atMs };
@@ -33,9 +41,13 @@ export function createWebhookCounter(): WebhookCounter {
       if (!isKnown && seen.approvals.length < mostApprovals) seen.approvals.push({ reference, atMs });
     },
     takeAll() {
-      if (isEmpty(seen)) return undefined;
+      if (tally.accepted + tally.refused > 0) {
+        seen.tallies = [...seen.tallies, { id: nextId(), ...tally }].slice(-mostTallies);
+      }
+      if (seen.tallies.length === 0 && seen.approvals.length === 0) return undefined;
       const counted = seen;
       seen = nothingCounted();
+      tally = { atMs: 0, accepted: 0, refused: 0 };
       return counted;
     },
     putBack(counted) {
@@ -45,11 +57,7 @@ export function createWebhookCounter(): WebhookCounter {
 }
 
 function nothingCounted(): Counted {
-  return { refusals: [], approvals: [] };
-}
-
-function isEmpty({ acceptedAtMs, refusals, approvals }: Counted): boolean {
-  return acceptedAtMs === undefined && refusals.length === 0 && approvals.length === 0;
+  return { refusals: [], approvals: [], tallies: [] };
 }
 
 function joined(older: Counted, newer: Counted): Counted {
@@ -58,7 +66,8 @@ function joined(older: Counted, newer: Counted): Counted {
   return {
     refusals: [...kept, ...newer.refusals].slice(-mostRefusals),
     approvals: [...older.approvals, ...newer.approvals].slice(0, mostApprovals),
-    lastRefused: newer.lastRefused ?? (kept.length > 0 ? older.lastRefused : undefined),
+    tallies: [...older.tallies, ...newer.tallies].slice(-mostTallies),
+    lastRefused: newer.lastRefused ?? older.lastRefused,
     ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
   };
 }

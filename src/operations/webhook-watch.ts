@@ -71,10 +71,10 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   const { store, rules, log, now } = deps;
   const changeRecord = createChangeRecord(store);
   const replica = randomBytes(8).toString('hex');
-  const counter = createWebhookCounter();
   let count = 0;
   let isArmed = false;
   let timer: NodeJS.Timeout | undefined;
+  const counter = createWebhookCounter(nextId);
 
   function nextId(): string {
     count += 1;
@@ -165,7 +165,9 @@ function logWords(notice: AlarmNotice): string {
     case 'webhooks_silent':
       return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were approved`;
     case 'deliveries_refused':
-      return `${notice.refusals} webhook deliveries were refused in a row`;
+      return notice.accepted === undefined
+        ? `${notice.refusals} webhook deliveries were refused in a row`
+        : `${notice.refusals} of ${notice.refusals + notice.accepted} webhook deliveries were refused`;
     case 'events_missing':
       return `The events of ${notice.references.length + notice.more} approved charges never came`;
   }

@@ -85,6 +85,10 @@ export function approve(watch: WebhookWatch, reference: string, hasEvent = false
   return watch.approved({ reference, hasEvent });
 }
 
+export function accept(watch: WebhookWatch, times: number): void {
+  for (let count = 0; count < times; count += 1) watch.accepted();
+}
+
 export function refuse(watch: WebhookWatch, times: number, cause = 'The secret is wrong.'): void {
   for (let count = 0; count < times; count += 1) watch.refused(() => cause);
 }

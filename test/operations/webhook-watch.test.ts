@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { successKey } from '../../src/operations/webhook-watch.ts';
 import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
-import { approve, hour, minute, openRoom, refuse } from './webhook-room.ts';
+import { accept, approve, hour, minute, openRoom, refuse } from './webhook-room.ts';
 
 describe('the alarm of silence', () => {
   it('tells once, by whichever replica, that charges were approved and no webhook came', async () => {
@@ -85,15 +85,79 @@ describe('the alarm of refusals', () => {
     expect(await told()).toEqual([notice]);
   });
 
-  it('says nothing when one was accepted in between, on whichever replica', async () => {
+  it('says nothing when they are few among those accepted in between, on whichever replica', async () => {
     const { clock, one, two, pass, told } = await openRoom();
     refuse(one, 4);
     clock.nowMs += 1_000;
-    two.accepted();
+    accept(two, 40);
     clock.nowMs += 1_000;
     refuse(one, 4);
     await pass(15 * minute);
     expect(await told()).toEqual([]);
+  });
+
+  it('says nothing of one scanner among a thousand good deliveries', async () => {
+    const { clock, one, two, pass, told } = await openRoom();
+    for (let round = 0; round < 60; round += 1) {
+      accept(one, 50);
+      refuse(round % 2 === 0 ? one : two, 4);
+      clock.nowMs += 1_000;
+      accept(two, 50);
+      await pass(minute);
+    }
+    expect(await told()).toEqual([]);
+  });
+
+  it('tells, once an hour at most, of refused and accepted in turn, as when one of two senders has an old secret', async () => {
+    const { clock, one, two, pass, told, lines } = await openRoom();
+    const sinceMs = clock.nowMs;
+    for (let round = 0; round < 24 * 60; round += 1) {
+      for (let count = 0; count < 10; count += 1) {
+        refuse(one, 1);
+        clock.nowMs += 1;
+        two.accepted();
+      }
+      await pass(minute);
+    }
+    const notices = await told();
+    const cause = 'The secret is wrong.';
+    expect(notices[0]).toEqual({ kind: 'deliveries_refused', refusals: 10, accepted: 10, sinceMs, cause });
+    expect(notices[1]).toMatchObject({ refusals: 80, accepted: 80 });
+    expect(notices).toHaveLength(24);
+    expect(lines[1]).toBe('warn: 80 of 160 webhook deliveries were refused');
+  });
+
+  it('tells when every delivery of one kind is refused and those of the other are four times as many', async () => {
+    const { one, pass, told } = await openRoom();
+    for (let round = 0; round < 10; round += 1) {
+      refuse(one, 1);
+      accept(one, 4);
+      await pass(minute);
+    }
+    expect(await told()).toMatchObject([{ refusals: 5, accepted: 20 }]);
+  });
+
+  it('counts the deliveries of a doubtful write once', async () => {
+    let isLost = false;
+    const { one, pass, told } = await openRoom({}, (store) => ({
+      ...store,
+      async create(key, value, options) {
+        const isCreated = await store.create(key, value, options);
+        if (isLost) throw new StoreUnavailable('answer lost');
+        return isCreated;
+      },
+    }));
+    refuse(one, 4);
+    accept(one, 1);
+    isLost = true;
+    await one.flush();
+    await one.flush();
+    isLost = false;
+    await pass(3 * minute);
+    expect(await told()).toEqual([]);
+    refuse(one, 1);
+    await pass(3 * minute);
+    expect(await told()).toMatchObject([{ refusals: 5, accepted: 1 }]);
   });
 
   it('says nothing when they are spread over more than ten minutes', async () => {

@@ -34,6 +34,9 @@ describe('the words of an alarm', () => {
     expect(lines).toContain('⚠️ Webhook deliveries are refused · 5 in a row within 10 minutes');
     expect(lines).toContain(`Likely cause of the last one: ${cause}`);
     expect(lines).toContain('npm run explain-delivery');
+    expect(shown({ kind: 'deliveries_refused', refusals: 50, accepted: 200, sinceMs, cause })).toContain(
+      '⚠️ Webhook deliveries are refused · 50 of 250 within 10 minutes',
+    );
   });
 
   it('name the charges whose events never came, and count the rest', () => {
