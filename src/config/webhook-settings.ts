@@ -70,7 +70,7 @@ export const webhookSettings = {
   ),
   alarmSilenceMinutes: setting(
     webhook,
-    'The operators are told when a charge was approved and no webhook has come for so long since; 0 never tells.',
+    'The operators are told when the service has processed a charge, approved or declined, and no webhook has come for so long since; 0 never tells.',
     wholeNumber(0, 10_080),
     '60',
   ),

@@ -1,4 +1,4 @@
-import { mostApprovals, mostRefusals, mostTallies, unexplained, type WebhookBatch } from './webhook-state.ts';
+import { mostCharges, mostRefusals, mostTallies, unexplained, type WebhookBatch } from './webhook-state.ts';
 
 /** What this process has seen of webhooks since it was last put on record. */
 export type Counted = Omit<WebhookBatch, 'cause'> & {
@@ -10,7 +10,7 @@ export type WebhookCounter = {
   accepted(atMs: number): void;
   refused(refusal: { id: string; atMs: number; explain: () => string }): void;
   /** The same charge again is the same as once. */
-  approved(approval: { reference: string; atMs: number }): void;
+  processed(charge: { reference: string; atMs: number }): void;
   /** All of it, and counting starts anew; undefined when nothing was seen. */
   takeAll(): Counted | undefined;
   /** What was taken and is not on record: it is older than what was counted meanwhile. */
@@ -36,9 +36,9 @@ export function createWebhookCounter(nextId: () => string): WebhookCounter {
       seen.refusals.push({ id, atMs });
       seen.lastRefused = { explain, atMs };
     },
-    approved({ reference, atMs }) {
+    processed({ reference, atMs }) {
       const isKnown = seen.approvals.some((one) => one.reference === reference);
-      if (!isKnown && seen.approvals.length < mostApprovals) seen.approvals.push({ reference, atMs });
+      if (!isKnown && seen.approvals.length < mostCharges) seen.approvals.push({ reference, atMs });
     },
     takeAll() {
       if (tally.accepted + tally.refused > 0) {
@@ -65,7 +65,7 @@ function joined(older: Counted, newer: Counted): Counted {
   const kept = newer.acceptedAtMs === undefined ? older.refusals : [];
   return {
     refusals: [...kept, ...newer.refusals].slice(-mostRefusals),
-    approvals: [...older.approvals, ...newer.approvals].slice(0, mostApprovals),
+    approvals: [...older.approvals, ...newer.approvals].slice(0, mostCharges),
     tallies: [...older.tallies, ...newer.tallies].slice(-mostTallies),
     lastRefused: newer.lastRefused ?? older.lastRefused,
     ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),

@@ -5,7 +5,7 @@ const alarmNotice = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('webhooks_silent'),
     minutes: z.number(),
-    /** Charges approved since the last webhook; `mostApprovals` stands for that many or more. */
+    /** Charges processed since the last webhook; `mostCharges` stands for that many or more. */
     approvals: z.number(),
     sinceMs: z.number(),
   }),
@@ -30,19 +30,22 @@ const alarmNotice = z.discriminatedUnion('kind', [
 export type AlarmNotice = z.infer<typeof alarmNotice>;
 
 const refusal = z.object({ id: z.string(), atMs: z.number() });
-const approval = z.object({ reference: z.string(), atMs: z.number() });
+const charge = z.object({ reference: z.string(), atMs: z.number() });
 const cause = z.object({ words: z.string(), atMs: z.number() });
 /** All deliveries to one replica within about a minute from `atMs` on. */
 const tally = z.object({ id: z.string(), atMs: z.number(), accepted: z.number(), refused: z.number() });
 
-/** What one replica saw within about a minute. Taken in twice it counts once. */
+/**
+ * What one replica saw within about a minute. Taken in twice it counts once. `approvals`, here and below, are charges
+ * that the service surely processed, the declined ones too: older releases, which read this as well, knew no others.
+ */
 const batch = z.object({
   acceptedAtMs: z.number().optional(),
   /** Since the last accepted one. */
   refusals: z.array(refusal),
   /** Of the last refusal. */
   cause: cause.optional(),
-  approvals: z.array(approval),
+  approvals: z.array(charge),
   /** More than one when some could not be put on record in their time. An older release has none. */
   tallies: z.array(tally).default([]),
 });
@@ -53,7 +56,7 @@ export type WebhookBatch = z.infer<typeof batch>;
 const state = z.object({
   acceptedAtMs: z.number().optional(),
   /** Since the last accepted delivery, the first ones. */
-  approvals: z.array(approval),
+  approvals: z.array(charge),
   /** Of a silence that was told. */
   silentSinceMs: z.number().optional(),
   /** Since when this is judged once a minute; absent when that was never interrupted. */
@@ -67,7 +70,7 @@ const state = z.object({
   refused: z.object({ sinceMs: z.number(), lastMs: z.number() }).optional(),
   refusedToldAtMs: z.number().optional(),
   /** Charges whose event never came, and who are not told yet. */
-  missing: z.array(approval),
+  missing: z.array(charge),
   missingToldAtMs: z.number().optional(),
   /** Decided and not surely on record yet; the name is the same however often it is told. */
   toTell: z.array(z.object({ name: z.string(), notice: alarmNotice })),
@@ -85,7 +88,7 @@ export type AlarmRules = {
 };
 
 export const unexplained = 'It could not be found out.';
-export const mostApprovals = 100;
+export const mostCharges = 100;
 export const mostRefusals = 100;
 /** Of ten replicas, for ten minutes. */
 export const mostTallies = 100;
@@ -99,7 +102,7 @@ const refusedShare = 0.2;
 const calmMs = 3_600_000;
 /** No alarm of these comes more often. Anybody can send deliveries to be refused, and good ones may come in between. */
 const everyMs = 3_600_000;
-/** An approval so soon after a delivery may be what that delivery told. */
+/** A charge so soon after a delivery may be what that delivery told. */
 const graceMs = 120_000;
 
 export const nothingSeen: WebhookState = {
@@ -133,7 +136,7 @@ export function takeIn(before: WebhookState, seen: WebhookBatch): WebhookState {
     .slice(-mostRefusals);
   const approvals = distinct([...before.approvals, ...seen.approvals], ({ reference }) => reference)
     .filter(({ atMs }) => isAfter(atMs - graceMs))
-    .slice(0, mostApprovals);
+    .slice(0, mostCharges);
   return {
     ...kept,
     approvals,

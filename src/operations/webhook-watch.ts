@@ -28,16 +28,19 @@ export type WatchDeps = TellDeps & {
   log: Log;
 };
 
-/** A charge that ended approved, found by look-up; `hasEvent`: its signed payment_success came before that. */
-export type ApprovedCharge = { reference: string; hasEvent: boolean };
+/**
+ * A charge that the service surely processed; `hasEvent`: the signed event of this outcome came before it was known.
+ * Spec: Events.
+ */
+export type ProcessedCharge = { reference: string; outcome: 'approved' | 'declined'; hasEvent: boolean };
 
 export type WebhookWatch = {
   /** A delivery whose signature holds, whatever becomes of it. Costs no call of the store. */
   accepted: () => void;
   /** One whose signature does not. `explain` is called later, for one refusal a minute at most. Costs no call of the store. */
   refused: (explain: () => string) => void;
-  /** On record when it resolves; for the same charge again is the same as once. Throws StoreUnavailable. */
-  approved: (charge: ApprovedCharge) => Promise<void>;
+  /** An approved one is on record when it resolves; the same charge again is the same as once. Throws StoreUnavailable. */
+  processed: (charge: ProcessedCharge) => Promise<void>;
   /** Puts what was seen since the last time on record, in one call of the store; none when nothing was. Never throws. */
   flush: () => Promise<void>;
   /** Flushes every minute until stopped, and once more then. */
@@ -61,7 +64,7 @@ const awayMs = 5 * minuteMs;
 const dayMs = 86_400_000;
 
 /**
- * Watches over webhooks as a whole, for all replicas together: silence though charges are approved, refusals
+ * Watches over webhooks as a whole, for all replicas together: silence though charges run, refusals
  * that rise, events that never come. A replica counts in memory and puts its counts on record once a minute,
  * so a crash loses a minute of counting at most and receiving gets no slower; what is to be told of an approved
  * charge loses nothing. Judged once a minute by whichever replica the store gives the turn. An alarm comes up
@@ -112,13 +115,13 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
       if (rules.refusals === 0) return;
       counter.refused({ id: nextId(), atMs: now(), explain });
     },
-    async approved({ reference, hasEvent }) {
+    async processed({ reference, outcome, hasEvent }) {
       if (hasEvent) return;
       const atMs = now();
-      if (rules.missingMs > 0) {
+      if (outcome === 'approved' && rules.missingMs > 0) {
         await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
       }
-      if (rules.silenceMs > 0) counter.approved({ reference, atMs });
+      if (rules.silenceMs > 0) counter.processed({ reference, atMs });
     },
     flush,
     start() {
@@ -163,7 +166,7 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
 function logWords(notice: AlarmNotice): string {
   switch (notice.kind) {
     case 'webhooks_silent':
-      return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were approved`;
+      return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were processed`;
     case 'deliveries_refused':
       return notice.accepted === undefined
         ? `${notice.refusals} webhook deliveries were refused in a row`

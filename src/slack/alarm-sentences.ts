@@ -22,11 +22,11 @@ export function alarmSentences(alarm: AlarmView): AlarmSentences {
   switch (alarm.kind) {
     case 'webhooks_silent':
       return {
-        state: 'No webhook comes though charges are approved',
-        details: [`none for ${spoken(alarm.minutes)}`, `${counted(alarm.approvals, 'charge')} approved`],
+        state: 'No webhook comes though charges ran',
+        details: [`none for ${spoken(alarm.minutes)}`, `${counted(alarm.approvals, 'charge')} processed`],
         advice:
           'The payments service may have stopped sending, or what it sends does not reach this bot: check the address that is set there and the proxy in between. Charges are confirmed by look-up all the same, but charges that fail elsewhere are not alerted. Told once, until a webhook comes.',
-        rest: [words(' First charge approved: '), moment(alarm.sinceMs), words('.')],
+        rest: [words(' First charge processed: '), moment(alarm.sinceMs), words('.')],
       };
     case 'deliveries_refused':
       return {

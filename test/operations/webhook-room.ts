@@ -82,7 +82,11 @@ export async function openRoom(
 }
 
 export function approve(watch: WebhookWatch, reference: string, hasEvent = false): Promise<void> {
-  return watch.approved({ reference, hasEvent });
+  return watch.processed({ reference, outcome: 'approved', hasEvent });
+}
+
+export function decline(watch: WebhookWatch, reference: string, hasEvent = false): Promise<void> {
+  return watch.processed({ reference, outcome: 'declined', hasEvent });
 }
 
 export function accept(watch: WebhookWatch, times: number): void {

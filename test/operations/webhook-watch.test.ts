@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { successKey } from '../../src/operations/webhook-watch.ts';
 import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
-import { accept, approve, hour, minute, openRoom, refuse } from './webhook-room.ts';
+import { accept, approve, decline, hour, minute, openRoom, refuse } from './webhook-room.ts';
 
 describe('the alarm of silence', () => {
-  it('tells once, by whichever replica, that charges were approved and no webhook came', async () => {
+  it('tells once, by whichever replica, that charges were processed and no webhook came', async () => {
     const { clock, one, two, pass, told, lines } = await openRoom({ missingMs: 0 });
     const sinceMs = clock.nowMs;
     await approve(one, 'pay-1');
@@ -19,10 +19,20 @@ describe('the alarm of silence', () => {
     await approve(one, 'pay-3');
     await pass(5 * hour);
     expect(await told()).toEqual([notice]);
-    expect(lines).toEqual(['warn: No webhook came for 60 minutes though 2 charges were approved']);
+    expect(lines).toEqual(['warn: No webhook came for 60 minutes though 2 charges were processed']);
   });
 
-  it('says nothing while no charge was approved, or while webhooks come', async () => {
+  it('counts declined charges, which have an event too, and asks for none of a declined one', async () => {
+    const { clock, one, two, pass, told } = await openRoom();
+    const sinceMs = clock.nowMs;
+    await decline(one, 'pay-1');
+    await decline(two, 'pay-2');
+    await decline(two, 'pay-3', true);
+    await pass(3 * hour);
+    expect(await told()).toEqual([{ kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs }]);
+  });
+
+  it('says nothing while no charge was processed, or while webhooks come', async () => {
     const { one, two, pass, told } = await openRoom({ missingMs: 0 });
     await pass(3 * hour);
     for (let round = 0; round < 6; round += 1) {
