@@ -154,6 +154,16 @@ export function addMissing(before: WebhookState, charge: { reference: string; at
   return { ...before, missing: missing.slice(0, mostMissing) };
 }
 
+/** The charges that would be told of now: none while others were just told of, however many wait. */
+export function missingDue(state: WebhookState, nowMs: number): string[] {
+  return wasJustTold(state.missingToldAtMs, nowMs) ? [] : state.missing.map(({ reference }) => reference);
+}
+
+/** Their events came late, but they came. */
+export function dropMissing(before: WebhookState, references: ReadonlySet<string>): WebhookState {
+  return { ...before, missing: before.missing.filter(({ reference }) => !references.has(reference)) };
+}
+
 export function dropTold(before: WebhookState, names: ReadonlySet<string>): WebhookState {
   return { ...before, toTell: before.toTell.filter(({ name }) => !names.has(name)) };
 }

@@ -8,8 +8,10 @@ import { tellOperators, type TellDeps } from './tell-operators.ts';
 import { batchOf, createWebhookCounter } from './webhook-counter.ts';
 import {
   addMissing,
+  dropMissing,
   dropTold,
   judgeWebhooks,
+  missingDue,
   nothingSeen,
   readBatch,
   readState,
@@ -150,9 +152,10 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   const { rules, now } = deps;
   // The value says when it was judged last.
   const wasAway = entry.value !== '' && now() - Number(entry.value) > awayMs;
-  const judged = await change(deps, changeRecord, (state) =>
-    judgeWebhooks(wasAway ? watchAnew(state, now()) : state, rules, now()),
-  );
+  const judged = await change(deps, changeRecord, async (state) => {
+    const known = dropMissing(state, await comeLate(deps, state));
+    return judgeWebhooks(wasAway ? watchAnew(known, now()) : known, rules, now());
+  });
   for (const { name, notice } of judged.toTell) {
     deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
     // oxlint-disable-next-line no-await-in-loop -- few, and in their order
@@ -187,10 +190,21 @@ export function successKey(reference: string): string {
   return alertKey(`payment_success/order/${reference}`);
 }
 
+/** Of the charges that would be told of now, those whose event came while they waited for that. */
+async function comeLate(deps: WatchDeps, state: WebhookState): Promise<Set<string>> {
+  const due = missingDue(state, deps.now());
+  const come = await Promise.all(due.map((reference) => hasEvent(deps, reference)));
+  return new Set(due.filter((_, index) => come[index]));
+}
+
+async function hasEvent({ store }: WatchDeps, reference: string): Promise<boolean> {
+  return (await store.read(successKey(reference))) !== undefined;
+}
+
 async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
   const reference = entry.key.slice(eventPrefix.length);
   const { missingMs } = deps.rules;
-  const hasCome = missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
+  const hasCome = missingMs === 0 || (await hasEvent(deps, reference));
   const atMs = Number(entry.value);
   if (!hasCome && entry.attempts === 1 && deps.now() - atMs > missingMs + awayMs) {
     await deps.store.write(entry, entry.value, { delayMs: missingMs });
@@ -203,11 +217,11 @@ async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: 
 function change(
   deps: WatchDeps,
   changeRecord: ChangeRecord,
-  next: (state: WebhookState) => WebhookState,
+  next: (state: WebhookState) => WebhookState | Promise<WebhookState>,
 ): Promise<WebhookState> {
-  return changeRecord(stateKey, (text) => {
+  return changeRecord(stateKey, async (text) => {
     const before = text === undefined ? nothingSeen : readOr(deps, () => readState(text), nothingSeen);
-    const result = next(before);
+    const result = await next(before);
     const value = JSON.stringify(result);
     return value === text ? { kind: 'keep', result } : { kind: 'write', value, result };
   });

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { successKey } from '../../src/operations/webhook-watch.ts';
-import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
 import { accept, approve, decline, hour, minute, openRoom, refuse } from './webhook-room.ts';
 
 describe('the alarm of silence', () => {
@@ -226,63 +224,6 @@ describe('the alarm of refusals', () => {
     refuse(off.one, 50);
     await off.pass(15 * minute);
     expect(await off.told()).toEqual([]);
-  });
-});
-
-describe('the alarm of missing events', () => {
-  it('tells of an approved charge whose event did not come within half an hour', async () => {
-    const { one, pass, told, receiveSuccess } = await openRoom({ silenceMs: 0 });
-    await approve(one, 'pay-told');
-    await approve(one, 'pay-first', true);
-    await approve(one, 'pay-lost');
-    await pass(29 * minute);
-    await receiveSuccess('pay-told');
-    expect(await told()).toEqual([]);
-    await pass(3 * minute);
-    expect(await told()).toEqual([
-      { kind: 'events_missing', references: ['pay-lost'], more: 0, minutes: 30 },
-    ]);
-  });
-
-  it('tells once an hour at most, all of that hour together, ten by name', async () => {
-    const { one, two, pass, told } = await openRoom({ silenceMs: 0 });
-    for (let index = 0; index < 30; index += 1) {
-      await approve(index % 2 === 0 ? one : two, `pay-${index}`);
-      await pass(5 * minute);
-    }
-    await pass(3 * hour);
-    const notices = await told();
-    const all = notices.flatMap((notice) => (notice.kind === 'events_missing' ? [notice] : []));
-    expect(all.map(({ references, more }) => references.length + more)).toEqual([1, 12, 12, 5]);
-    expect(all[1]?.references).toHaveLength(10);
-    expect(all[0]?.references).toEqual(['pay-0']);
-  });
-
-  it('finds an event by the very key it is stored under', () => {
-    const body = '{"event_type":"payment_success","data":{"order":{"orderReference":"pay-1"}}}';
-    const found = parseEvent(Buffer.from(body), defaultEventPointers, { covers: 'body' });
-    if (found.kind !== 'event') throw new Error(found.kind);
-    expect(successKey('pay-1')).toBe(`outbox:alert:${found.event.key}`);
-  });
-
-  it('loses no charge in a crash of the process that charged it', async () => {
-    const { two, work, clock, told, one } = await openRoom({ silenceMs: 0 });
-    await approve(one, 'pay-1');
-    // The first replica never flushes again.
-    clock.nowMs += 31 * minute;
-    await two.flush();
-    await work();
-    clock.nowMs += 2 * minute;
-    await work();
-    expect(await told()).toMatchObject([{ references: ['pay-1'] }]);
-  });
-
-  it('counts a charge that is told twice once', async () => {
-    const { one, two, pass, told } = await openRoom({ silenceMs: 0 });
-    await approve(one, 'pay-1');
-    await approve(two, 'pay-1');
-    await pass(2 * hour);
-    expect(await told()).toMatchObject([{ references: ['pay-1'], more: 0 }]);
   });
 });
 
