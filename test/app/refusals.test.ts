@@ -11,6 +11,10 @@ const refused: PostOutcome = {
   about: 'channel',
 };
 
+function posted(channel: string): PostOutcome {
+  return { kind: 'posted', channel, ts: '1.1' };
+}
+
 function openRefusals() {
   const clock = { nowMs: 1_000_000 };
   return { clock, ...createRefusals(() => clock.nowMs) };
@@ -21,13 +25,13 @@ describe('the health of posts', () => {
     const { note, health } = openRefusals();
     expect(health()).toEqual({ state: 'ok' });
     note('C0ONE', refused);
-    note('C0TWO', { kind: 'posted', ts: '1.1' });
+    note('C0TWO', posted('C0TWO'));
     expect(health()).toEqual({
       state: 'degraded',
       detail: 'Slack refuses posts to C0ONE: not_in_channel',
       fix: 'Invite the bot.',
     });
-    note('C0ONE', { kind: 'posted', ts: '1.2' });
+    note('C0ONE', posted('C0ONE'));
     expect(health()).toEqual({ state: 'ok' });
   });
 
