@@ -70,7 +70,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const { approved } = alarms.watch;
+  const { processed } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
@@ -86,7 +86,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const charges = createCharges(outside, {
     ...known,
     ofReference,
-    approved,
+    processed,
     standingOf,
     approvals: approvals.gate,
     ids,

@@ -2,6 +2,7 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { newErrorId } from '../log.ts';
 import type { WriteOptions } from '../store/store.ts';
+import { createChangeRecord } from './change-record.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import { openDigest, type OutboxRecord } from './outbox.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
@@ -68,7 +69,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
   const refusedForMs = deps.now() - sinceMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
-    await tellRefused(deps, work, refusal, listed?.sinceMs ?? sinceMs);
+    await tellRefused(deps, work, refusal, listed?.sinceMs ?? (await incidentMs(deps, refusal, sinceMs)));
   }
   const changed = { ...missed, refused: { channel, sinceMs } };
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
@@ -127,7 +128,20 @@ async function giveUp(
   return true;
 }
 
-/** Once per channel. A notice in the channel that it is about would not arrive either. */
+/**
+ * When this trouble began. What is unclear lets others pass, so that each message is refused since a time of its own;
+ * those that are refused for the same word, without a long enough pause, are one trouble.
+ */
+function incidentMs(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<number> {
+  if (outcome.about === 'channel') return Promise.resolve(sinceMs);
+  const changeRecord = createChangeRecord(deps.store);
+  return changeRecord(`refused-since:${channel}:${outcome.slackError}`, (text) => {
+    const value = text ?? String(sinceMs);
+    return { kind: 'write', value, ttlMs: stillMs, result: Number(value) };
+  });
+}
+
+/** Once per trouble of a channel. A notice in the channel that it is about would not arrive either. */
 async function tellRefused(
   deps: RefusalDeps,
   work: Work,
@@ -135,13 +149,12 @@ async function tellRefused(
   sinceMs: number,
 ): Promise<void> {
   if (channel === deps.opsChannel) return;
-  const since = outcome.about === 'channel' ? String(sinceMs) : outcome.slackError;
   const { slackError, fix } = outcome;
   const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
   const gathered = await gatheredFor(deps, work, channel);
   const about = { channel, slackError, fix, giveUpHours, ...withoutUndefined({ gathered }) };
   const notice = { kind: 'refused', ...about } as const;
-  await tellOperators(deps, `refused:${channel}:${since}`, notice);
+  await tellOperators(deps, `refused:${channel}:${sinceMs}`, notice);
 }
 
 /** What the storm counts whose digest is refused, or whose channel is: that one message stands for all of it. */

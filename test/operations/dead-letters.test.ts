@@ -190,22 +190,25 @@ describe('a channel that Slack refuses', () => {
     expect(notices().map((key) => key.split(':')[3])).toEqual([channel, other]);
   });
 
-  it('is not told again while something of it is undelivered, and is told when it breaks anew', async () => {
-    let isMended = false;
-    const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor('channel')));
-    await put('a');
-    await pass(2 * dayMs, 60_000);
-    await put('b');
-    await pass(2 * dayMs, 60_000);
-    expect(notices()).toHaveLength(1);
-    isMended = true;
-    await letters.redrive();
-    await pass(60_000);
-    isMended = false;
-    await put('c');
-    await pass(hourMs, 60_000);
-    expect(notices()).toHaveLength(2);
-  });
+  it.each<RefusalAbout>(['channel', 'unclear'])(
+    'is not told again while something of it is undelivered, and is told when it breaks anew (%s)',
+    async (about) => {
+      let isMended = false;
+      const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor(about)));
+      for (const key of ['a', 'b', 'c']) await put(key);
+      await pass(2 * dayMs, 10_000);
+      await put('d');
+      await pass(2 * dayMs, 60_000);
+      expect(notices()).toHaveLength(1);
+      isMended = true;
+      await letters.redrive();
+      await pass(hourMs, 10_000);
+      isMended = false;
+      await put('e');
+      await pass(hourMs, 60_000);
+      expect(notices()).toHaveLength(2);
+    },
+  );
 
   it('is not told in itself, when it is the operators’ own', async () => {
     const { put, pass, notices, letters } = refusals();
