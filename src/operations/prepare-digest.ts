@@ -3,10 +3,10 @@ import { withLookUp, type Destination } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { itemOf } from '../domain/storm-summary.ts';
 import { logOnce } from './log-once.ts';
-import { alertKey, openDigest } from './outbox.ts';
+import { alertKey, historyKey, openDigest } from './outbox.ts';
 import { again, finish, hold, paceMs, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
 export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
@@ -15,16 +15,17 @@ export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: 
   const seen = await deps.storms.see(storm);
   if (!seen) return await settle(deps, work);
   const isFirst = !record.posted;
-  const message = deps.compose({
-    kind: 'digest',
-    storm: seen,
-    isDirect: to !== undefined,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'digest',
+      storm: seen,
+      isDirect: to !== undefined,
+      key: historyKey(entry.key, record),
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
   const namesPeople = isFirst && seen.taken !== undefined && to === undefined;
-  const whole = namesPeople ? followedByEdit(message) : message;
+  const whole = namesPeople ? followedByEdit(compose) : compose(isFirst);
   return await postOrEdit(deps, work, record.channel, whole);
 }
 
