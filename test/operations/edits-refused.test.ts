@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { postMessage } from '../../src/app/post-message.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
@@ -174,6 +175,53 @@ describe.each(words)('where Slack answers every edit with %s', (slackError) => {
       expect(built.posts[1]).not.toBe(built.posts[0]);
     },
   );
+});
+
+it('a card is posted once for each thing that it says wherever the process is killed, by whoever goes on', async () => {
+  let kills = 0;
+  for (let nth = 1; ; nth += 1 + Math.floor(nth / 6)) {
+    // oxlint-disable-next-line no-await-in-loop -- one house after the other
+    const one = await toldCard('edit_window_closed');
+    const two = cardsHouse(one.path, undefined, one);
+    refuseEdits(two, 'edit_window_closed');
+    // oxlint-disable-next-line no-await-in-loop
+    await one.cards.move(failed.key, { kind: 'acknowledge', by: ada });
+    let passed = 0;
+    one.watched.pass = () => {
+      passed += 1;
+      if (passed >= nth) throw new StoreUnavailable('killed');
+    };
+    // oxlint-disable-next-line no-await-in-loop
+    const survived = await one.drain(30_000).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        return false;
+      },
+    );
+    one.clock.nowMs += minuteMs;
+    // oxlint-disable-next-line no-await-in-loop
+    await two.drain(2 * minuteMs);
+    expect(cardsOf(two).filter((text) => text.startsWith('👀 Acknowledged'))).toHaveLength(1);
+    // oxlint-disable-next-line no-await-in-loop
+    await Promise.all([one.store.close(), two.store.close()]);
+    if (survived) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(15);
+}, 120_000);
+
+it('an edit that an archived channel refuses is made once the channel is back, and nothing is posted anew', async () => {
+  const one = cardsHouse();
+  one.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await one.receive(failed);
+  await one.drain();
+  const fix = 'Unarchive it.';
+  const archived = { kind: 'refused', slackError: 'is_inactive', fix, about: 'channel' } as const;
+  one.editAnswers.push(archived, archived);
+  await one.cards.move(failed.key, { kind: 'acknowledge', by: ada });
+  await one.drain(10 * minuteMs);
+  expect(cardsOf(one)).toEqual([expect.stringMatching(/^👀 Acknowledged/)]);
 });
 
 const place = { environment: 'live', account: 'main account' } as const;
