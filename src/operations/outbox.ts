@@ -97,6 +97,10 @@ const outboxRecord = z.object({
   progress: progress.optional(),
   /** Digest of the message as it was last posted or edited. */
   shown: z.string().optional(),
+  /** Digest of the post with the names that it leaves out and an edit adds; absent once Slack took an edit. */
+  whole: z.string().optional(),
+  /** Slack took no edit of it: how often it was posted anew for that since the last it took, and from when on it is once more. */
+  anew: z.object({ times: z.number().int(), dueMs: z.number().optional() }).optional(),
   /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */

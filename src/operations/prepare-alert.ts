@@ -93,15 +93,11 @@ async function tellSingly(
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
-    ...withoutUndefined({
-      route: routeOf(deps, record, rule),
-      card: shown?.card,
-    }),
+    ...withoutUndefined({ route: routeOf(deps, record, rule) }),
   };
+  if (shown) return await postCard(deps, work, { channel, alert, card: shown.card, posted });
   const message = deps.compose({ kind: 'alert', alert });
-  return shown
-    ? await postCard(deps, work, { channel, message, card: shown.card, posted })
-    : { kind: 'post', channel, message, keep: { logged: true } };
+  return { kind: 'post', channel, message, keep: { logged: true } };
 }
 
 async function byDigest(
@@ -120,13 +116,15 @@ async function byDigest(
 async function postCard(
   deps: PrepareDeps,
   work: Work,
-  made: { channel: string; message: Composed; card: AlertCardShown; posted: Evidence },
+  made: { channel: string; alert: Alert; card: AlertCardShown; posted: Evidence },
 ): Promise<Prepared> {
-  const { channel, message, card, posted } = made;
+  const { channel, alert, card, posted } = made;
   const { entry } = work;
+  const compose = (isFirst: boolean): Composed =>
+    deps.compose({ kind: 'alert', alert: { ...alert, card: { ...card, isFirst } } });
   const isIncomplete = card.isFirst && namesPeople(card.card);
-  const whole = isIncomplete ? followedByEdit(message) : message;
-  const prepared = await postOrEdit(deps, work, channel, whole);
+  const message = isIncomplete ? followedByEdit(compose) : compose(card.isFirst);
+  const prepared = await postOrEdit(deps, work, channel, message);
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
     sent: isIncomplete ? undefined : message.digest,

@@ -5,10 +5,10 @@ import { itemOf } from '../domain/storm-summary.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { digestPlace, type DigestPlace } from './digest-place.ts';
 import { logOnce } from './log-once.ts';
-import { alertKey, openDigest, type DigestBody, type OutboxRecord } from './outbox.ts';
+import { alertKey, historyKey, openDigest, type DigestBody, type OutboxRecord } from './outbox.ts';
 import { again, finish, hold, paceMs, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves, for where its alerts are told by then. */
 export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
@@ -21,16 +21,17 @@ export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: 
   const seen = await deps.storms.see(storm, channel);
   if (!seen) return await settle(deps, work);
   const stands = record.posted !== undefined && (to !== undefined || record.posted.channel === channel);
-  const message = deps.compose({
-    kind: 'digest',
-    storm: seen,
-    isDirect: to !== undefined,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst: !stands,
-  });
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'digest',
+      storm: seen,
+      isDirect: to !== undefined,
+      key: historyKey(entry.key, record),
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
   const namesPeople = !stands && seen.taken !== undefined && to === undefined;
-  const whole = namesPeople ? followedByEdit(message) : message;
+  const whole = namesPeople ? followedByEdit(compose) : compose(!stands);
   // What is known of the old one stays until the new one stands: the rules may go back before.
   if (record.posted && !stands) return { kind: 'post', channel, message: whole };
   return await postOrEdit(deps, work, channel, whole);

@@ -134,6 +134,8 @@ export function cardsHouse(
   const messages: Message[] = beside?.messages ?? [];
   const answers: PostOutcome[] = [];
   const editAnswers: PostOutcome[] = [];
+  /** `refused`: Slack’s word to every edit there is; `deletes`: something deletes each post at once. */
+  const workspace: { refused?: string; deletes?: boolean } = {};
 
   async function lookUp(event: PaymentEvent) {
     return await lookUpEvent((reference) => {
@@ -199,14 +201,15 @@ export function cardsHouse(
         }
         const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
         const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
-        messages.push({ ...place, shown, pinged: peopleIn(shown) });
+        messages.push({ ...place, shown, pinged: peopleIn(shown), isGone: workspace.deletes === true });
         watched.pass();
         return Promise.resolve({ kind: 'posted', channel: to, ts });
       },
       edit(channel, ts) {
         const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
         if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
-        if (found.closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: found.closed });
+        const closed = found.closed ?? workspace.refused;
+        if (closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: closed });
         const refusal = editAnswers.shift();
         if (refusal) return Promise.resolve(refusal);
         watched.pass();
@@ -284,6 +287,7 @@ export function cardsHouse(
     messages,
     answers,
     editAnswers,
+    workspace,
     cards,
     deliver,
     recovery,
