@@ -99,7 +99,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const readCard = async (id: string) => (await cards.read(id)).card;
   // The client that waits least: a sign must not keep a worker from what is to be told.
   const marks = createAlertMarks({ store, readCard, ...createReactions(clients.interactive), rememberMs });
-  const eventLog = createEventLog({ store, sealer, log });
+  const eventLog = createEventLog({ store, sealer, now, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.

@@ -28,7 +28,7 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const eventLog = createEventLog({ store, sealer, log: outside.log });
+      const eventLog = createEventLog({ store, sealer, now: outside.now, log: outside.log });
       const plan = readRoutes({ ...outside.config, policy: read.policy });
       return { exitCode: 0, words: told(plan, await rehearse(eventLog, plan, outside.now())) };
     },

@@ -237,6 +237,8 @@ function summaryOf({ random, text }: Outside): DailySummary {
     untilMs: at,
     failed: counted,
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
+    late: 1,
+    notYet: 2,
     toldHere: 3,
     reasons: [{ reason: text(), count: 2 }],
     cards: {
