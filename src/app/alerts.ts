@@ -31,6 +31,7 @@ import type { WorkOnceDeps } from '../operations/work-once.ts';
 import { createReactions } from '../slack/reactions.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
+import { stormTerms } from './storm-terms.ts';
 import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -141,8 +142,7 @@ type StormTools = Pick<
 function openStorms(config: Outside['config'], tools: StormTools): Storms {
   return createStorms({
     ...tools,
-    threshold: config.digestThreshold,
-    windowMs: config.digestWindowMinutes * 60_000,
+    ...stormTerms(config),
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
   });

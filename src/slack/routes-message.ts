@@ -6,7 +6,7 @@ import {
   type RoutePlace,
   type RoutePlan,
 } from '../domain/alert-route.ts';
-import { rehearsedLine, type Rehearsal } from '../domain/rehearsal.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
 import { formatMoney } from '../domain/money.ts';
 import { stormBlocks, type StormState } from './alert/storm-state.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
@@ -64,9 +64,7 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: Routes
     text,
     blocks: [
       block,
-      ...shown.map((rule) =>
-        richText([...ruleLine(rule, plan, nowMs), ...rehearsedWords(told, channel, rule.name)]),
-      ),
+      ...shown.map((rule) => richText([...ruleLine(rule, plan, nowMs), ...lately(told, channel, rule.name)])),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
       ...(storm ? stormBlocks(storm, rules) : []),
@@ -88,11 +86,11 @@ export function noAlertsMessage(): SlackMessage {
 }
 
 /** " In the last 7 days it would have posted 41, worst hour 9." */
-function rehearsedWords(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
+function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
   if (!rehearsal || rehearsal.events === 0) return [];
-  const { posts, worstHour } = rehearsedLine(rehearsal, channel, rule);
-  const worst = posts === 0 ? '' : `, worst hour ${worstHour}`;
-  return [words(` In the last 7 days this would have posted ${posts === 0 ? 'nothing' : posts}${worst}.`)];
+  const line = rehearsedLine(rehearsal, channel, rule);
+  const posted = line.posts + line.inDigests === 0 ? 'nothing' : rehearsedWords(line);
+  return [words(` In the last 7 days this would have posted ${posted}.`)];
 }
 
 /** What the numbers above stand on. */
@@ -115,7 +113,7 @@ function restLines(
 ): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
   const lines: Run[][] = [];
-  const rehearsed = rehearsedWords(rehearsal, channel);
+  const rehearsed = lately(rehearsal, channel);
   if (failures === channel)
     lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
   if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));

@@ -153,14 +153,16 @@ describe('/pay alerts in words', () => {
       events: 1_234,
       sinceMs: nowMs - 86_400_000,
       lines: [
-        { channel, rule: 'big-ones', posts: 41, worstHour: 9 },
-        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7 },
-        { channel, posts: 3, worstHour: 2 },
+        { channel, rule: 'big-ones', posts: 41, worstHour: 9, inDigests: 980 },
+        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7, inDigests: 0 },
+        { channel, posts: 3, worstHour: 2, inDigests: 0 },
       ],
       unsure: 2,
     };
     const lines = shown(plan([bigOnes, muted], { failures: channel }), channel, rehearsal).join('\n');
-    expect(lines).toMatch(/by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9\./);
+    expect(lines).toMatch(
+      /by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9; digests would have told 980 more\./,
+    );
     expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
     expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
     expect(lines).toContain(
