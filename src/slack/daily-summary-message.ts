@@ -9,7 +9,7 @@ import type { SlackMessage } from './message.ts';
 import { muteBlocks } from './mute-blocks.ts';
 
 const mostOpen = 5;
-const mostMuted = 15;
+const mostMuted = 5;
 const mostCurrencies = 8;
 
 /** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */

@@ -23,6 +23,7 @@ import {
   words,
   type Run,
 } from './blocks.ts';
+import { briefMutes } from './brief-mutes.ts';
 import { environmentWords, word } from './evidence.ts';
 import { utcTime } from './text.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
@@ -40,39 +41,48 @@ export type RoutesView = {
   storm?: StormState;
 };
 
-/** More lines than these nobody reads; they also fit one message whatever the rules say. */
-const mostRules = 15;
+/** More sentences than these nobody reads; they also fit one message whatever the rules say. */
+const mostRules = 12;
+/** Where more than those are muted, which leaves room for the names and ends of all. */
+const mostAmongMutes = 5;
 const mostHomeRules = 10;
 
 /**
- * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
- * `channels` sends it. The button is there when anything is.
+ * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
+ * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
  */
 export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const told = typeof rehearsal === 'string' ? undefined : rehearsal;
   const rest = restLines(plan, channel, told);
   if (rules.length + rest.length === 0) return noAlertsMessage();
-  const muted = rules.filter((rule) => isMuted(rule, nowMs)).length;
+  const muted = rules.filter((rule) => isMuted(rule, nowMs));
+  const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
   const { text, block } = headline('🔔 This channel gets alerts', [
     rules.length === 0 ? 'by channels alone' : `by ${counted(rules.length, 'rule')}`,
-    muted === 0 ? '' : `${muted} muted now`,
+    muted.length === 0 ? '' : `${muted.length} muted now`,
   ]);
-  const shown = rules.slice(0, mostRules);
-  const left = rules.length - shown.length;
+  const most = muted.length > mostRules ? mostAmongMutes : mostRules;
+  const shown = mutedFirst.slice(0, most);
+  const left = rules.length - Math.max(shown.length, muted.length);
   return {
     text,
     blocks: [
       block,
       ...shown.map((rule) => richText([...ruleLine(rule, plan, nowMs), ...lately(told, channel, rule.name)])),
+      ...briefMutes(muted.slice(most)).map((line) => richText(line)),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
       ...(storm ? stormBlocks(storm, rules) : []),
       context(plainText(rehearsalWords(rehearsal))),
-      context(plainText(plan.rules.length === 0 ? withoutRules : order)),
+      context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
   };
+}
+
+function orderWords(isMutedFirst: boolean): string {
+  return isMutedFirst ? `Muted rules stand first here. ${order}` : order;
 }
 
 const order =
@@ -200,13 +210,9 @@ function moneyWords({ currency, amount }: RouteMatch): string {
 export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
   if (muted.length === 0) return [];
-  const shown = muted.slice(0, mostHomeRules);
-  const left = muted.length - shown.length;
-  return [
-    header('Muted alerts'),
-    ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
-    ...(left === 0 ? [] : [context(plainText(`… and ${counted(left, 'more rule')}.`))]),
-  ];
+  const sentences = muted.slice(0, mostHomeRules).map((rule) => ruleLine(rule, plan, nowMs));
+  // One block for all: where the Home is full, it keeps the first blocks of each part.
+  return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
 }
 
 /** What the person who pressed the button is told. */

@@ -69,11 +69,18 @@ describe('a daily summary in words', () => {
 
   it('fits one message however much there is', () => {
     const open = Array.from({ length: 5_000 }, (_, index) => ({ id: `${index}`, receivedAtMs: 0 }));
-    const muted = summary.muted.flatMap((rule) => Array.from({ length: 100 }, () => rule));
+    const muted = summary.muted.flatMap((rule) =>
+      Array.from({ length: 100 }, (_, index) => ({
+        ...rule,
+        match: { reasonPart: 'x'.repeat(500), emailDomain: 'x'.repeat(500), account: 'x'.repeat(500) },
+        name: `${'n'.repeat(36)}-${index}`,
+      })),
+    );
     const reasons = Array.from({ length: 5 }, () => ({ reason: 'x'.repeat(5_000), count: 1 }));
     const full = { ...summary, cards: { ...summary.cards, open }, muted, reasons };
     const message = dailySummaryMessage({ summary: full, key: 'k', mayBeRepeat: false }, place);
     assertBlocks('message', message.blocks);
     expect(shownLines(message).join()).toContain('… and 4995 that came later.');
+    for (const { name } of muted) expect(shownLines(message).join()).toContain(name);
   });
 });

@@ -250,7 +250,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
       snoozed: 1,
       leftOut: 0,
     },
-    muted: [mutedRule(text())],
+    muted: Array.from({ length: 7 }, () => mutedRule(text())),
     nowMs: at,
   };
 }
