@@ -31,6 +31,7 @@ import type { WorkOnceDeps } from '../operations/work-once.ts';
 import { createReactions } from '../slack/reactions.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
+import { stormTerms } from './storm-terms.ts';
 import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -99,7 +100,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const readCard = async (id: string) => (await cards.read(id)).card;
   // The client that waits least: a sign must not keep a worker from what is to be told.
   const marks = createAlertMarks({ store, readCard, ...createReactions(clients.interactive), rememberMs });
-  const eventLog = createEventLog({ store, sealer, log });
+  const eventLog = createEventLog({ store, sealer, now, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
@@ -141,8 +142,7 @@ type StormTools = Pick<
 function openStorms(config: Outside['config'], tools: StormTools): Storms {
   return createStorms({
     ...tools,
-    threshold: config.digestThreshold,
-    windowMs: config.digestWindowMinutes * 60_000,
+    ...stormTerms(config),
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
   });

@@ -16,6 +16,7 @@ import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
 import { createReveals } from './reveals.ts';
 import { createSharing } from './sharing.ts';
+import { stormTerms } from './storm-terms.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
 import type { UndeliveredDeps } from '../commands/dead-letters.ts';
@@ -239,11 +240,10 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     currencies: config.chargeCurrencies,
     routes,
     story: parts.story,
-    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, stormTerms(config), now()),
     storms: {
       channel: (...asked: Parameters<typeof storms.channel>) => storms.channel(...asked),
-      threshold: config.digestThreshold,
-      windowMs: config.digestWindowMinutes * 60_000,
+      ...stormTerms(config),
     },
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,

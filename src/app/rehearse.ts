@@ -2,10 +2,11 @@ import { routesCheck } from '../config/alert-rules.ts';
 import type { Config } from '../config/config.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
-import { rehearsedLine, type Rehearsal } from '../domain/rehearsal.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
 import { createEventLog } from '../operations/event-log.ts';
 import { rehearse } from '../operations/rehearse.ts';
 import { readRoutes } from './alert-routes.ts';
+import { stormTerms } from './storm-terms.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from './outside.ts';
 import { withKept } from './with-kept.ts';
@@ -28,9 +29,12 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const eventLog = createEventLog({ store, sealer, log: outside.log });
+      const eventLog = createEventLog({ store, sealer, now: outside.now, log: outside.log });
       const plan = readRoutes({ ...outside.config, policy: read.policy });
-      return { exitCode: 0, words: told(plan, await rehearse(eventLog, plan, outside.now())) };
+      return {
+        exitCode: 0,
+        words: told(plan, await rehearse(eventLog, plan, stormTerms(outside.config), outside.now())),
+      };
     },
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
   );
@@ -57,8 +61,7 @@ function told(plan: RoutePlan, rehearsal: Rehearsal): string {
   }
   const since = new Date(sinceMs).toISOString().slice(0, 16).replace('T', ' ');
   const lines = placesOf(plan).map(({ name, channel, rule }) => {
-    const { posts, worstHour } = rehearsedLine(rehearsal, channel, rule);
-    return `  ${name} → ${channel}: ${posts}${posts > 0 ? `, worst hour ${worstHour}` : ''}`;
+    return `  ${name} → ${channel}: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}`;
   });
   return [
     `Of the ${events} events of the last 7 days (the first ${since} UTC) these rules would have posted, mutes left out:`,

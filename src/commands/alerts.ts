@@ -60,8 +60,9 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     ],
     modals: cards?.modals ?? [],
     home: async ({ userId }) => [
-      ...homeAlerts(await deps.alertsInHand.of(userId), deps.routes),
+      // Two blocks at most: however many alerts are in hand, no mute is cut off.
       ...homeMutes(deps.routes, deps.now()),
+      ...homeAlerts(await deps.alertsInHand.of(userId), deps.routes),
     ],
     run: (_, conversation) => tellRoutes(deps, conversation),
   });

@@ -9,12 +9,19 @@ export type Counted = { count: number; sums: readonly Money[]; withoutAmount: nu
 /** An alert that nobody has dealt with, or somebody has in hand. */
 export type OpenAlert = Pick<LoggedEvent, 'id' | 'orderReference' | 'receivedAtMs'> & { money?: Money };
 
-/** What one channel is told of a day. Times are UTC milliseconds; events are counted by when they were received. */
+/**
+ * What one channel is told of a day. Times are UTC milliseconds; events are counted by when they were received, and one
+ * that was not known by then in the summary after it.
+ */
 export type DailySummary = {
   fromMs: number;
   untilMs: number;
   failed: Counted;
   paid: Counted;
+  /** How many of them had come before the day, and were in no summary yet. */
+  late: number;
+  /** Came in that day and are not counted, because they were not known in time: the next summary does. */
+  notYet: number;
   /** How many of them the rules of the moment tell in this channel. */
   toldHere: number;
   /** Of the failures, most frequent first. */

@@ -14,6 +14,8 @@ export type LoggedEvent = Pick<
   /** The event's key, the same for every repeat of it. */
   id: string;
   receivedAtMs: number;
+  /** When it came to stand in the log, which is later for what waited; absent in what an earlier release wrote. */
+  loggedAtMs?: number;
   emailDomain?: string;
   /** It saved a card, or was to. */
   savesCard?: true;
@@ -45,7 +47,7 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
 
 /** The event again, as far as rules ask: of the customer's address the domain alone is true, of a saved card that there is one. */
 export function eventAsLogged({ id, emailDomain, savesCard, ...logged }: LoggedEvent): PaymentEvent {
-  const { receivedAtMs: _when, lookup: _found, ...event } = logged;
+  const { receivedAtMs: _when, loggedAtMs: _since, lookup: _found, ...event } = logged;
   return {
     ...event,
     key: id,

@@ -1,8 +1,21 @@
-import { destinationsOf, needsLookUp, type RoutePlan } from './alert-route.ts';
+import { countsAlone, destinationsOf, needsLookUp, type Destination, type RoutePlan } from './alert-route.ts';
 import { eventAsLogged, type LoggedEvent } from './logged-event.ts';
+import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from './storm.ts';
+import { lastStormyMs, withPace, type StormPace } from './storm-summary.ts';
 
 /** What a rule would have posted to one of its channels; without a rule, what `channels` of the settings would have. */
-export type RehearsedLine = { channel: string; rule?: string; posts: number; worstHour: number };
+export type RehearsedLine = {
+  channel: string;
+  rule?: string;
+  /** Messages: alerts on their own, and the digests that one of its alerts began. */
+  posts: number;
+  worstHour: number;
+  /** Alerts that a digest would have told instead of a message of their own. */
+  inDigests: number;
+};
+
+/** What makes a storm where no rule says otherwise; a threshold of 0: nothing. */
+export type StormTerms = { threshold: number; windowMs: number };
 
 /** What a plan would have told of the events of some hours. Mutes are left out: the question is what a rule asks for. */
 export type Rehearsal = {
@@ -15,29 +28,90 @@ export type Rehearsal = {
   unsure: number;
 };
 
-export const nothingRehearsed: Rehearsal = { events: 0, lines: [], unsure: 0 };
+/** One that goes on: where each channel would stand with its storms, one for each kind of event, for the hours after. */
+export type Rehearsing = Rehearsal & { channels: ReadonlyMap<string, Sky> };
 
-/** The rehearsal with the events of one more hour. */
-export function rehearseHour(plan: RoutePlan, before: Rehearsal, events: readonly LoggedEvent[]): Rehearsal {
+type Sky = { state: ChannelStorm; pace: StormPace };
+
+export const nothingRehearsed: Rehearsing = { events: 0, lines: [], unsure: 0, channels: new Map() };
+
+/**
+ * The rehearsal with the events of one more hour. Failures, and payments apart from them, are told on their own or by a
+ * digest as `arrive` says, as if each were told when it was received.
+ */
+export function rehearseHour(
+  plan: RoutePlan,
+  before: Rehearsing,
+  events: readonly LoggedEvent[],
+  terms: StormTerms,
+): Rehearsing {
   const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const lines = new Map<string, RehearsedLine>();
+  const channels = new Map(before.channels);
+  const inOrder = events.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
   let unsure = 0;
-  for (const logged of events) {
+  for (const logged of inOrder) {
     const event = eventAsLogged(logged);
     if (!isLookedUp(logged) && needsLookUp(unmuted, event)) unsure += 1;
-    for (const { channel, rule } of destinationsOf(unmuted, event, logged.receivedAtMs)) {
+    for (const destination of destinationsOf(unmuted, event, logged.receivedAtMs)) {
+      const { channel, rule } = destination;
+      const told = mayBeGathered(logged) ? tell(channels, destination, logged, terms) : 'singly';
       const key = keyOf(channel, rule?.name);
-      const posts = (lines.get(key)?.posts ?? 0) + 1;
-      lines.set(key, { channel, ...(rule && { rule: rule.name }), posts, worstHour: posts });
+      const line = lines.get(key) ?? rehearsedLine(nothingRehearsed, channel, rule?.name);
+      lines.set(key, counted(line, told));
     }
   }
-  const { sinceMs = events[0]?.receivedAtMs } = before;
+  const { sinceMs = inOrder[0]?.receivedAtMs } = before;
   return {
     events: before.events + events.length,
     ...(sinceMs === undefined ? {} : { sinceMs }),
     lines: addHour(before.lines, lines),
     unsure: before.unsure + unsure,
+    channels,
   };
+}
+
+type HowTold = 'singly' | 'by_digest' | 'by_new_digest';
+
+/** A payment that its look-up did not confirm is told on its own, as in a channel. */
+function mayBeGathered({ kind, lookup }: LoggedEvent): boolean {
+  return kind === 'payment_failed' || (lookup !== 'not_confirmed' && lookup !== 'not_found');
+}
+
+/** It arrives in its channel among its kind, where a storm may have ended meanwhile. */
+function tell(
+  channels: Map<string, Sky>,
+  { channel, rule }: Destination,
+  { id, kind, receivedAtMs: nowMs }: LoggedEvent,
+  { threshold: usual, windowMs }: StormTerms,
+): HowTold {
+  const stream = keyOf(channel, kind);
+  const { state, pace } = later(channels.get(stream), nowMs, windowMs);
+  const threshold = rule?.digestAfter ?? usual;
+  const arrival = { id, group: rule && countsAlone(rule) ? rule.name : '', threshold };
+  const verdict = arrive(state, arrival, { nowMs, windowMs, newStorm: String(nowMs) });
+  const isSwallowed = verdict.storm !== undefined;
+  channels.set(stream, {
+    state: verdict.next ?? state,
+    pace: isSwallowed ? withPace(verdict.begins ? still : pace, nowMs) : pace,
+  });
+  if (!isSwallowed) return 'singly';
+  return verdict.begins ? 'by_new_digest' : 'by_digest';
+}
+
+const still: StormPace = { lastAddedMs: 0, lately: [] };
+
+function later(sky: Sky = { state: calm, pace: still }, nowMs: number, windowMs: number): Sky {
+  const { storm } = sky.state;
+  if (!storm) return sky;
+  const endedMs = endsAtMs(storm, lastStormyMs(sky.pace), windowMs);
+  return endedMs > nowMs ? sky : { ...sky, state: afterStorm(sky.state, endedMs) };
+}
+
+function counted(line: RehearsedLine, told: HowTold): RehearsedLine {
+  const posts = line.posts + (told === 'by_digest' ? 0 : 1);
+  const inDigests = line.inDigests + (told === 'singly' ? 0 : 1);
+  return { ...line, posts, worstHour: posts, inDigests };
 }
 
 function isLookedUp({ lookup }: LoggedEvent): boolean {
@@ -53,15 +127,27 @@ function addHour(
     const earlier = known.get(key);
     const posts = (earlier?.posts ?? 0) + line.posts;
     const worstHour = Math.max(earlier?.worstHour ?? 0, line.worstHour);
-    known.set(key, { ...line, posts, worstHour });
+    const inDigests = (earlier?.inDigests ?? 0) + line.inDigests;
+    known.set(key, { ...line, posts, worstHour, inDigests });
   }
   return [...known.values()];
 }
 
 /** What it would have told there; a line of zeros when that is nothing. */
-export function rehearsedLine({ lines }: Rehearsal, channel: string, rule?: string): RehearsedLine {
+export function rehearsedLine(
+  { lines }: Pick<Rehearsal, 'lines'>,
+  channel: string,
+  rule?: string,
+): RehearsedLine {
   const found = lines.find((line) => line.channel === channel && line.rule === rule);
-  return found ?? { channel, ...(rule === undefined ? {} : { rule }), posts: 0, worstHour: 0 };
+  return found ?? { channel, ...(rule === undefined ? {} : { rule }), posts: 0, worstHour: 0, inDigests: 0 };
+}
+
+/** "41, worst hour 9; digests would have told 980 of them". */
+export function rehearsedWords({ posts, worstHour, inDigests }: RehearsedLine): string {
+  const worst = posts === 0 ? '' : `, worst hour ${worstHour}`;
+  const rest = inDigests === 0 ? '' : `; digests would have told ${inDigests} more`;
+  return `${posts}${worst}${rest}`;
 }
 
 function keyOf(channel: string, rule = ''): string {

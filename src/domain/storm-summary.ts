@@ -91,12 +91,21 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
     ...withMoney(summary, item),
     firstMs: Math.min(summary.firstMs, item.receivedAtMs),
     lastMs: Math.max(summary.lastMs, item.receivedAtMs),
-    lastAddedMs: Math.max(summary.lastAddedMs, item.addedAtMs),
-    lately: [...(summary.lately ?? []), item.addedAtMs].slice(-stormPace),
+    ...withPace(summary, item.addedAtMs),
     ...withoutUndefined({
       confirmed: withOneMore(summary.confirmed, item.isConfirmed),
       cardsSaved: withOneMore(summary.cardsSaved, item.savesCard),
     }),
+  };
+}
+
+/** How fast a storm’s alerts come of late: what says whether it goes on. */
+export type StormPace = Pick<StormSummary, 'lastAddedMs' | 'lately'>;
+
+export function withPace({ lastAddedMs, lately = [] }: StormPace, addedAtMs: number): StormPace {
+  return {
+    lastAddedMs: Math.max(lastAddedMs, addedAtMs),
+    lately: [...lately, addedAtMs].slice(-stormPace),
   };
 }
 
@@ -105,10 +114,10 @@ function withOneMore(count: number | undefined, isOne: true | undefined): number
 }
 
 /** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
-const stormPace = 3;
+export const stormPace = 3;
 
 /** When it was last a storm: a window later it is over, if no more come than can be told one by one. */
-export function lastStormyMs({ lastAddedMs, lately = [] }: StormSummary): number {
+export function lastStormyMs({ lastAddedMs, lately = [] }: StormPace): number {
   return lately.length < stormPace ? lastAddedMs : Math.min(...lately);
 }
 

@@ -31,8 +31,8 @@ export type DailySummariesDeps = {
 
 /**
  * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
- * the channel and the local date. It tells what came since the one before it. After days without a bot there is one,
- * and it tells of all of them, 7 at most.
+ * the channel and the local date. It tells what came since the one before it, and what that one could not know yet.
+ * After days without a bot there is one, and it tells of all of them, 7 at most.
  */
 export type DailySummaries = {
   /** Sees to it, now and every minute, that each channel's timer is in the store. */
@@ -50,8 +50,16 @@ const mostDaysMs = 7 * 86_400_000;
 /** Holds more than one time, whatever summer time does to a day. */
 const twoDaysMs = 2 * 86_400_000;
 
-/** Until when the channel was told. */
-const timerRecord = z.object({ toldUntilMs: z.number() });
+/**
+ * A summary is stored so long after its time, for what came just before it to be looked up and logged, and counts what
+ * was logged until `inTheLogMs` before: by then it stands there, and a summary that is made once more counts the same.
+ */
+const settleMs = 45_000;
+const inTheLogMs = 30_000;
+
+/** Until when the channel was told, by the events' times and by those of the log; see `DailySummaryBody`. */
+const timerRecord = z.object({ toldUntilMs: z.number(), knownUntilMs: z.number().optional() });
+type Told = z.infer<typeof timerRecord>;
 
 export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
   const { store, times, now, log } = deps;
@@ -95,12 +103,12 @@ async function work(deps: DailySummariesDeps, entry: Entry): Promise<void> {
     return;
   }
   const nowMs = now();
-  const { toldUntilMs } = timerRecord.parse(JSON.parse(entry.value));
-  const dueMs = lastTime(time, Math.max(toldUntilMs, nowMs - mostDaysMs), nowMs);
-  const told =
-    dueMs === undefined ? toldUntilMs : await tellDay(deps, time, { fromMs: toldUntilMs, untilMs: dueMs });
-  const delayMs = Math.min(Math.max(0, time.next(nowMs) - now()), longestSleepMs);
-  await store.write(entry, JSON.stringify({ toldUntilMs: told }), { delayMs });
+  const settledMs = nowMs - settleMs;
+  const before = timerRecord.parse(JSON.parse(entry.value));
+  const dueMs = lastTime(time, Math.max(before.toldUntilMs, nowMs - mostDaysMs), settledMs);
+  const told = dueMs === undefined ? before : await tellDay(deps, time, before, dueMs);
+  const delayMs = Math.min(Math.max(0, time.next(settledMs) + settleMs - now()), longestSleepMs);
+  await store.write(entry, JSON.stringify(told), { delayMs });
 }
 
 /** The last of its times after the one and not after the other. */
@@ -117,16 +125,21 @@ function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): numb
 async function tellDay(
   deps: DailySummariesDeps,
   { channel, dateOf }: SummaryTime,
-  { fromMs, untilMs }: DailySummaryBody,
-): Promise<number> {
+  { toldUntilMs, knownUntilMs: knownFromMs = toldUntilMs }: Told,
+  untilMs: number,
+): Promise<Told> {
   const { store, sealer } = deps;
   const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
-  const body: DailySummaryBody = { fromMs: Math.max(fromMs, untilMs - mostDaysMs), untilMs };
+  const fromMs = Math.max(toldUntilMs, untilMs - mostDaysMs);
+  const knownUntilMs = Math.max(knownFromMs, deps.now() - inTheLogMs);
+  const body: DailySummaryBody = { fromMs, untilMs, knownFromMs, knownUntilMs };
   // Behind the channel's alerts, so that they are in the log when it is made.
   if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
     deps.wake();
-    return untilMs;
+    return { toldUntilMs: untilMs, knownUntilMs };
   }
   const known = await store.read(key);
-  return known ? openDailySummary(sealer, key, readOutboxRecord(known.value)).untilMs : untilMs;
+  if (!known) return { toldUntilMs: untilMs, knownUntilMs };
+  const stored = openDailySummary(sealer, key, readOutboxRecord(known.value));
+  return { toldUntilMs: stored.untilMs, knownUntilMs: stored.knownUntilMs ?? stored.untilMs };
 }

@@ -36,8 +36,13 @@ const keptMs = 8 * 86_400_000;
  * event that is added again, after a crash and by another replica, meets itself in the same log. When more came in
  * between than the log looks back on, it stands there twice and is read once.
  */
-export function createEventLog(deps: { store: RecordStore; sealer: Sealer; log: Log }): EventLog {
-  const { store, sealer, log } = deps;
+export function createEventLog(deps: {
+  store: RecordStore;
+  sealer: Sealer;
+  now: () => number;
+  log: Log;
+}): EventLog {
+  const { store, sealer, now, log } = deps;
   const hours = createPagedLog<LoggedEvent, undefined>({
     store,
     sealer,
@@ -52,7 +57,7 @@ export function createEventLog(deps: { store: RecordStore; sealer: Sealer; log: 
     async add(event, receivedAtMs, lookup) {
       const name = nameOf(receivedAtMs);
       try {
-        await hours.add(name, loggedEvent(event, receivedAtMs, lookup));
+        await hours.add(name, { ...loggedEvent(event, receivedAtMs, lookup), loggedAtMs: now() });
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         log('error', 'an event is missing in the log of its hour', { key: name, fix: sealFix }, error);

@@ -204,8 +204,17 @@ export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord)
   return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
 }
 
-/** The time that a summary tells of, UTC ms: from the one until just before the other. */
-export type DailySummaryBody = { fromMs: number; untilMs: number };
+/**
+ * What a summary tells of, UTC ms: what was received before `untilMs` and stood in the log before `knownUntilMs`, less
+ * what the one before it told, which has the same two ends in `fromMs` and `knownFromMs`. So each event is told in one
+ * of them, whenever it came into the log. What an earlier release wrote has no ends of the log: they were the others.
+ */
+export type DailySummaryBody = {
+  fromMs: number;
+  untilMs: number;
+  knownFromMs?: number;
+  knownUntilMs?: number;
+};
 
 export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
   return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;

@@ -13,6 +13,7 @@ import {
 import type { LoggedEvent } from '../domain/logged-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from './event-log.ts';
+import type { DailySummaryBody } from './outbox.ts';
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
@@ -30,18 +31,22 @@ const mostReasons = 5;
 export async function summariseDay(
   deps: SummariseDeps,
   channel: string,
-  { fromMs, untilMs }: Pick<DailySummary, 'fromMs' | 'untilMs'>,
+  span: DailySummaryBody,
 ): Promise<DailySummary> {
+  const { fromMs, untilMs } = span;
   const { plan, eventLog } = deps;
   const nowMs = deps.now();
   const day: LoggedEvent[] = [];
   const failuresHere: LoggedEvent[] = [];
   let toldHere = 0;
+  let notYet = 0;
   for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
     for (const event of events) {
-      const isOfDay = event.receivedAtMs >= fromMs && event.receivedAtMs < untilMs;
+      const when = whenTold(span, event);
+      const isOfDay = when === 'now';
       const isHere = isToldIn(plan, channel, event);
       if (isOfDay) day.push(event);
+      if (when === 'later') notYet += 1;
       if (isOfDay && isHere) toldHere += 1;
       if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
     }
@@ -51,12 +56,26 @@ export async function summariseDay(
     untilMs,
     failed: counted(day, 'payment_failed'),
     paid: counted(day, 'payment_success'),
+    late: day.filter(({ receivedAtMs }) => receivedAtMs < fromMs).length,
+    notYet,
     toldHere,
     reasons: topReasons(day, mostReasons),
     cards: await cardsOf(deps, failuresHere),
     muted: mutedNow(plan, nowMs),
     nowMs,
   };
+}
+
+/** Which summary counts it: this one, one before it, or, of what came before its end, one after it. */
+function whenTold(
+  { fromMs, untilMs, knownFromMs = fromMs, knownUntilMs = untilMs }: DailySummaryBody,
+  { receivedAtMs, loggedAtMs }: LoggedEvent,
+): 'before' | 'now' | 'later' | undefined {
+  if (receivedAtMs >= untilMs) return undefined;
+  // What an earlier release logged was told by when it was received.
+  const knownMs = loggedAtMs ?? receivedAtMs;
+  if (receivedAtMs < fromMs && knownMs < knownFromMs) return 'before';
+  return knownMs < knownUntilMs ? 'now' : 'later';
 }
 
 function counted(events: readonly LoggedEvent[], kind: LoggedEvent['kind']): DailySummary['failed'] {

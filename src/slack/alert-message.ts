@@ -22,8 +22,8 @@ export const alertEventType = 'payops_alert';
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
  * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
- * first, and one that has ended loses its details and buttons: they are in the thread. One whose details were
- * taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
+ * first, and one that has ended loses its details and buttons: what was done is in the thread, and what the bank said is
+ * asked for again. One whose details were taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;

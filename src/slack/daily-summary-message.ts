@@ -9,7 +9,7 @@ import type { SlackMessage } from './message.ts';
 import { muteBlocks } from './mute-blocks.ts';
 
 const mostOpen = 5;
-const mostMuted = 15;
+const mostMuted = 5;
 const mostCurrencies = 8;
 
 /** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
@@ -35,6 +35,7 @@ export function dailySummaryMessage(
         line('Failed', failed),
         line('Succeeded', paid),
         [bold('Told in this channel: '), words(String(summary.toldHere))],
+        ...lateLines(summary),
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
@@ -59,6 +60,16 @@ function line(label: string, { count, sums, withoutAmount }: Counted): Run[] {
     withoutAmount === 0 || count === 0 ? '' : `${withoutAmount} of them without an amount`,
   ];
   return [bold(`${label}: `), words(parts.filter((part) => part !== '').join(' · '))];
+}
+
+/** What makes these numbers others than the day’s own. */
+function lateLines({ late, notYet }: DailySummary): Run[][] {
+  const before = `${late} of them came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
+  const after =
+    notYet === 1
+      ? '1 more was known too late for this summary: the next one counts it.'
+      : `${notYet} more were known too late for this summary: the next one counts them.`;
+  return [...(late > 0 ? [[words(before)]] : []), ...(notYet > 0 ? [[words(after)]] : [])];
 }
 
 function reasonBlocks({ reasons }: DailySummary): RichTextBlock[] {

@@ -60,7 +60,7 @@ function sentences(notice: NoticeView['notice']): AlarmSentences {
         state: 'A signed event of unknown kind arrived',
         details: [notice.eventKind],
         advice:
-          'It was kept and answered 2xx; events of this kind are not told again. If it should be an alert, check where the kind stands in the payload (WEBHOOK_EVENT_POINTERS).',
+          'It was answered 2xx, and is kept for as long as WEBHOOK_REMEMBER_DAYS says; until then events of this kind are not told again. If it should be an alert, check where the kind stands in the payload (WEBHOOK_EVENT_POINTERS).',
       };
     case 'stuck':
       return {

@@ -6,7 +6,7 @@ import {
   type RoutePlace,
   type RoutePlan,
 } from '../domain/alert-route.ts';
-import { rehearsedLine, type Rehearsal } from '../domain/rehearsal.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
 import { formatMoney } from '../domain/money.ts';
 import { stormBlocks, type StormState } from './alert/storm-state.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
@@ -23,6 +23,7 @@ import {
   words,
   type Run,
 } from './blocks.ts';
+import { briefMutes } from './brief-mutes.ts';
 import { environmentWords, word } from './evidence.ts';
 import { utcTime } from './text.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
@@ -40,41 +41,48 @@ export type RoutesView = {
   storm?: StormState;
 };
 
-/** More lines than these nobody reads; they also fit one message whatever the rules say. */
-const mostRules = 15;
+/** More sentences than these nobody reads; they also fit one message whatever the rules say. */
+const mostRules = 12;
+/** Where more than those are muted, which leaves room for the names and ends of all. */
+const mostAmongMutes = 5;
 const mostHomeRules = 10;
 
 /**
- * What one channel gets and why: a plain sentence for each rule that tells it, mutes with their end, then what
- * `channels` sends it. The button is there when anything is.
+ * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
+ * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
  */
 export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const told = typeof rehearsal === 'string' ? undefined : rehearsal;
   const rest = restLines(plan, channel, told);
   if (rules.length + rest.length === 0) return noAlertsMessage();
-  const muted = rules.filter((rule) => isMuted(rule, nowMs)).length;
+  const muted = rules.filter((rule) => isMuted(rule, nowMs));
+  const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
   const { text, block } = headline('🔔 This channel gets alerts', [
     rules.length === 0 ? 'by channels alone' : `by ${counted(rules.length, 'rule')}`,
-    muted === 0 ? '' : `${muted} muted now`,
+    muted.length === 0 ? '' : `${muted.length} muted now`,
   ]);
-  const shown = rules.slice(0, mostRules);
-  const left = rules.length - shown.length;
+  const most = muted.length > mostRules ? mostAmongMutes : mostRules;
+  const shown = mutedFirst.slice(0, most);
+  const left = rules.length - Math.max(shown.length, muted.length);
   return {
     text,
     blocks: [
       block,
-      ...shown.map((rule) =>
-        richText([...ruleLine(rule, plan, nowMs), ...rehearsedWords(told, channel, rule.name)]),
-      ),
+      ...shown.map((rule) => richText([...ruleLine(rule, plan, nowMs), ...lately(told, channel, rule.name)])),
+      ...briefMutes(muted.slice(most)).map((line) => richText(line)),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
       ...(storm ? stormBlocks(storm, rules) : []),
       context(plainText(rehearsalWords(rehearsal))),
-      context(plainText(plan.rules.length === 0 ? withoutRules : order)),
+      context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
   };
+}
+
+function orderWords(isMutedFirst: boolean): string {
+  return isMutedFirst ? `Muted rules stand first here. ${order}` : order;
 }
 
 const order =
@@ -88,11 +96,11 @@ export function noAlertsMessage(): SlackMessage {
 }
 
 /** " In the last 7 days it would have posted 41, worst hour 9." */
-function rehearsedWords(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
+function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
   if (!rehearsal || rehearsal.events === 0) return [];
-  const { posts, worstHour } = rehearsedLine(rehearsal, channel, rule);
-  const worst = posts === 0 ? '' : `, worst hour ${worstHour}`;
-  return [words(` In the last 7 days this would have posted ${posts === 0 ? 'nothing' : posts}${worst}.`)];
+  const line = rehearsedLine(rehearsal, channel, rule);
+  const posted = line.posts + line.inDigests === 0 ? 'nothing' : rehearsedWords(line);
+  return [words(` In the last 7 days this would have posted ${posted}.`)];
 }
 
 /** What the numbers above stand on. */
@@ -115,7 +123,7 @@ function restLines(
 ): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
   const lines: Run[][] = [];
-  const rehearsed = rehearsedWords(rehearsal, channel);
+  const rehearsed = lately(rehearsal, channel);
   if (failures === channel)
     lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
   if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
@@ -202,13 +210,9 @@ function moneyWords({ currency, amount }: RouteMatch): string {
 export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
   if (muted.length === 0) return [];
-  const shown = muted.slice(0, mostHomeRules);
-  const left = muted.length - shown.length;
-  return [
-    header('Muted alerts'),
-    ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
-    ...(left === 0 ? [] : [context(plainText(`… and ${counted(left, 'more rule')}.`))]),
-  ];
+  const sentences = muted.slice(0, mostHomeRules).map((rule) => ruleLine(rule, plan, nowMs));
+  // One block for all: where the Home is full, it keeps the first blocks of each part.
+  return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
 }
 
 /** What the person who pressed the button is told. */

@@ -41,7 +41,7 @@ async function openOutside(): Promise<Outside> {
 /** Three an hour for two hours, one more in the second, and one that is too old. */
 async function fillLog(outside: Outside): Promise<void> {
   const kept = openKept(outside);
-  const log = createEventLog({ ...kept, log: outside.log });
+  const log = createEventLog({ ...kept, now: outside.now, log: outside.log });
   const times = [1, 1, 1, 2, 2, 2, 2, 24 * 7 + 1].map((hours) => nowMs - hours * 3_600_000);
   await Promise.all(times.map((atMs, index) => log.add({ ...event, key: `k${index}` }, atMs)));
   await kept.close();

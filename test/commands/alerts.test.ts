@@ -83,7 +83,7 @@ describe('/pay alerts', () => {
     const rehearsal: Rehearsal = {
       events: 900,
       sinceMs: nowMs - 6 * 86_400_000,
-      lines: [{ channel: here, rule: 'no-funds', posts: 41, worstHour: 9 }],
+      lines: [{ channel: here, rule: 'no-funds', posts: 41, worstHour: 9, inDigests: 0 }],
       unsure: 0,
     };
     const bot = await stage({ rehearse: () => Promise.resolve(rehearsal) }).start();

@@ -1,87 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { summaryTime } from '../../src/app/daily-summaries.ts';
 import type { AlertCard } from '../../src/domain/alert-card.ts';
-import type { RoutePlan } from '../../src/domain/alert-route.ts';
-import type { DailySummary } from '../../src/domain/daily-summary.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import {
-  createDailySummaries,
-  dailySummaryPrefix,
-  type DailySummariesDeps,
-} from '../../src/operations/daily-summaries.ts';
-import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
-import { createEventLog } from '../../src/operations/event-log.ts';
+import { createDailySummaries, dailySummaryPrefix } from '../../src/operations/daily-summaries.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { summariseDay } from '../../src/operations/summarise-day.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
-import { channel, event, house, killed, sealer } from './house.ts';
+import { channel, event, killed, sealer } from './house.ts';
 import { onBothStores } from './two-stores.ts';
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const at8 = (tz: string) => summaryTime({ channel, at: 8 * 60, tz });
-const plan: RoutePlan = {
-  rules: [],
-  environment: 'live',
-  account: 'main account',
-  failures: channel,
-  successes: undefined,
-};
-
-/** The bot's worker as far as summaries go, on a clock that the test moves by minutes. */
-function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record<string, AlertCard> = {}) {
-  const opened = house();
-  const { clock, store, deliver, posts, eventLog } = opened;
-  clock.nowMs = startMs;
-  const deps: DailySummariesDeps = {
-    store,
-    sealer,
-    times: [time],
-    now: () => clock.nowMs,
-    wake: () => undefined,
-    log: () => undefined,
-  };
-  deliver.summarise = (to, span) =>
-    summariseDay(
-      {
-        eventLog,
-        plan,
-        readCard: (id) => Promise.resolve({ card: cards[id] ?? { kind: 'open' } }),
-        now: () => clock.nowMs,
-      },
-      to,
-      span,
-    );
-  async function begin(): Promise<void> {
-    const summaries = createDailySummaries(deps);
-    summaries.start();
-    await Promise.resolve();
-    await Promise.resolve();
-    summaries.stop();
-  }
-  async function drain(using: Partial<typeof store> = {}): Promise<void> {
-    const on = { ...store, ...using };
-    const summaries = createDailySummaries({ ...deps, store: on });
-    const kinds = [
-      { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
-      { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
-    ];
-    while (await workOnce({ store: on, leaseMs: 45_000, kinds, log: () => undefined }));
-  }
-  async function run(forMs: number): Promise<void> {
-    for (const endMs = clock.nowMs + forMs; clock.nowMs < endMs; clock.nowMs += minuteMs) {
-      // oxlint-disable-next-line no-await-in-loop
-      await drain();
-    }
-  }
-  const told = () =>
-    posts.flatMap(({ post }): DailySummary[] => (post.kind === 'daily_summary' ? [post.summary] : []));
-  const spans = () =>
-    told().map(({ fromMs, untilMs }) => [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()]);
-  return { ...opened, deps, begin, drain, run, told, spans };
-}
+import { at8, dayMs, hourMs, stage } from './summary-stage.ts';
 
 describe('a daily summary', () => {
   it('comes once a day at its local time, and tells of the time since the one before', async () => {
@@ -258,43 +186,5 @@ onBothStores('daily summaries of two replicas', (open) => {
       'outbox:daily_summary:C0OTHER001/2026-11-21',
     ]);
     await close();
-  });
-});
-
-describe('the day of a summary', () => {
-  it('ends just before its time', async () => {
-    const { store } = house();
-    const log = createEventLog({ store, sealer, log: () => undefined });
-    await log.add(event, 1_000);
-    const summary = await summariseDay(
-      { eventLog: log, plan, readCard: () => Promise.resolve({ card: { kind: 'open' } }), now: () => 5_000 },
-      channel,
-      { fromMs: 0, untilMs: 1_000 },
-    );
-    // Received at the very end of the day: the next one's.
-    expect(summary).toMatchObject({ failed: { count: 0 }, cards: { open: [{ id: event.key }] } });
-  });
-
-  it('asks for the cards of a storm of ten thousand, and says how many it left out beyond what it can ask for', async () => {
-    const count = 20_010;
-    const events = Array.from({ length: count }, (_, index) => ({
-      kind: 'payment_failed' as const,
-      id: `payment_failed/order/${index}`,
-      receivedAtMs: 1_000,
-    }));
-    async function* between() {
-      await Promise.resolve();
-      yield { hourMs: 0, events };
-    }
-    const card = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 } as const;
-    const readCard = () => Promise.resolve({ card });
-    const summary = await summariseDay({ eventLog: { between }, plan, readCard, now: () => 5_000 }, channel, {
-      fromMs: 0,
-      untilMs: 2_000,
-    });
-    expect(summary).toMatchObject({
-      failed: { count },
-      cards: { open: [], acknowledged: 20_000, snoozed: 0, leftOut: 10 },
-    });
   });
 });

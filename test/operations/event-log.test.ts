@@ -102,6 +102,7 @@ describe('the log of events', () => {
       {
         id: event.key,
         kind: 'payment_failed',
+        loggedAtMs: 1_000_000,
         receivedAtMs: clock.nowMs - 60_000,
         orderReference: 'SUB-1',
         amountMinor: 500,
@@ -154,7 +155,7 @@ describe('the log of events', () => {
           create: (...given) => (survives() ? store.create(...given) : killed()),
           write: (...given) => (survives() ? store.write(...given) : killed()),
         };
-        const log = createEventLog({ store: dying, sealer, log: () => undefined });
+        const log = createEventLog({ store: dying, sealer, now: () => 0, log: () => undefined });
         // oxlint-disable-next-line no-await-in-loop
         await deliverNext({ ...deliver, store: dying, logEvent: (...given) => log.add(...given) }).catch(
           () => 0,
@@ -193,6 +194,7 @@ describe('the log of events', () => {
     const log = createEventLog({
       store,
       sealer: broken,
+      now: () => 0,
       log: (level, text) => words.push(`${level} ${text}`),
     });
     deliver.logEvent = (...given) => log.add(...given);
@@ -206,7 +208,9 @@ describe('the log of events', () => {
 onBothStores('the log of events', (open) => {
   it('has an event once though another replica adds it again after more than the log looks back on', async () => {
     const { one, two, close } = await open();
-    const logs = [one, two].map((store) => createEventLog({ store, sealer, log: () => undefined }));
+    const logs = [one, two].map((store) =>
+      createEventLog({ store, sealer, now: () => 0, log: () => undefined }),
+    );
     const [first, second] = logs as [EventLog, EventLog];
     const others = Array.from({ length: 3 * itemsPerPage }, (_, index) => ({ ...event, key: `k${index}` }));
     await first.add(event, 1_000);
@@ -220,7 +224,7 @@ onBothStores('the log of events', (open) => {
 
   it('is forgotten by itself, and sealed', async () => {
     const { one, contents, close } = await open();
-    await createEventLog({ store: one, sealer, log: () => undefined }).add(event, 1_000);
+    await createEventLog({ store: one, sealer, now: () => 0, log: () => undefined }).add(event, 1_000);
     expect(await contents.keys('event-log:')).toEqual(['event-log:1970-01-01T00']);
     expect(await contents.workLeft()).toBe(0);
     expect(await contents.dump()).not.toContain('Insufficient funds');

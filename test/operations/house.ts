@@ -73,7 +73,7 @@ type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAns
 export function house(answers: Answers = {}) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
-  const eventLog = createEventLog({ store, sealer, log: () => undefined });
+  const eventLog = createEventLog({ store, sealer, now: () => clock.nowMs, log: () => undefined });
   const posts: { channel: string; post: Post }[] = [];
   const receive: ReceiveDeps = {
     store,

@@ -195,4 +195,21 @@ describe('keepUnknownEvent', () => {
       { channel: ops, post: { notice: { kind: 'unknown_event', eventKind: 'refund' } } },
     ]);
   });
+
+  it('tells a kind again once it is forgotten, as its notice says', async () => {
+    const { receive, clock, drain, posts } = house();
+    const delivery = { eventKind: 'refund', body: Buffer.from('{}') };
+    for (const [key, waitMs, told] of [
+      ['a', 0, 1],
+      ['b', receive.rememberMs / 2, 1],
+      ['c', receive.rememberMs, 2],
+    ] as const) {
+      clock.nowMs += waitMs;
+      // oxlint-disable-next-line no-await-in-loop
+      await keepUnknownEvent(receive, { ...delivery, key });
+      // oxlint-disable-next-line no-await-in-loop
+      await drain(60_000);
+      expect(posts).toHaveLength(told);
+    }
+  });
 });

@@ -11,6 +11,8 @@ const summary: DailySummary = {
   untilMs: nowMs,
   failed: { count: 2, sums: [{ minor: 500_000, currency: 'NGN' }], withoutAmount: 1 },
   paid: { count: 1, sums: [], withoutAmount: 1 },
+  late: 0,
+  notYet: 0,
   toldHere: 2,
   reasons: [{ reason: '<!channel> *funds* <@U0ADA00001>', count: 2 }],
   cards: {
@@ -32,6 +34,11 @@ const summary: DailySummary = {
   nowMs,
 };
 
+function linesWith(more: Partial<DailySummary>): string {
+  const told = { summary: { ...summary, ...more }, key: 'k', mayBeRepeat: false };
+  return shownLines(dailySummaryMessage(told, place)).join('\n');
+}
+
 describe('a daily summary in words', () => {
   it('says what came, how the alerts stand and which rules are silent until when, and calls nobody', () => {
     const message = dailySummaryMessage({ summary, key: 'k', mayBeRepeat: true }, place);
@@ -50,13 +57,30 @@ describe('a daily summary in words', () => {
     expect(message.text).not.toContain('<!');
   });
 
+  it('says what came before this day, and what the next summary counts, and else nothing of it', () => {
+    expect(linesWith({ late: 3, notYet: 1 })).toContain(
+      '3 of them came before this day and were not known yet.\n1 more was known too late for this summary: the next one counts it.',
+    );
+    expect(linesWith({ late: 1, notYet: 2 })).toContain(
+      '1 of them came before this day and was not known yet.\n2 more were known too late for this summary: the next one counts them.',
+    );
+    expect(linesWith({})).not.toContain('known');
+  });
+
   it('fits one message however much there is', () => {
     const open = Array.from({ length: 5_000 }, (_, index) => ({ id: `${index}`, receivedAtMs: 0 }));
-    const muted = summary.muted.flatMap((rule) => Array.from({ length: 100 }, () => rule));
+    const muted = summary.muted.flatMap((rule) =>
+      Array.from({ length: 100 }, (_, index) => ({
+        ...rule,
+        match: { reasonPart: 'x'.repeat(500), emailDomain: 'x'.repeat(500), account: 'x'.repeat(500) },
+        name: `${'n'.repeat(36)}-${index}`,
+      })),
+    );
     const reasons = Array.from({ length: 5 }, () => ({ reason: 'x'.repeat(5_000), count: 1 }));
     const full = { ...summary, cards: { ...summary.cards, open }, muted, reasons };
     const message = dailySummaryMessage({ summary: full, key: 'k', mayBeRepeat: false }, place);
     assertBlocks('message', message.blocks);
     expect(shownLines(message).join()).toContain('… and 4995 that came later.');
+    for (const { name } of muted) expect(shownLines(message).join()).toContain(name);
   });
 });

@@ -65,6 +65,18 @@ describe('the list of what is undelivered', () => {
   });
 });
 
+describe('the notice of an unknown event', () => {
+  it('says for how long it is kept, and its kind not told again', () => {
+    const notice = { kind: 'unknown_event', eventKind: 'refund' } as const;
+    const { text, blocks } = noticeMessage({ notice, key: 'k', mayBeRepeat: false });
+    expect(text).toBe('⚠️ A signed event of unknown kind arrived · refund');
+    expect(JSON.stringify(blocks)).toMatch(
+      /kept for as long as WEBHOOK_REMEMBER_DAYS says; until then events of this kind are not told again\./,
+    );
+    expect(findBlockProblems('message', blocks)).toEqual([]);
+  });
+});
+
 describe('the notice of a refused channel', () => {
   it('names the channel, Slack’s word, the fix, and where the messages are', () => {
     const notice = { kind: 'refused', ...undelivered(), giveUpHours: 24 } as const;

@@ -133,6 +133,28 @@ describe('/pay alerts in words', () => {
     expect(lines.at(-1)).toBe('[Send a test alert]');
   });
 
+  it('names every mute with its end, however late its rule stands', () => {
+    const rules = Array.from({ length: 40 }, (_, index) => ({ ...bigOnes, name: `speaks-${index}` }));
+    const ends = Array.from({ length: 14 }, (_, index) => Date.UTC(2026, 11, 1 + index));
+    const silent = ends.map((mutedUntilMs, index) => ({ ...muted, name: `silent-${index}`, mutedUntilMs }));
+    const lines = shown(plan([...rules, ...silent]));
+    const { blocks } = routesMessage({
+      plan: plan([...rules, ...silent]),
+      channel,
+      nowMs,
+      rehearsal: nothingRehearsed,
+    });
+    for (const endMs of ends) expect(JSON.stringify(blocks)).toContain(`"timestamp":${endMs / 1_000}`);
+    expect(lines[0]).toContain('by 54 rules · 14 muted now');
+    expect(lines.filter((line) => line.includes('by rule silent-'))).toHaveLength(5);
+    const brief = lines.find((line) => line.startsWith('Muted too: '));
+    expect(brief?.match(/silent-\d+ until/g)).toHaveLength(9);
+    expect(lines).toContain('… and by 40 more rules of payops.yml.');
+    expect(lines.join()).toContain('Muted rules stand first here.');
+    const [first] = shown(plan([...rules, muted])).slice(1);
+    expect(first).toContain('no-funds; muted until ');
+  });
+
   it('says what comes by channels alone, and that it is the rest once there are rules', () => {
     const alone = plan([], { failures: channel, successes: channel });
     expect(shown(alone)).toEqual([
@@ -153,18 +175,37 @@ describe('/pay alerts in words', () => {
       events: 1_234,
       sinceMs: nowMs - 86_400_000,
       lines: [
-        { channel, rule: 'big-ones', posts: 41, worstHour: 9 },
-        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7 },
-        { channel, posts: 3, worstHour: 2 },
+        { channel, rule: 'big-ones', posts: 41, worstHour: 9, inDigests: 980 },
+        { channel: 'C0OTHER001', rule: 'no-funds', posts: 7, worstHour: 7, inDigests: 0 },
+        { channel, posts: 3, worstHour: 2, inDigests: 0 },
       ],
       unsure: 2,
     };
     const lines = shown(plan([bigOnes, muted], { failures: channel }), channel, rehearsal).join('\n');
-    expect(lines).toMatch(/by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9\./);
+    expect(lines).toMatch(
+      /by rule big-ones.* In the last 7 days this would have posted 41, worst hour 9; digests would have told 980 more\./,
+    );
     expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
     expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
     expect(lines).toContain(
       'Rehearsed with 1234 events, the first of 2026-11-20 12:00 UTC, as if no rule were muted. 2 of them nobody looked up',
+    );
+  });
+
+  it('says of a storm when it ends by the rule that ends it', () => {
+    const sinceMs = nowMs - 60_000;
+    const state = { singles: [], storm: { id: 's', sinceMs, groups: [''] } };
+    const storm = { state, payments: { singles: [] }, threshold: 20, windowMs: 300_000 };
+    const message = routesMessage({
+      plan: plan([bigOnes]),
+      channel,
+      nowMs,
+      rehearsal: nothingRehearsed,
+      storm,
+    });
+    assertBlocks('message', message.blocks);
+    expect(shownLines(message).join('\n')).toMatch(
+      /A storm since .*: one digest tells it until fewer than 3 alerts have come in 5 min\./,
     );
   });
 
@@ -179,7 +220,7 @@ describe('/pay alerts in words', () => {
     expect(lines.join()).not.toContain('[');
   });
 
-  it('fits one message whatever the rules say, and says how many it leaves out', () => {
+  it('fits one message whatever the rules say, and leaves out no mute', () => {
     const long = 'x'.repeat(4_000);
     const rules = Array.from({ length: 100 }, (_, index): AlertRule => ({
       ...bigOnes,
@@ -196,14 +237,33 @@ describe('/pay alerts in words', () => {
       mutedUntilMs: Date.UTC(2030, 1, 1),
       goesOn: true,
     }));
-    expect(shown(plan(rules, { failures: channel, successes: channel }))).toContain(
-      '… and by 85 more rules of payops.yml.',
-    );
-    const home = homeMutes(plan(rules), nowMs);
-    assertBlocks('home', home);
-    expect(JSON.stringify(home)).toContain('… and 90 more rules.');
+    const speaking = rules.map(({ mutedUntilMs: _end, ...rule }) => rule);
+    const lines = shown(plan(speaking, { failures: channel, successes: channel }));
+    expect(lines).toContain('… and by 88 more rules of payops.yml.');
+    for (const [count, left] of [
+      [12, 88],
+      [13, 87],
+    ] as const) {
+      const some = [...rules.slice(0, count), ...speaking.slice(count)];
+      const told = shown(plan(some, { failures: channel }), channel, rehearsalOf(some));
+      expect(told).toContain(`… and by ${left} more rules of payops.yml.`);
+    }
+    for (const read of [
+      shown(plan(rules, { failures: channel, successes: channel }), channel, rehearsalOf(rules)).join('\n'),
+      JSON.stringify(homeMutes(plan(rules), nowMs)),
+    ]) {
+      for (const { name } of rules) expect(read).toContain(name);
+      expect(read).not.toContain('more rule');
+    }
+    assertBlocks('home', homeMutes(plan(rules), nowMs));
   });
 });
+
+function rehearsalOf(rules: readonly AlertRule[]): Rehearsal {
+  const counts = { posts: 100_000, worstHour: 100_000, inDigests: 100_000 };
+  const lines = rules.map(({ name }) => ({ channel, rule: name, ...counts }));
+  return { events: 100_000, sinceMs: nowMs, lines, unsure: 100_000 };
+}
 
 describe('mutes in the App Home', () => {
   it('are all there, with their end, whatever their channel; without one there is nothing', () => {

@@ -29,7 +29,10 @@ export function closeModal(id: string, place: ChargePlace): Modal {
     close: 'Back',
     privateMetadata: id,
     blocks: [
-      richText([words('The card loses its buttons, and the reason stands on it. No money moves by this.')]),
+      richText([
+        words('The card loses its buttons and details; /pay and its reference look the charge up again. '),
+        words('The reason stands on the card. No money moves by this.'),
+      ]),
       textInput({
         id: cardFieldIds.reason,
         label: 'Reason',

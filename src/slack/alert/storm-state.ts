@@ -1,5 +1,6 @@
 import { countsAlone, type AlertRule } from '../../domain/alert-route.ts';
 import type { ChannelStorm } from '../../domain/storm.ts';
+import { stormPace } from '../../domain/storm-summary.ts';
 import { bold, moment, richText, words, type Run } from '../blocks.ts';
 import type { HomeBlock } from '../message.ts';
 
@@ -23,8 +24,8 @@ export function stormBlocks(
     ? [
         bold('A storm since '),
         moment(storm.sinceMs),
-        words(': one digest tells it until no alert has come for '),
-        words(`${minutes} min.`),
+        words(': one digest tells it until '),
+        words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
       ]
     : ended
       ? [words('No storm now; the last ended '), moment(ended.endedMs), words('.')]

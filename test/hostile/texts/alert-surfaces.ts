@@ -238,6 +238,8 @@ function summaryOf({ random, text }: Outside): DailySummary {
     untilMs: at,
     failed: counted,
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
+    late: 1,
+    notYet: 2,
     toldHere: 3,
     reasons: [{ reason: text(), count: 2 }],
     cards: {
@@ -249,7 +251,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
       snoozed: 1,
       leftOut: 0,
     },
-    muted: [mutedRule(text())],
+    muted: Array.from({ length: 7 }, () => mutedRule(text())),
     nowMs: at,
   };
 }

@@ -76,9 +76,7 @@ describe('the digest of a storm', () => {
     expect(shown).toMatch(/Muted now.*quiet-one.*muted until.*"timestamp":1795392000/);
     expect(shown).not.toContain('S0ONCALL01');
     const many = Array.from({ length: 8 }, (_, index) => mutedRule(`rule-${index}`));
-    expect(JSON.stringify(stormMessage(storm(3, { muted: many }), about).blocks)).toContain(
-      'and 3 more rules',
-    );
+    expect(JSON.stringify(stormMessage(storm(3, { muted: many }), about).blocks)).toContain('rule-7 until ');
     expect(JSON.stringify(stormMessage(storm(3), about).blocks)).not.toContain('Muted');
   });
 
