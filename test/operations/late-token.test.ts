@@ -13,6 +13,7 @@ import { receiveEvent, type ReceiveDeps } from '../../src/operations/receive-eve
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { deliverNext, event, house, killed, type Delivering } from './house.ts';
+import { onBothStores } from './two-stores.ts';
 
 const [alerts, further] = ['C0ALERTS01', 'C0FURTHER1'];
 const card: SavedCard = { tokenKey: 'canary-token', cardType: 'Visa', cardPan: '411111******1111' };
@@ -37,10 +38,11 @@ let files = 0;
 type Message = { channel: string; ts: string; saved: string | undefined; lookup: string; edits: number };
 
 /** A store as strict about leases as the real one, which it is; a Slack whose messages are edited. */
-function lateHouse(channels: readonly string[] = [alerts], isRouted = true) {
+function lateHouse(channels: readonly string[] = [alerts], isRouted = true, given?: Store) {
   const opened = house();
   const { clock } = opened;
-  const store = openSqliteStore({ path: join(folder, `${(files += 1)}.sqlite`), now: () => clock.nowMs });
+  const path = join(folder, `${(files += 1)}.sqlite`);
+  const store = given ?? openSqliteStore({ path, now: () => clock.nowMs });
   const messages: Message[] = [];
   const remembered: SavedCard[] = [];
   const service = { lookup: paid };
@@ -250,5 +252,22 @@ describe('a card token that comes in a repeat alone', () => {
     await drain();
     await receiveAll(counted, [withToken]);
     expect(calls).toEqual(['read', 'create', 'read']);
+  });
+});
+
+onBothStores('a card token that comes while the message of its event leaves', (open) => {
+  it('is told by an edit of that message, which no other replica is given meanwhile', async () => {
+    const { one, two, close } = await open();
+    const { told, receive, deliver, messages, hooks } = lateHouse([alerts], true, one);
+    await told(bare);
+    hooks.beforePost = async () => {
+      hooks.beforePost = () => Promise.resolve();
+      await receiveEvent({ ...receive, store: two }, withToken, 'f');
+      expect(await two.take(45_000)).toEqual([]);
+    };
+    await expect
+      .poll(() => deliverNext(deliver).then(() => messages), { timeout: 10_000 })
+      .toMatchObject([{ saved: 'kept', edits: 1 }]);
+    await close();
   });
 });
