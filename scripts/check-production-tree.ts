@@ -17,7 +17,7 @@ try {
     stdio: 'inherit',
   });
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production' };
-  const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], {
+  const { status, stderr } = spawnSync(process.execPath, ['src/start.js'], {
     cwd: folder,
     env,
     encoding: 'utf8',

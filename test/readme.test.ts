@@ -53,7 +53,7 @@ const whatRuns: Record<string, { by: string; seen: string; script?: string }> = 
     by: 'test/e2e/payops.test.ts',
     seen: 'npm run payops -- --playground lookup ORDER-1001',
   },
-  'npm start': { by: 'test/support/bot.ts', seen: 'src/main.ts', script: 'start' },
+  'npm start': { by: 'test/support/bot.ts', seen: 'src/start.js', script: 'start' },
 };
 
 function commandsIn(page: string): string[] {
@@ -245,13 +245,12 @@ describe('the Slack app', () => {
 
 describe('the scripts of package.json', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const [program] = (scripts['start'] ?? '').split(' ').slice(-1);
 
   it.each(['payops', 'audit', 'revoke-token', 'explain-delivery', 'forget-cards', 'rehearse', 'redrive'])(
     'read for %s the settings that the bot reads',
     (name) => {
       expect(scripts['start']).toContain('--env-file-if-exists=.env ');
-      expect(scripts[name]).toBe(`node --env-file-if-exists=.env ${program} ${name}`);
+      expect(scripts[name]).toBe(`node --env-file-if-exists=.env src/main.ts ${name}`);
     },
   );
 });
@@ -271,7 +270,7 @@ describe('the image', () => {
   it('runs the sources as they stand, as a numbered user who is not root', () => {
     const { start } = (JSON.parse(read('package.json')) as { scripts: Record<'start', string> }).scripts;
     const words = start.split(' ').filter((word) => word !== '--env-file-if-exists=.env');
-    expect(words).toEqual(['node', '--max-semi-space-size=8', 'src/main.ts']);
+    expect(words).toEqual(['node', '--max-semi-space-size=8', 'src/start.js']);
     expect(last('CMD')).toBe(`CMD ${JSON.stringify(words).replaceAll(',', ', ')}`);
     expect(last('USER')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/);
   });

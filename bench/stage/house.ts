@@ -18,7 +18,7 @@ const startOptions = scripts.start
 
 export type House = {
   folder: string;
-  /** The bot as it is deployed: `src/main.ts`, its worker and all, with these changes of its environment. */
+  /** The bot as it is deployed: `src/start.js`, its worker and all, with these changes of its environment. */
   bot: (name: string, more?: Record<string, string>) => Program;
   /** What Slack has been told so far. */
   posted: () => number;
@@ -78,7 +78,7 @@ export async function openHouse(): Promise<House> {
         ...more,
       };
       const logPath = join(folder, `${name}.log`);
-      return { path: programPath('../src/main.ts'), env, logPath, nodeOptions: startOptions };
+      return { path: programPath('../src/start.js'), env, logPath, nodeOptions: startOptions };
     },
     async close() {
       await Promise.all([slack.close(), payments.close()]);

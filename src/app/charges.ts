@@ -75,7 +75,7 @@ type ChargeParts = {
   clients: SlackClients;
   wake: () => void;
   homeChanged: OpenHomes['changed'];
-  approved: NonNullable<DeskDeps['approved']>;
+  processed: NonNullable<DeskDeps['processed']>;
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
@@ -93,7 +93,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, approved, approvals, notes } = parts;
+  const { kept, payments, clients, processed, approvals, notes } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside, 'a charge');
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -131,7 +131,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
-    approved,
+    processed,
     tellStuck: createTellStuck(outside, parts),
   };
   const ledger =

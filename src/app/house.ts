@@ -70,7 +70,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const payments = createPayments(outside, kept);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const { approved } = alarms.watch;
+  const { processed } = alarms.watch;
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
@@ -86,7 +86,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
   const charges = createCharges(outside, {
     ...known,
     ofReference,
-    approved,
+    processed,
     standingOf,
     approvals: approvals.gate,
     ids,
@@ -112,7 +112,7 @@ export function createHouse(place: MerchantPlace, shared: Shared) {
     story,
     append,
   };
-  const outbox = createOutbox(outside, { ...told, receiving, alarms: alarms.watch, posts });
+  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
   const verbs = createHouseVerbs(outside, { ...told, routes, undelivered, mayRun, wake });
   return {
     place,
@@ -242,7 +242,7 @@ function createHouseVerbs({ config, log, now }: Outside, parts: VerbParts): Comm
     story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, now()),
     storms: {
-      channel: (id: string) => storms.channel(id),
+      channel: (...asked: Parameters<typeof storms.channel>) => storms.channel(...asked),
       threshold: config.digestThreshold,
       windowMs: config.digestWindowMinutes * 60_000,
     },

@@ -1,3 +1,4 @@
+import type { RoutePlan } from '../domain/alert-route.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import type { PartHealth } from '../http/health.ts';
@@ -30,6 +31,7 @@ import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 import { postMessage } from './post-message.ts';
+import { createRefusals } from './refusals.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds']; health(): PartHealth };
 
@@ -45,6 +47,7 @@ type OutboxParts = {
   telling: Pick<ApprovalTelling, 'askedOf'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
+  routes: Pick<RoutePlan, 'failures' | 'successes'>;
   receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
   posts: PostCounter;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
@@ -109,7 +112,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const place = { ...chargePlace(config), canListCards: payments.savedCards.kind === 'ready' };
   const whose = parts.ids && placeWords(place.environment, place.account);
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
-  const refusals = createRefusals();
+  const refusals = createRefusals(now);
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
 
   function report(channel: string, outcome: PostOutcome): void {
@@ -127,6 +130,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
+    rest: parts.routes,
     findCharge: charges.find,
     findLink: links.find,
     async findApproval(id) {
@@ -172,23 +176,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
 /** For how long an alert shows what it tells; absent: as long as it stands. */
 function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverDeps, 'detailsMs'> {
   return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
-}
-
-/** Which channels Slack refused last, for health. */
-function createRefusals() {
-  const refused = new Map<string, Extract<PostOutcome, { kind: 'refused' }>>();
-  return {
-    note(channel: string, outcome: PostOutcome): void {
-      if (outcome.kind === 'refused') refused.set(channel, outcome);
-      else if (outcome.kind === 'posted') refused.delete(channel);
-    },
-    health: (): PartHealth => {
-      const [first] = refused;
-      if (!first) return { state: 'ok' };
-      const [channel, { slackError, fix }] = first;
-      return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
-    },
-  };
 }
 
 type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };

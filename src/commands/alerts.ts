@@ -81,7 +81,11 @@ async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversati
 
 async function stormState({ storms }: AlertsDeps, channel: string): Promise<StormState> {
   const { threshold, windowMs } = storms;
-  return { state: await storms.channel(channel), threshold, windowMs };
+  const [state, payments] = await Promise.all([
+    storms.channel(channel, 'payment_failed'),
+    storms.channel(channel, 'payment_success'),
+  ]);
+  return { state, payments, threshold, windowMs };
 }
 
 async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {

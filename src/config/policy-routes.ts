@@ -129,7 +129,7 @@ const digestAfter = z
   .min(0, 'must be 0 or more')
   .max(200, 'must be 200 or less')
   .describe(
-    'In place of DIGEST_THRESHOLD: how many of its alerts a channel gets one by one within DIGEST_WINDOW_MINUTES, before one digest tells the rest. 0: all of them.',
+    'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within DIGEST_WINDOW_MINUTES, before a digest tells the rest. 0: all of them.',
   );
 
 const mention = z

@@ -82,13 +82,13 @@ export const settings = {
 
   digestThreshold: setting(
     alerts,
-    'How many alerts of failed charges a channel gets one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place tells the rest until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
+    'How many failed charges, and how many payments, a channel is told one by one within DIGEST_WINDOW_MINUTES. Past it, one digest that is edited in place, of the failures or of the payments, tells the rest until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
     wholeNumber(0, 200),
     '20',
   ),
   digestWindowMinutes: setting(
     alerts,
-    'The time in which those alerts are counted, and in which fewer than three must come until a storm is over.',
+    'The time in which those messages are counted, and in which fewer than three must come until a storm is over.',
     wholeNumber(1, 120),
     '5',
   ),

@@ -70,7 +70,7 @@ export const webhookSettings = {
   ),
   alarmSilenceMinutes: setting(
     webhook,
-    'The operators are told when a charge was approved and no webhook has come for so long since; 0 never tells.',
+    'The operators are told when the service has processed a charge, approved or declined, and no webhook has come for so long since; 0 never tells.',
     wholeNumber(0, 10_080),
     '60',
   ),
@@ -82,7 +82,7 @@ export const webhookSettings = {
   ),
   alarmRefusedDeliveries: setting(
     webhook,
-    'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes and none is accepted in between; 0 never tells.',
+    'The operators are told, with the likely cause, when so many deliveries are refused for their signature within ten minutes, and either none is accepted in between or they are at least a fifth of all; once an hour at most. 0 never tells.',
     wholeNumber(0, 100),
     '5',
   ),

@@ -40,7 +40,7 @@ export type AlertRule = {
   severity?: Severity;
   quietHours?: QuietHours;
   mutedUntilMs?: number;
-  /** How many of its alerts a channel gets singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
+  /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
   digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;

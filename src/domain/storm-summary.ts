@@ -1,15 +1,16 @@
 import type { AlertCard } from './alert-card.ts';
 import type { AlertRule } from './alert-route.ts';
 import type { Environment } from './alert.ts';
-import type { PaymentEvent } from './payment-event.ts';
+import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
 import type { Money } from './money.ts';
+import { withoutUndefined } from './without-undefined.ts';
 
 /**
- * One failure that a digest tells instead of a message of its own: what its event says, and what a look-up added
+ * One failure, or one payment, that a digest tells instead of a message of its own: what its event says, and what a look-up added
  * where the event was silent. Times are UTC milliseconds.
  */
 export type StormItem = {
-  /** The alert’s card. */
+  /** The event’s key, and so a failure’s card. */
   id: string;
   receivedAtMs: number;
   /** When it was added to the digest. */
@@ -19,7 +20,14 @@ export type StormItem = {
   amountMinor?: number;
   currency?: string;
   reason?: string;
+  /** Of a payment: a look-up proved it. */
+  isConfirmed?: true;
+  /** Of a payment: it saved a card, which is kept. */
+  savesCard?: true;
 };
+
+/** `count`: how many it is of; absent in what an earlier release wrote. */
+export type StormSum = Money & { count?: number };
 
 /** What the items of one storm come to. Bounded, whatever the events say. */
 export type StormSummary = {
@@ -28,7 +36,7 @@ export type StormSummary = {
   /** With none of those reasons, because there are too many. */
   otherReasons: number;
   noReason: number;
-  sums: readonly Money[];
+  sums: readonly StormSum[];
   /** Items that are in no sum: their amount is not known, or no more can be summed. */
   unsummed: number;
   firstMs: number;
@@ -36,6 +44,10 @@ export type StormSummary = {
   lastAddedMs: number;
   /** When the last few were added, oldest first; absent in what an earlier release wrote. */
   lately?: readonly number[];
+  /** Of payments: how many a look-up proved; absent: none. */
+  confirmed?: number;
+  /** Of payments: how many saved a card; absent: none. */
+  cardsSaved?: number;
 };
 
 export const emptySummary: StormSummary = {
@@ -53,8 +65,13 @@ const mostReasons = 30;
 const mostCurrencies = 8;
 const longestReason = 120;
 
-export function itemOf(event: PaymentEvent, times: { receivedAtMs: number; addedAtMs: number }): StormItem {
+export function itemOf(
+  event: PaymentEvent,
+  times: { receivedAtMs: number; addedAtMs: number },
+  isProven = false,
+): StormItem {
   const { key: id, orderReference, customerEmail, amountMinor, currency, reason } = event;
+  const isPayment = event.kind === 'payment_success';
   return {
     id,
     ...times,
@@ -63,6 +80,8 @@ export function itemOf(event: PaymentEvent, times: { receivedAtMs: number; added
     ...(amountMinor === undefined ? {} : { amountMinor }),
     ...(currency === undefined ? {} : { currency }),
     ...(reason === undefined ? {} : { reason }),
+    ...(isPayment && isProven ? { isConfirmed: true } : {}),
+    ...(isPayment && event.cardSaved ? { savesCard: true } : {}),
   };
 }
 
@@ -74,7 +93,15 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
     lastMs: Math.max(summary.lastMs, item.receivedAtMs),
     lastAddedMs: Math.max(summary.lastAddedMs, item.addedAtMs),
     lately: [...(summary.lately ?? []), item.addedAtMs].slice(-stormPace),
+    ...withoutUndefined({
+      confirmed: withOneMore(summary.confirmed, item.isConfirmed),
+      cardsSaved: withOneMore(summary.cardsSaved, item.savesCard),
+    }),
   };
+}
+
+function withOneMore(count: number | undefined, isOne: true | undefined): number | undefined {
+  return isOne ? (count ?? 0) + 1 : count;
 }
 
 /** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
@@ -109,13 +136,14 @@ function withMoney(
   const known = sums.find((sum) => sum.currency === currency);
   if (!known) {
     return sums.length < mostCurrencies
-      ? { sums: [...sums, { minor: amountMinor, currency }], unsummed }
+      ? { sums: [...sums, { minor: amountMinor, currency, count: 1 }], unsummed }
       : left;
   }
   const minor = known.minor + amountMinor;
   // Beyond it a sum is no longer exact.
   if (!Number.isSafeInteger(minor)) return left;
-  return { sums: sums.map((sum) => (sum === known ? { minor, currency } : sum)), unsummed };
+  const more = { minor, currency, ...withoutUndefined({ count: known.count && known.count + 1 }) };
+  return { sums: sums.map((sum) => (sum === known ? more : sum)), unsummed };
 }
 
 /** Who took all of a storm on, when, and how many of its cards say so by now. */
@@ -124,6 +152,8 @@ export type StormTaken = { by: string; at: number; done: number };
 /** A storm as its digest shows it. */
 export type StormSeen = {
   id: string;
+  /** Failures, or payments: never both, because nobody can read from one card what each of them asks for. */
+  gathers: PaymentEventKind;
   count: number;
   summary: StormSummary;
   isOver: boolean;

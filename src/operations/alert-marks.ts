@@ -58,13 +58,17 @@ export function createAlertMarks(deps: AlertMarksDeps): AlertMarks {
       const wanted = markOf(await deps.readCard(id));
       if (!wanted) return;
       const due = { delayMs: askedAfterMs };
-      if (await store.create(key, write({ id, tries: 0 }), { ...due, lane })) return;
-      const entry = await store.read(key);
-      if (!entry) return;
-      const { set } = read(entry);
-      if (set && set.ts === ts && set.mark === wanted) return;
-      // Lost to whoever has just put it: what it put is seen, and mended, at the message's next edit.
-      await store.write(entry, write({ id, tries: 0, ...(set ? { set } : {}) }), due);
+      /* oxlint-disable no-await-in-loop -- each round looks at what the one before lost to */
+      for (;;) {
+        if (await store.create(key, write({ id, tries: 0 }), { ...due, lane })) return;
+        const entry = await store.read(key);
+        if (!entry) continue;
+        const { set } = read(entry);
+        if (set && set.ts === ts && set.mark === wanted) return;
+        // Lost to whoever takes it or has just put it: a card at its end has no later edit that would ask again.
+        if (await store.write(entry, write({ id, tries: 0, ...(set ? { set } : {}) }), due)) return;
+      }
+      /* oxlint-enable no-await-in-loop */
     },
 
     async work(entry) {

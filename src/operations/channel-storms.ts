@@ -1,4 +1,5 @@
-import { countsAlone, type AlertRule } from '../domain/alert-route.ts';
+import { countsAlone, type Destination } from '../domain/alert-route.ts';
+import type { PaymentEventKind } from '../domain/payment-event.ts';
 import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
 import { lastStormyMs, type StormSummary } from '../domain/storm-summary.ts';
 import type { Entry } from '../store/store.ts';
@@ -8,6 +9,7 @@ import {
   shortName,
   stormId,
   stormPrefix,
+  streamOf,
   type StoredChannelStorm,
 } from './storm-records.ts';
 
@@ -29,12 +31,15 @@ export type AskedStorm =
   /** `begins`: it is the first of its storm. */
   | { kind: 'digest'; storm: string; begins: boolean };
 
-/** The storm state of each channel, one record each, which is the work of ending its storm. All of it throws StoreUnavailable. */
+/**
+ * The storm state of each channel, one record for its failures and one for its payments, which is the work of ending
+ * that storm. All of it throws StoreUnavailable.
+ */
 export type ChannelStorms = {
   /** Whether the alert of that record is posted on its own. Asked again, as after a crash, it answers the same. */
-  ask(channel: string, rule: AlertRule | undefined, key: string): Promise<AskedStorm>;
+  ask(to: Destination, key: string, gathers: PaymentEventKind): Promise<AskedStorm>;
   /** What the channel has seen of late. */
-  channel(channel: string): Promise<ChannelStorm>;
+  channel(channel: string, gathers: PaymentEventKind): Promise<ChannelStorm>;
   /** For work of the prefix `stormPrefix`. */
   work(entry: Entry): Promise<void>;
 };
@@ -47,10 +52,10 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
   const changeRecord = createChangeRecord(store);
 
   function change<Result>(
-    channel: string,
+    stream: string,
     judge: (stored: StoredChannelStorm) => { next?: StoredChannelStorm; result: Result },
   ): Promise<Result> {
-    return changeRecord(stormPrefix + channel, (value): Change<Result> => {
+    return changeRecord(stormPrefix + stream, (value): Change<Result> => {
       const { next, result } = judge(
         value === undefined ? { ...calm, checkAtMs: 0 } : readChannelStorm(value),
       );
@@ -64,10 +69,10 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
     });
   }
 
-  async function end(channel: string, { storm }: StoredChannelStorm): Promise<void> {
+  async function end(stream: string, { storm }: StoredChannelStorm): Promise<void> {
     const summary = storm && (await deps.summaryOf(storm.id));
     const lastMs = summary && lastStormyMs(summary);
-    await change(channel, (stored) => {
+    await change(stream, (stored) => {
       if (!stored.storm || stored.storm.id !== storm?.id) return { next: stored, result: undefined };
       const checkAtMs = endsAtMs(stored.storm, lastMs, windowMs);
       const next = checkAtMs > now() ? stored : afterStorm(stored, now());
@@ -76,13 +81,14 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
   }
 
   return {
-    ask(channel, rule, key) {
+    ask({ channel, rule }, key, gathers) {
       const threshold = rule?.digestAfter ?? deps.threshold;
       if (threshold === 0) return Promise.resolve({ kind: 'single' });
+      const stream = streamOf(channel, gathers);
       const arrival = { id: shortName(key), group: rule && countsAlone(rule) ? rule.name : '', threshold };
-      return change<AskedStorm>(channel, (stored) => {
+      return change<AskedStorm>(stream, (stored) => {
         const nowMs = now();
-        const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(channel, nowMs) });
+        const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(stream, nowMs) });
         const { storm, begins, next } = verdict;
         const checkAtMs = begins ? nowMs + windowMs : stored.checkAtMs;
         return {
@@ -92,19 +98,19 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
       });
     },
 
-    async channel(channel) {
-      const entry = await store.read(stormPrefix + channel);
+    async channel(channel, gathers) {
+      const entry = await store.read(stormPrefix + streamOf(channel, gathers));
       return entry ? readChannelStorm(entry.value) : calm;
     },
 
     async work(entry) {
-      const channel = entry.key.slice(stormPrefix.length);
+      const stream = entry.key.slice(stormPrefix.length);
       const stored = readChannelStorm(entry.value);
       const { ended } = stored;
-      if (!ended || ended.isTold) return await end(channel, stored);
+      if (!ended || ended.isTold) return await end(stream, stored);
       // Told first: a crash in between tells it again, which changes nothing.
       await deps.tell(ended.id);
-      await change(channel, (current) => {
+      await change(stream, (current) => {
         const isSame = current.ended?.id === ended.id;
         return {
           next: isSame ? { ...current, ended: { ...ended, isTold: true } } : current,

@@ -5,6 +5,7 @@ import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { again, finish, finishPosted, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
+import { addsNamesAlone, planAnew } from './post-anew.ts';
 
 export type ConcludeDeps = RefusalDeps & {
   /** Deadline of one post. */
@@ -35,7 +36,8 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
     case 'posted': {
       deps.log('info', conclusion.doubt ? 'posted' : 'edited', about);
       const mayBeRepeat = standing ? true : work.record.mayBeRepeat;
-      const told = { ...work, record: { ...work.record, mayBeRepeat } };
+      const edited = conclusion.doubt ? {} : { whole: undefined, anew: undefined };
+      const told = { ...work, record: { ...work.record, mayBeRepeat, ...edited } };
       await finishPosted(deps, told, { channel: outcome.channel, ts: outcome.ts }, shown);
       return;
     }
@@ -47,19 +49,9 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
       if (isLeftAsItIs(work.record, outcome)) await leave(deps, work, outcome);
       else await concludeRefusal(deps, work, { channel, outcome, missed });
       return;
-    case 'gone': {
-      const { slackError } = outcome;
-      if (work.record.isErased) {
-        await leave(deps, work, outcome);
-        return;
-      }
-      deps.log('info', 'the message or its thread is gone; posting anew', { ...about, slackError });
-      const anew = afterGone(work);
-      // A step that was told and taken away again is not told a second time.
-      if (!anew) await finish(deps, work, { misses: 0 });
-      else await again(deps, work, { ...missed, ...anew }, waitAlone(backOffMs(work.record.misses)));
+    case 'gone':
+      await concludeGone(deps, work, outcome, conclusion);
       return;
-    }
     case 'not_sent':
       deps.log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
       await again(deps, work, missed, waitAll(backOffMs(work.record.misses)));
@@ -85,13 +77,41 @@ async function leave(deps: ConcludeDeps, work: Work, { slackError }: { slackErro
   await finish(deps, work, { refused: undefined, misses: 0 }, 0);
 }
 
-/** How what is gone is told anew; undefined when it is not. */
-function afterGone({ record }: Work): Partial<Omit<OutboxRecord, 'progress'>> | undefined {
+async function concludeGone(
+  deps: ConcludeDeps,
+  work: Work,
+  outcome: Extract<PostOutcome, { kind: 'gone' }>,
+  { standing, shown }: Conclusion,
+): Promise<void> {
+  const { record, entry } = work;
+  if (record.isErased) {
+    await leave(deps, work, outcome);
+    return;
+  }
+  const about = { key: entry.key, slackError: outcome.slackError };
+  if (record.posted && addsNamesAlone(record, shown)) {
+    deps.log('info', 'the message takes no edit; it is left without the names', about);
+    await finishPosted(deps, work, record.posted, shown);
+    return;
+  }
+  const soonestMs = deps.now() + backOffMs(record.misses);
+  const anew = afterGone(work, soonestMs);
+  if (!anew) {
+    // A step that was told and taken away again is not told a second time.
+    await finish(deps, work, { misses: 0 });
+    return;
+  }
+  deps.log('info', 'the message or its thread is gone; posting anew', about);
+  const waitMs = (anew.anew?.dueMs ?? soonestMs) - deps.now();
+  await again(deps, work, { doubt: standing, misses: record.misses + 1, ...anew }, waitAlone(waitMs));
+}
+
+/** How what is gone is told anew, and when; undefined when it is not. */
+function afterGone({ record }: Work, soonestMs: number): Partial<Omit<OutboxRecord, 'progress'>> | undefined {
   const { kind, posted } = record;
   if (kind === 'charge_note' || kind === 'link_note') return { unthreaded: true };
   if (kind === 'alert_note' || kind === 'approval_note') return posted ? undefined : { unthreaded: true };
-  const anew = { posted: undefined, shown: undefined };
-  return kind === 'alert' && posted ? { ...anew, replaced: posted } : anew;
+  return planAnew(record, soonestMs);
 }
 
 async function concludeUnsure(

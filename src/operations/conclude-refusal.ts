@@ -1,16 +1,20 @@
 import type { PostOutcome } from '../domain/delivery.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import { newErrorId } from '../log.ts';
 import type { WriteOptions } from '../store/store.ts';
+import { createChangeRecord } from './change-record.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
-import type { OutboxRecord } from './outbox.ts';
+import { openDigest, type OutboxRecord } from './outbox.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
 import { tellStuck, type PutAsideDeps } from './put-aside.ts';
+import type { Storms } from './storms.ts';
 import { tellOperators } from './tell-operators.ts';
 
 export type RefusalDeps = PutAsideDeps & {
   /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
   giveUpMs: number;
+  storms: Pick<Storms, 'channel' | 'see'>;
 };
 
 type Refusal = {
@@ -65,7 +69,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
   const refusedForMs = deps.now() - sinceMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
-    await tellRefused(deps, refusal, listed?.sinceMs ?? sinceMs);
+    await tellRefused(deps, work, refusal, listed?.sinceMs ?? (await incidentMs(deps, refusal, sinceMs)));
   }
   const changed = { ...missed, refused: { channel, sinceMs } };
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
@@ -124,14 +128,47 @@ async function giveUp(
   return true;
 }
 
-/** Once per channel. A notice in the channel that it is about would not arrive either. */
-async function tellRefused(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<void> {
+/**
+ * When this trouble began. What is unclear lets others pass, so that each message is refused since a time of its own;
+ * those that are refused for the same word, without a long enough pause, are one trouble.
+ */
+function incidentMs(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<number> {
+  if (outcome.about === 'channel') return Promise.resolve(sinceMs);
+  const changeRecord = createChangeRecord(deps.store);
+  return changeRecord(`refused-since:${channel}:${outcome.slackError}`, (text) => {
+    const value = text ?? String(sinceMs);
+    return { kind: 'write', value, ttlMs: stillMs, result: Number(value) };
+  });
+}
+
+/** Once per trouble of a channel. A notice in the channel that it is about would not arrive either. */
+async function tellRefused(
+  deps: RefusalDeps,
+  work: Work,
+  { channel, outcome }: Refusal,
+  sinceMs: number,
+): Promise<void> {
   if (channel === deps.opsChannel) return;
-  const since = outcome.about === 'channel' ? String(sinceMs) : outcome.slackError;
   const { slackError, fix } = outcome;
   const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
-  const notice = { kind: 'refused', channel, slackError, fix, giveUpHours } as const;
-  await tellOperators(deps, `refused:${channel}:${since}`, notice);
+  const gathered = await gatheredFor(deps, work, channel);
+  const about = { channel, slackError, fix, giveUpHours, ...withoutUndefined({ gathered }) };
+  const notice = { kind: 'refused', ...about } as const;
+  await tellOperators(deps, `refused:${channel}:${sinceMs}`, notice);
+}
+
+/** What the storm counts whose digest is refused, or whose channel is: that one message stands for all of it. */
+async function gatheredFor(
+  { sealer, storms }: RefusalDeps,
+  { entry, record }: Work,
+  channel: string,
+): Promise<number | undefined> {
+  const storm =
+    record.kind === 'digest'
+      ? openDigest(sealer, entry.key, record).storm
+      : ((await storms.channel(channel, 'payment_failed')).storm?.id ??
+        (await storms.channel(channel, 'payment_success')).storm?.id);
+  return storm === undefined ? undefined : (await storms.see(storm))?.count;
 }
 
 /** The lane waits and the record keeps its place in it, unless it may be what stands in the way of the others. */

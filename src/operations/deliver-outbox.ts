@@ -5,6 +5,7 @@ import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.t
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, hold, type Work } from './outbox-work.ts';
 import { prepare, type PrepareDeps, type Prepared } from './prepare-post.ts';
+import { startAnew } from './post-anew.ts';
 import { putAside } from './put-aside.ts';
 import { settleDoubt, type DoubtDeps } from './settle-doubt.ts';
 
@@ -49,7 +50,13 @@ async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
   // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
   const standing = verdict === 'stands' ? taken.record.doubt : undefined;
   const claimedAtMs = deps.now();
-  const work = await claim(deps, taken);
+  const record = startAnew(deps, taken.record);
+  if (!record) {
+    const delayMs = Math.max(0, (taken.record.anew?.dueMs ?? 0) - claimedAtMs);
+    await again(deps, taken, {}, { delayMs, pauseMs: 0 });
+    return;
+  }
+  const work = await claim(deps, { entry: taken.entry, record });
   if (!work) return;
   Object.assign(held, work);
   const prepared = await prepare(deps, work, standing !== undefined);
@@ -104,7 +111,7 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
   const doubted = await hold(
     deps,
     work,
-    { ...keep, ...(standing ? { sent: undefined } : {}), doubt },
+    { ...keep, ...(standing ? { sent: undefined } : {}), doubt, whole: wholeOf(work, posting) },
     deps.leaseMs,
   );
   // What it tells of went on, and nothing was sent: it is read again.
@@ -116,6 +123,12 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
   deps.report(channel, outcome);
   const shown = message.isIncomplete ? undefined : message.digest;
   await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
+}
+
+/** None of what is never edited, and of what says already what was sent. */
+function wholeOf({ record }: Work, { message, keep }: Posting): string | undefined {
+  if (message.whole !== undefined) return message.whole;
+  return record.progress && keep?.sent === undefined ? message.digest : undefined;
 }
 
 /** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */

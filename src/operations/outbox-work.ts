@@ -81,8 +81,9 @@ export async function finishPosted(
   posted: NonNullable<OutboxRecord['posted']>,
   shown?: string,
 ): Promise<boolean> {
-  const { mayBeRepeat, refused } = work.record;
-  const change = { doubt: undefined, refused: undefined, misses: 0, posted, shown, mayBeRepeat };
+  const { mayBeRepeat, refused, whole, anew } = work.record;
+  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
+  const change = { ...mended, posted, shown, mayBeRepeat, whole, anew };
   const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));

@@ -13,14 +13,22 @@ import type { AlarmNotice } from './webhook-state.ts';
  * `event_differs`: a repeat of a known event came with another amount or outcome.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
  * `stuck`: something that should be posted cannot be prepared, time after time.
- * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says.
+ * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says; `gathered`: so
+ * many alerts of a storm its digest counts there, which nobody sees.
  * The alarms about webhooks as a whole are told in `webhook-state.ts`.
  */
 export type Notice =
   | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
   | { kind: 'unknown_event'; eventKind: string }
   | { kind: 'stuck'; record: string; errorId: string }
-  | { kind: 'refused'; channel: string; slackError: string; fix: string; giveUpHours: number }
+  | {
+      kind: 'refused';
+      channel: string;
+      slackError: string;
+      fix: string;
+      giveUpHours: number;
+      gathered?: number;
+    }
   | AlarmNotice;
 
 /**
@@ -89,6 +97,10 @@ const outboxRecord = z.object({
   progress: progress.optional(),
   /** Digest of the message as it was last posted or edited. */
   shown: z.string().optional(),
+  /** Digest of the post with the names that it leaves out and an edit adds; absent once Slack took an edit. */
+  whole: z.string().optional(),
+  /** Slack took no edit of it: how often it was posted anew for that since the last it took, and from when on it is once more. */
+  anew: z.object({ times: z.number().int(), dueMs: z.number().optional() }).optional(),
   /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */

@@ -88,7 +88,12 @@ export async function waitForThread(
   return progress?.kind === 'done' && !refused ? await settle(deps, work) : await waitForParent(deps, work);
 }
 
-/** For a first post that leaves out whom it would ping: once it stands it is edited to name them. */
-export function followedByEdit(message: Composed): Composed {
-  return { ...message, isIncomplete: true };
+/** A first post, which leaves out whom it would ping, and what it is with them. */
+export function withoutNames(compose: (isFirst: boolean) => Composed): Composed {
+  return { ...compose(true), whole: compose(false).digest };
+}
+
+/** The same, and once it stands it is edited to name them. */
+export function followedByEdit(compose: (isFirst: boolean) => Composed): Composed {
+  return { ...withoutNames(compose), isIncomplete: true };
 }

@@ -4,7 +4,7 @@ import { openAlertNote, openEvent, openEvidence, readOutboxRecord, type OutboxRe
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { takerOf } from './tell-card.ts';
 
 /** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
@@ -22,15 +22,16 @@ export async function prepareAlertNote(
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
   const isFirst = !record.posted;
-  const message = deps.compose({
-    kind: 'alert_note',
-    alert,
-    step,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(message) : message;
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'alert_note',
+      alert,
+      step,
+      key: entry.key,
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
   const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
   if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
   return { ...prepared, threadTs: posted.ts };

@@ -24,7 +24,7 @@ import { tellLateToken } from './late-token.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
-import { saysItAll, tellByDigest } from './prepare-digest.ts';
+import { mayBeGathered, saysItAll, tellByDigest } from './prepare-digest.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -95,15 +95,11 @@ async function tellSingly(
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
-    ...withoutUndefined({
-      route: routeOf(deps, record, rule),
-      card: shown?.card,
-    }),
+    ...withoutUndefined({ route: routeOf(deps, record, rule) }),
   };
+  if (shown) return await postCard(deps, work, { channel, alert, card: shown.card, posted });
   const message = deps.compose({ kind: 'alert', alert });
-  return shown
-    ? await postCard(deps, work, { channel, message, card: shown.card, posted })
-    : await postPlain(deps, work, { channel, message, event, posted });
+  return await postPlain(deps, work, { channel, message, event, posted });
 }
 
 /** Edited only once its card token came after all; then it shows what the first post was told by. */
@@ -139,23 +135,26 @@ async function byDigest(
   event: PaymentEvent,
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
-  if (!isCard(event, work.record)) return undefined;
+  if (!mayBeGathered(event, work.record, lookup)) return undefined;
   const known = lookup ? withLookUp(event, lookup) : event;
-  const to = (): Promise<Destination> =>
-    destinationOf(deps, work, event, deps.route(known, work.record.receivedAtMs));
+  const routed = deps.route(known, work.record.receivedAtMs);
+  await bringUpToDate(deps, work, event, routed);
+  const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
   return await tellByDigest(deps, work, { event, lookup, to });
 }
 
 async function postCard(
   deps: PrepareDeps,
   work: Work,
-  made: { channel: string; message: Composed; card: AlertCardShown; posted: Evidence },
+  made: { channel: string; alert: Alert; card: AlertCardShown; posted: Evidence },
 ): Promise<Prepared> {
-  const { channel, message, card, posted } = made;
+  const { channel, alert, card, posted } = made;
   const { entry } = work;
+  const compose = (isFirst: boolean): Composed =>
+    deps.compose({ kind: 'alert', alert: { ...alert, card: { ...card, isFirst } } });
   const isIncomplete = card.isFirst && namesPeople(card.card);
-  const whole = isIncomplete ? followedByEdit(message) : message;
-  const prepared = await postOrEdit(deps, work, channel, whole);
+  const message = isIncomplete ? followedByEdit(compose) : compose(card.isFirst);
+  const prepared = await postOrEdit(deps, work, channel, message);
   const keep = {
     evidence: sealEvidence(deps.sealer, entry.key, posted),
     sent: isIncomplete ? undefined : message.digest,

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalNote } from '../domain/approval.ts';
-import { openApproval, openApprovalNote, outboxKey, readOutboxRecord } from './outbox.ts';
+import { historyKey, openApproval, openApprovalNote, outboxKey, readOutboxRecord } from './outbox.ts';
 import type { Work } from './outbox-work.ts';
 import {
   followedByEdit,
@@ -25,15 +25,16 @@ export async function prepareApproval(
   const request = await requireApproval(deps, id);
   const isFirst = !record.posted && to === 'channel';
   const repeat = isRepeat(work, mayBeRepeat);
-  const message = deps.compose({
-    kind: 'approval',
-    ...request,
-    to,
-    key: entry.key,
-    mayBeRepeat: repeat,
-    isFirst,
-  });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'approval',
+      ...request,
+      to,
+      key: historyKey(entry.key, record),
+      mayBeRepeat: repeat,
+      isFirst: leavesOut,
+    });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
 }
 
 /** Below the card in the channel, once that stands; to a person by itself. Nothing is told that no longer holds. */
@@ -48,16 +49,17 @@ export async function prepareApprovalNote(
   if (!record.posted && !holds(what, request.approval)) return await settle(deps, work);
   const inChannel = to === 'channel';
   const isFirst = !record.posted && inChannel;
-  const message = deps.compose({
-    kind: 'approval',
-    note: what,
-    ...request,
-    to,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
-  const whole = isFirst ? followedByEdit(message) : message;
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'approval',
+      note: what,
+      ...request,
+      to,
+      key: entry.key,
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
+  const whole = isFirst ? followedByEdit(compose) : compose(false);
   return await (inChannel
     ? belowCard(deps, work, { parent: approvalCardKey(id, record.channel), message: whole })
     : postOrEdit(deps, work, record.channel, whole));

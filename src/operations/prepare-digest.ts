@@ -1,37 +1,91 @@
 import type { Lookup } from '../domain/alert.ts';
 import { withLookUp, type Destination } from '../domain/alert-route.ts';
-import type { PaymentEvent } from '../domain/payment-event.ts';
+import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import { itemOf } from '../domain/storm-summary.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { digestPlace, type DigestPlace } from './digest-place.ts';
 import { logOnce } from './log-once.ts';
-import { alertKey, openDigest } from './outbox.ts';
+import { alertKey, historyKey, openDigest, type DigestBody, type OutboxRecord } from './outbox.ts';
 import { again, finish, hold, paceMs, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
-/** A storm’s digest, made of the storm as it is when it leaves. */
+/** A storm’s digest, made of the storm as it is when it leaves, for where its alerts are told by then. */
 export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
-  const { storm, to } = openDigest(deps.sealer, entry.key, record);
-  const seen = await deps.storms.see(storm);
+  const body = openDigest(deps.sealer, entry.key, record);
+  const { storm, to } = body;
+  const place = await placeOf(deps, record, body);
+  if (place.kind === 'told') return await leaveToOthers(deps, work);
+  const { channel } = place;
+  const seen = await deps.storms.see(storm, channel);
   if (!seen) return await settle(deps, work);
-  const isFirst = !record.posted;
-  const message = deps.compose({
-    kind: 'digest',
-    storm: seen,
-    isDirect: to !== undefined,
-    key: entry.key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst,
-  });
-  const namesPeople = isFirst && seen.taken !== undefined && to === undefined;
-  const whole = namesPeople ? followedByEdit(message) : message;
-  return await postOrEdit(deps, work, record.channel, whole);
+  const stands = record.posted !== undefined && (to !== undefined || record.posted.channel === channel);
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'digest',
+      storm: seen,
+      isDirect: to !== undefined,
+      key: historyKey(entry.key, record),
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
+  const namesPeople = !stands && seen.taken !== undefined && to === undefined;
+  const whole = namesPeople ? followedByEdit(compose) : compose(!stands);
+  // What is known of the old one stays until the new one stands: the rules may go back before.
+  if (record.posted && !stands) return { kind: 'post', channel, message: whole };
+  return await postOrEdit(deps, work, channel, whole);
 }
 
-/** Whether the event says itself what a digest tells of it; else its look-up does. */
-export function saysItAll({ amountMinor, currency, reason }: PaymentEvent): boolean {
-  return amountMinor !== undefined && currency !== undefined && reason !== undefined;
+/** Where it stands it stays, as long as Slack takes its edits there. */
+async function placeOf(
+  deps: PrepareDeps,
+  { channel, posted, refused, redriven }: OutboxRecord,
+  { storm, to }: DigestBody,
+): Promise<DigestPlace> {
+  if (to !== undefined) return { kind: 'channel', channel };
+  if (!posted) return await digestPlace(deps, storm, channel);
+  return redriven === true || refused
+    ? await digestPlace(deps, storm, posted.channel)
+    : { kind: 'channel', channel: posted.channel };
 }
+
+/** Its alerts are all told where the rules send them now: a second digest would double them. */
+async function leaveToOthers(deps: PrepareDeps, work: Work): Promise<Prepared> {
+  const { key } = work.entry;
+  const { channel, refused } = work.record;
+  deps.log('info', 'not posted: its alerts are told in the channels that the rules name now', {
+    key,
+    channel,
+  });
+  await finish(deps, work, { doubt: undefined, refused: undefined, misses: 0 }, 0);
+  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, key);
+  return { kind: 'settled' };
+}
+
+/** Whether the event says itself what a digest tells of it; else its look-up does. No event proves a payment. */
+export function saysItAll({ kind, amountMinor, currency, reason }: PaymentEvent): boolean {
+  const isFailure = kind === 'payment_failed';
+  return isFailure && amountMinor !== undefined && currency !== undefined && reason !== undefined;
+}
+
+/**
+ * Whether a digest may tell it: every failure that has a card, and a payment that asks nobody for anything. One that
+ * its look-up does not confirm, or whose card could not be kept, is told on its own.
+ */
+export function mayBeGathered(
+  event: PaymentEvent,
+  { progress, digest }: OutboxRecord,
+  lookup: Lookup | undefined,
+): boolean {
+  if (digest) return true;
+  // One from before there were cards is told as it was to be told.
+  if (event.kind === 'payment_failed') return progress !== undefined;
+  if (event.cardSaved && event.cardSaved.kind !== 'kept') return false;
+  return lookup === undefined || !contradicting.has(lookup.kind);
+}
+
+const contradicting: ReadonlySet<Lookup['kind']> = new Set(['not_confirmed', 'not_found'] as const);
 
 /**
  * An alert that a storm’s digest tells instead of a message of its own; undefined when it is posted. That it is
@@ -50,7 +104,7 @@ export async function tellByDigest(
     await deps.storms.refresh(record.digest.storm);
     return await settle(deps, work);
   }
-  const decided = await decide(deps, work, alert.to);
+  const decided = await decide(deps, work, alert.to, alert.event.kind);
   if (!decided) return undefined;
   const { storm, begins } = decided;
   const digest = { storm, isCounted: false };
@@ -70,12 +124,12 @@ async function decide(
   deps: PrepareDeps,
   { entry, record }: Work,
   to: () => Promise<Destination>,
+  gathers: PaymentEventKind,
 ): Promise<{ storm: string; begins: boolean } | undefined> {
   if (record.digest) return { storm: record.digest.storm, begins: false };
   // What was posted, or may have been, goes on as a message.
   if (record.posted ?? record.doubt ?? record.replaced) return undefined;
-  const { channel, rule } = await to();
-  const asked = await deps.storms.ask(channel, rule, entry.key);
+  const asked = await deps.storms.ask(await to(), entry.key, gathers);
   return asked.kind === 'digest' ? asked : undefined;
 }
 
@@ -87,13 +141,16 @@ async function count(
 ): Promise<void> {
   const { entry, record } = work;
   const { receivedAtMs } = record;
-  const item = itemOf(lookup ? withLookUp(event, lookup) : event, { receivedAtMs, addedAtMs: deps.now() });
+  const known = lookup ? withLookUp(event, lookup) : event;
+  const times = { receivedAtMs, addedAtMs: deps.now() };
+  const item = itemOf(known, times, lookup?.kind === 'confirmed');
+  const isFailure = event.kind === 'payment_failed';
   const isCopy = entry.key !== alertKey(event.key);
   // Side by side: each may be done again, and together they cost the store one write on the disk.
   await Promise.all([
-    isCopy ? deps.cards.join(event.key, entry.key) : undefined,
+    isFailure && isCopy ? deps.cards.join(event.key, entry.key) : undefined,
     logOnce(deps, work, event, lookup),
-    deps.cards.linkFailure(event, lookup ?? { kind: 'no_reference' }, receivedAtMs),
+    isFailure ? deps.cards.linkFailure(event, lookup ?? { kind: 'no_reference' }, receivedAtMs) : undefined,
     // Written before: somebody was at it, and was killed or lost its lease, nobody knows how long ago.
     record.digest ? deps.storms.addAgain(storm, item) : deps.storms.add(storm, item),
   ]);

@@ -1,17 +1,19 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
-import { openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
+import { historyKey, openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
+import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 
 /** A link's card in one place. The post leaves out who asked for it, whom it would ping; an edit follows that names them. */
 export async function prepareLink(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const link = await requireLink(deps, openLink(deps.sealer, entry.key, record).reference);
   const isFirst = !record.posted;
+  const key = historyKey(entry.key, record);
   const repeat = isRepeat(work, mayBeRepeat);
-  const message = deps.compose({ kind: 'link', link, key: entry.key, mayBeRepeat: repeat, isFirst });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({ kind: 'link', link, key, mayBeRepeat: repeat, isFirst: leavesOut });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
 }
 
 /** Below the card in a channel; to the person alone where the card is theirs alone. Never before the card says the same. */
@@ -42,7 +44,10 @@ export async function prepareLinkNote(
 
 async function isUnderWay({ store }: PrepareDeps, card: string): Promise<boolean> {
   const entry = await store.read(card);
-  return entry !== undefined && readOutboxRecord(entry.value).progress?.kind !== 'done';
+  if (!entry) return false;
+  const { progress, anew } = readOutboxRecord(entry.value);
+  // One that Slack lets nobody edit may wait long to be posted anew: the note tells it first.
+  return progress?.kind !== 'done' && anew?.dueMs === undefined;
 }
 
 /** One card for each place, a channel or a person. */

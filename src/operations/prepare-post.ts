@@ -1,5 +1,5 @@
 import type { CardStep } from '../domain/alert-card.ts';
-import type { Destination } from '../domain/alert-route.ts';
+import type { Destination, RoutePlan } from '../domain/alert-route.ts';
 import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
@@ -13,6 +13,7 @@ import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import {
+  historyKey,
   openCharge,
   openChargeDirect,
   openChargeNote,
@@ -26,7 +27,15 @@ import {
   type Sealer,
 } from './outbox.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
-import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
+import {
+  followedByEdit,
+  isRepeat,
+  placeBelow,
+  postOrEdit,
+  settle,
+  waitForParent,
+  withoutNames,
+} from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
 import { prepareApproval, prepareApprovalNote } from './prepare-approval.ts';
@@ -90,6 +99,8 @@ export type Composed = {
   digest: string;
   /** As a post it does not say all: once it stands, it is edited. */
   isIncomplete?: true;
+  /** Of a post that leaves out whom it would ping: digest of the same with its names, as an edit shows it. */
+  whole?: string;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
@@ -107,12 +118,14 @@ export type PrepareDeps = WorkDeps & {
   /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
   findApproval?: (id: string) => Promise<{ approval: Approval; asked: number } | undefined>;
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Where what no rule takes is told. */
+  rest: Pick<RoutePlan, 'failures' | 'successes'>;
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'refresh' | 'recovered'>;
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'items' | 'channel' | 'refresh' | 'recovered'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   opsChannel: string | undefined;
@@ -187,23 +200,21 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   if (isFirst && deps.now() - record.receivedAtMs >= testPatienceMs) return await settle(deps, work);
   const { askedBy } = openTestAlert(deps.sealer, entry.key, record);
   const repeat = isRepeat(work, mayBeRepeat);
-  const { key } = entry;
-  const message = deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(message) : message);
+  const key = historyKey(entry.key, record);
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst: leavesOut });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
 }
 
 async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { key } = work.entry;
-  const { reference } = openCharge(deps.sealer, key, work.record);
+  const { entry, record } = work;
+  const { reference } = openCharge(deps.sealer, entry.key, record);
+  const key = historyKey(entry.key, record);
   const charge = await requireCharge(deps, reference);
-  const message = deps.compose({
-    kind: 'charge',
-    charge,
-    key,
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-    isFirst: !work.record.posted,
-  });
-  return await postOrEdit(deps, work, deps.deskChannel ?? work.record.channel, message);
+  const compose = (isFirst: boolean): Composed =>
+    deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat), isFirst });
+  const message = record.posted ? compose(false) : withoutNames(compose);
+  return await postOrEdit(deps, work, deps.deskChannel ?? record.channel, message);
 }
 
 async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
@@ -232,7 +243,8 @@ async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean
     return await settle(deps, work);
   }
   const repeat = isRepeat(work, mayBeRepeat);
-  const message = deps.compose({ kind: 'charge_direct', what, charge, key: entry.key, mayBeRepeat: repeat });
+  const key = historyKey(entry.key, record);
+  const message = deps.compose({ kind: 'charge_direct', what, charge, key, mayBeRepeat: repeat });
   return await postOrEdit(deps, work, record.channel, message);
 }
 

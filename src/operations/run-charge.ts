@@ -21,6 +21,7 @@ import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './ad
 import type { CardHistory } from './card-history.ts';
 import { chargeKey, limitedOf, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { insist } from './insist.ts';
+import type { ProcessedCharge } from './webhook-watch.ts';
 
 /** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
 export type TellCharge = {
@@ -44,8 +45,8 @@ export type RunDeps = AdvanceDeps & {
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
   /** Work that nobody waits for; the process does, before it ends. */
   inBackground: (work: Promise<unknown>) => void;
-  /** Called when a charge ended approved, at least once, on record when it resolves: its event is waited for. */
-  approved?: (charge: { reference: string; hasEvent: boolean }) => Promise<void>;
+  /** Called when the service surely processed a charge, at least once: its event is waited for. */
+  processed?: (charge: ProcessedCharge) => Promise<void>;
   /** Tells the operators, once for each record, that it cannot be worked on. */
   tellStuck: (key: string, errorId: string) => Promise<void>;
   wait: (ms: number) => Promise<void>;
@@ -168,7 +169,9 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
     const record = await readCharge(deps, reference);
     if (record?.intent.state.kind !== what) return false;
     await settleCard(deps, record);
-    if (what === 'approved') await deps.approved?.({ reference, hasEvent: hasEvent(record) });
+    if (what === 'approved' || what === 'declined') {
+      await deps.processed?.({ reference, outcome: what, hasEvent: hasEvent(record, what) });
+    }
     await deps.tell.refresh(reference, agentsOf(record));
     await deps.tell.note(reference, key, { kind: 'told', what, at: record.intent.at });
     const reached = await deps.show(await see(deps, record), record.views);
@@ -178,8 +181,9 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
   if (isTold) await handleCharge(deps, reference, { kind: 'told', what });
 }
 
-function hasEvent({ intent }: ChargeRecord): boolean {
-  return intent.history.some(({ event }) => event.kind === 'payment_success');
+function hasEvent({ intent }: ChargeRecord, outcome: ProcessedCharge['outcome']): boolean {
+  const kind = outcome === 'approved' ? 'payment_success' : 'payment_failed';
+  return intent.history.some(({ event }) => event.kind === kind);
 }
 
 async function settleCard(deps: RunDeps, record: ChargeRecord): Promise<void> {

@@ -3,7 +3,7 @@ import type { RecordStore } from './change-record.ts';
 import { outboxKey, readOutboxRecord, type DigestBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
-import { channelOfStorm } from './storm-records.ts';
+import { readStormId } from './storm-records.ts';
 
 type StormDigestsDeps = { store: RecordStore; sealer: Sealer; now: () => number; wake: () => void };
 
@@ -18,7 +18,7 @@ export function createStormDigests(deps: StormDigestsDeps): StormDigests {
   const { store } = deps;
   return {
     async tell(storm: string, userId?: string): Promise<void> {
-      const channel = userId ?? channelOfStorm(storm);
+      const channel = userId ?? readStormId(storm)?.channel;
       if (channel === undefined) throw new Error('No storm is called so.');
       const key = outboxKey('digest', userId === undefined ? storm : `${storm}:${userId}`);
       if (!(await store.read(key))) {

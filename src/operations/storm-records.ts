@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { PaymentEventKind } from '../domain/payment-event.ts';
 import type { ChannelStorm } from '../domain/storm.ts';
 
 /** What a channel has seen of late is work while a storm is on: somebody must end it. */
@@ -8,14 +9,23 @@ export const stormPrefix = 'storm:';
 /** The decision to take all of a storm on, and the work of telling it to every card. */
 export const stormTakenPrefix = 'storm-taken:';
 
-/** Made of the channel and its beginning, so that whoever makes it a second time makes the same. */
-export function stormId(channel: string, sinceMs: number): string {
-  return `${channel}/${sinceMs}`;
+/** What one storm after the other is of: a channel’s failures, or its payments, each counted for itself. */
+export function streamOf(channel: string, gathers: PaymentEventKind): string {
+  return gathers === 'payment_failed' ? channel : `${channel}~paid`;
+}
+
+/** Made of the stream and its beginning, so that whoever makes it a second time makes the same. */
+export function stormId(stream: string, sinceMs: number): string {
+  return `${stream}/${sinceMs}`;
 }
 
 /** Undefined for a text that no storm is called by. */
-export function channelOfStorm(id: string): string | undefined {
-  return /^([A-Z0-9]+)\/\d+$/.exec(id)?.[1];
+export function readStormId(
+  id: string,
+): { stream: string; channel: string; gathers: PaymentEventKind } | undefined {
+  const [, stream, channel, paid] = /^(([A-Z0-9]+)(~paid)?)\/\d+$/.exec(id) ?? [];
+  if (stream === undefined || channel === undefined) return undefined;
+  return { stream, channel, gathers: paid === undefined ? 'payment_failed' : 'payment_success' };
 }
 
 /** Enough to know an alert again among those of one storm. */

@@ -6,6 +6,7 @@ import {
   type StormItem,
   type StormSeen,
   type StormSummary,
+  type StormTaken,
 } from '../domain/storm-summary.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
@@ -14,8 +15,8 @@ import { createPagedLog } from './paged-log.ts';
 import { createStormDigests } from './storm-digests.ts';
 import { createStormRecoveries } from './storm-recoveries.ts';
 import {
-  channelOfStorm,
   readChannelStorm,
+  readStormId,
   readStormTaken,
   stormPrefix,
   stormTakenPrefix,
@@ -35,7 +36,7 @@ export type StormsDeps = Pick<ChannelStormsDeps, 'threshold' | 'windowMs'> & {
 };
 
 /**
- * The storms of the channels, and what their digests are made of. A storm is a record of its channel, its items a
+ * The storms of the channels, and what their digests are made of. A storm is a record of its channel’s stream, its items a
  * log, its digest a message of the outbox that is edited as the log grows: all of it durable, and the storm’s own
  * record is the work that ends it. All of it throws StoreUnavailable.
  */
@@ -48,8 +49,8 @@ export type Storms = ChannelStorms & {
   recovered(storm: string, id: string, userIds: readonly string[]): Promise<void>;
   /** The digest is looked at again: something that it shows has changed. */
   refresh(storm: string): Promise<void>;
-  /** Undefined: there is no such storm, or it is forgotten. */
-  see(storm: string): Promise<StormSeen | undefined>;
+  /** Undefined: there is no such storm, or it is forgotten. `shownIn`: whose mutes it says; absent: its channel’s. */
+  see(storm: string, shownIn?: string): Promise<StormSeen | undefined>;
   items(storm: string, page: number): Promise<readonly StormItem[]>;
   /** Where the digest stands; undefined while it stands nowhere. */
   place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
@@ -106,31 +107,36 @@ export function createStorms(deps: StormsDeps): Storms {
 
     refresh: (storm) => tell(storm),
 
-    async see(storm) {
-      const channel = channelOfStorm(storm);
-      if (channel === undefined) return undefined;
+    async see(storm, shownIn) {
+      const named = readStormId(storm);
+      if (!named) return undefined;
+      const { channel, stream, gathers } = named;
       const [head, recovered, state, taken] = await Promise.all([
         list.head(storm),
         recoveries.count(storm),
-        store.read(stormPrefix + channel),
+        store.read(stormPrefix + stream),
         store.read(stormTakenPrefix + storm),
       ]);
       if (!head) return undefined;
-      const { environment, account } = deps;
-      const { by, at, done } = taken ? readStormTaken(taken.value) : {};
       return {
         id: storm,
+        gathers,
         count: head.count,
         summary: head.summary,
         isOver: !state || readChannelStorm(state.value).storm?.id !== storm,
         recovered,
-        muted: deps.mutedIn(channel),
-        ...(by === undefined || at === undefined || done === undefined ? {} : { taken: { by, at, done } }),
-        environment,
-        account,
+        muted: deps.mutedIn(shownIn ?? channel),
+        ...(taken ? { taken: takenOf(taken.value) } : {}),
+        environment: deps.environment,
+        account: deps.account,
       };
     },
 
     items: (storm, page) => list.page(storm, page),
   };
+}
+
+function takenOf(value: string): StormTaken {
+  const { by, at, done } = readStormTaken(value);
+  return { by, at, done };
 }

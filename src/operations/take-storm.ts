@@ -70,7 +70,8 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
   return {
     async acknowledge(storm, by) {
       const seen = await storms.see(storm);
-      if (!seen) return { kind: 'unknown_storm' };
+      // Payments ask nobody for anything.
+      if (seen?.gathers !== 'payment_failed') return { kind: 'unknown_storm' };
       const key = stormTakenPrefix + storm;
       const at = deps.now();
       const taken: StoredStormTaken = { by, at, page: 0, index: 0, done: 0 };

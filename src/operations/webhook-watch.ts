@@ -8,8 +8,10 @@ import { tellOperators, type TellDeps } from './tell-operators.ts';
 import { batchOf, createWebhookCounter } from './webhook-counter.ts';
 import {
   addMissing,
+  dropMissing,
   dropTold,
   judgeWebhooks,
+  missingDue,
   nothingSeen,
   readBatch,
   readState,
@@ -28,16 +30,19 @@ export type WatchDeps = TellDeps & {
   log: Log;
 };
 
-/** A charge that ended approved, found by look-up; `hasEvent`: its signed payment_success came before that. */
-export type ApprovedCharge = { reference: string; hasEvent: boolean };
+/**
+ * A charge that the service surely processed; `hasEvent`: the signed event of this outcome came before it was known.
+ * Spec: Events.
+ */
+export type ProcessedCharge = { reference: string; outcome: 'approved' | 'declined'; hasEvent: boolean };
 
 export type WebhookWatch = {
   /** A delivery whose signature holds, whatever becomes of it. Costs no call of the store. */
   accepted: () => void;
   /** One whose signature does not. `explain` is called later, for one refusal a minute at most. Costs no call of the store. */
   refused: (explain: () => string) => void;
-  /** On record when it resolves; for the same charge again is the same as once. Throws StoreUnavailable. */
-  approved: (charge: ApprovedCharge) => Promise<void>;
+  /** An approved one is on record when it resolves; the same charge again is the same as once. Throws StoreUnavailable. */
+  processed: (charge: ProcessedCharge) => Promise<void>;
   /** Puts what was seen since the last time on record, in one call of the store; none when nothing was. Never throws. */
   flush: () => Promise<void>;
   /** Flushes every minute until stopped, and once more then. */
@@ -61,7 +66,7 @@ const awayMs = 5 * minuteMs;
 const dayMs = 86_400_000;
 
 /**
- * Watches over webhooks as a whole, for all replicas together: silence though charges are approved, refusals
+ * Watches over webhooks as a whole, for all replicas together: silence though charges run, refusals
  * that rise, events that never come. A replica counts in memory and puts its counts on record once a minute,
  * so a crash loses a minute of counting at most and receiving gets no slower; what is to be told of an approved
  * charge loses nothing. Judged once a minute by whichever replica the store gives the turn. An alarm comes up
@@ -71,10 +76,10 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   const { store, rules, log, now } = deps;
   const changeRecord = createChangeRecord(store);
   const replica = randomBytes(8).toString('hex');
-  const counter = createWebhookCounter();
   let count = 0;
   let isArmed = false;
   let timer: NodeJS.Timeout | undefined;
+  const counter = createWebhookCounter(nextId);
 
   function nextId(): string {
     count += 1;
@@ -112,13 +117,13 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
       if (rules.refusals === 0) return;
       counter.refused({ id: nextId(), atMs: now(), explain });
     },
-    async approved({ reference, hasEvent }) {
+    async processed({ reference, outcome, hasEvent }) {
       if (hasEvent) return;
       const atMs = now();
-      if (rules.missingMs > 0) {
+      if (outcome === 'approved' && rules.missingMs > 0) {
         await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
       }
-      if (rules.silenceMs > 0) counter.approved({ reference, atMs });
+      if (rules.silenceMs > 0) counter.processed({ reference, atMs });
     },
     flush,
     start() {
@@ -147,9 +152,10 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   const { rules, now } = deps;
   // The value says when it was judged last.
   const wasAway = entry.value !== '' && now() - Number(entry.value) > awayMs;
-  const judged = await change(deps, changeRecord, (state) =>
-    judgeWebhooks(wasAway ? watchAnew(state, now()) : state, rules, now()),
-  );
+  const judged = await change(deps, changeRecord, async (state) => {
+    const known = dropMissing(state, await comeLate(deps, state));
+    return judgeWebhooks(wasAway ? watchAnew(known, now()) : known, rules, now());
+  });
   for (const { name, notice } of judged.toTell) {
     deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
     // oxlint-disable-next-line no-await-in-loop -- few, and in their order
@@ -163,9 +169,11 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
 function logWords(notice: AlarmNotice): string {
   switch (notice.kind) {
     case 'webhooks_silent':
-      return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were approved`;
+      return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were processed`;
     case 'deliveries_refused':
-      return `${notice.refusals} webhook deliveries were refused in a row`;
+      return notice.accepted === undefined
+        ? `${notice.refusals} webhook deliveries were refused in a row`
+        : `${notice.refusals} of ${notice.refusals + notice.accepted} webhook deliveries were refused`;
     case 'events_missing':
       return `The events of ${notice.references.length + notice.more} approved charges never came`;
   }
@@ -182,10 +190,21 @@ export function successKey(reference: string): string {
   return alertKey(`payment_success/order/${reference}`);
 }
 
+/** Of the charges that would be told of now, those whose event came while they waited for that. */
+async function comeLate(deps: WatchDeps, state: WebhookState): Promise<Set<string>> {
+  const due = missingDue(state, deps.now());
+  const come = await Promise.all(due.map((reference) => hasEvent(deps, reference)));
+  return new Set(due.filter((_, index) => come[index]));
+}
+
+async function hasEvent({ store }: WatchDeps, reference: string): Promise<boolean> {
+  return (await store.read(successKey(reference))) !== undefined;
+}
+
 async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
   const reference = entry.key.slice(eventPrefix.length);
   const { missingMs } = deps.rules;
-  const hasCome = missingMs === 0 || (await deps.store.read(successKey(reference))) !== undefined;
+  const hasCome = missingMs === 0 || (await hasEvent(deps, reference));
   const atMs = Number(entry.value);
   if (!hasCome && entry.attempts === 1 && deps.now() - atMs > missingMs + awayMs) {
     await deps.store.write(entry, entry.value, { delayMs: missingMs });
@@ -198,11 +217,11 @@ async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: 
 function change(
   deps: WatchDeps,
   changeRecord: ChangeRecord,
-  next: (state: WebhookState) => WebhookState,
+  next: (state: WebhookState) => WebhookState | Promise<WebhookState>,
 ): Promise<WebhookState> {
-  return changeRecord(stateKey, (text) => {
+  return changeRecord(stateKey, async (text) => {
     const before = text === undefined ? nothingSeen : readOr(deps, () => readState(text), nothingSeen);
-    const result = next(before);
+    const result = await next(before);
     const value = JSON.stringify(result);
     return value === text ? { kind: 'keep', result } : { kind: 'write', value, result };
   });

@@ -4,7 +4,13 @@ import { outsideText } from './text.ts';
 /** What is wrong with webhooks as a whole, in domain words. */
 export type AlarmView =
   | { kind: 'webhooks_silent'; minutes: number; approvals: number; sinceMs: number }
-  | { kind: 'deliveries_refused'; refusals: number; sinceMs: number; cause: string }
+  | {
+      kind: 'deliveries_refused';
+      refusals: number;
+      accepted?: number | undefined;
+      sinceMs: number;
+      cause: string;
+    }
   | { kind: 'events_missing'; references: readonly string[]; more: number; minutes: number };
 
 export type AlarmSentences = { state: string; details: string[]; advice: string; rest?: readonly Run[] };
@@ -16,16 +22,16 @@ export function alarmSentences(alarm: AlarmView): AlarmSentences {
   switch (alarm.kind) {
     case 'webhooks_silent':
       return {
-        state: 'No webhook comes though charges are approved',
-        details: [`none for ${spoken(alarm.minutes)}`, `${counted(alarm.approvals, 'charge')} approved`],
+        state: 'No webhook comes though charges ran',
+        details: [`none for ${spoken(alarm.minutes)}`, `${counted(alarm.approvals, 'charge')} processed`],
         advice:
           'The payments service may have stopped sending, or what it sends does not reach this bot: check the address that is set there and the proxy in between. Charges are confirmed by look-up all the same, but charges that fail elsewhere are not alerted. Told once, until a webhook comes.',
-        rest: [words(' First charge approved: '), moment(alarm.sinceMs), words('.')],
+        rest: [words(' First charge processed: '), moment(alarm.sinceMs), words('.')],
       };
     case 'deliveries_refused':
       return {
         state: 'Webhook deliveries are refused',
-        details: [`${alarm.refusals} in a row within 10 minutes`],
+        details: [refusedWords(alarm)],
         advice: `Likely cause of the last one: ${alarm.cause} Each was answered 401, and the sender may give up on repeating it. npm run explain-delivery explains one captured delivery.`,
         rest: [words(' Since '), moment(alarm.sinceMs), words('.')],
       };
@@ -37,6 +43,11 @@ export function alarmSentences(alarm: AlarmView): AlarmSentences {
         rest: referenceRuns(alarm),
       };
   }
+}
+
+function refusedWords({ refusals, accepted }: Extract<AlarmView, { kind: 'deliveries_refused' }>): string {
+  const of = accepted === undefined ? 'in a row' : `of ${refusals + accepted}`;
+  return `${refusals} ${of} within 10 minutes`;
 }
 
 function referenceRuns({ references, more }: Extract<AlarmView, { kind: 'events_missing' }>): Run[] {

@@ -112,12 +112,11 @@ const unreadable = new Set([
 
 const noErrors: ReadonlySet<string> = new Set();
 
-/** The message to edit is not there, or is closed to this app by time, by its channel or by who wrote it. */
+/** The message to edit is not there, or is closed to this app by time or by who wrote it. */
 const notEditable: ReadonlySet<string> = new Set([
   'message_not_found',
   'cant_update_message',
   'edit_window_closed',
-  'is_inactive',
 ]);
 
 const noThread: ReadonlySet<string> = new Set([

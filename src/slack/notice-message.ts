@@ -10,7 +10,14 @@ export type NoticeView = {
     | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
     | { kind: 'unknown_event'; eventKind: string }
     | { kind: 'stuck'; record: string; errorId: string }
-    | { kind: 'refused'; channel: string; slackError: string; fix: string; giveUpHours: number };
+    | {
+        kind: 'refused';
+        channel: string;
+        slackError: string;
+        fix: string;
+        giveUpHours: number;
+        gathered?: number;
+      };
   key: string;
   mayBeRepeat: boolean;
   /** "LIVE · lagos": whose it is, where the bot has several merchant accounts. */
@@ -62,12 +69,16 @@ function sentences(notice: NoticeView['notice']): AlarmSentences {
         advice: `It is kept and tried again, ever more rarely. The log says why under ${notice.errorId}. After a change of SEALING_KEYS, put the old key back behind the new one.`,
       };
     case 'refused': {
-      const { channel, slackError, fix, giveUpHours } = notice;
+      const { channel, slackError, fix, giveUpHours, gathered = 0 } = notice;
+      const storm =
+        gathered === 0
+          ? ''
+          : ` Among them is a digest: it counted ${gathered} when this was told, goes on counting, and nobody sees it.`;
       const hours = giveUpHours === 1 ? 'an hour' : `${giveUpHours} hours`;
       return {
         state: 'Slack refuses the messages for a channel or person',
         details: [channel, slackError],
-        advice: `${fix} Nothing is lost: each message is tried again for ${hours}, and then kept. /pay undelivered lists what is kept and delivers it again.`,
+        advice: `${fix} Nothing is lost: each message is tried again for ${hours}, and then kept. /pay undelivered lists what is kept and delivers it again.${storm}`,
       };
     }
   }

@@ -110,6 +110,8 @@ const channelFixes: Record<string, (channel: string) => string> = {
   not_in_channel: (channel) =>
     `Invite the bot: /invite @pay in ${channel}. Or give the app the scope chat:write.public.`,
   is_archived: (channel) => `Unarchive ${channel}, or set another channel in payops.yml.`,
+  // Of an edit, where a post is told is_archived: it can be edited once the channel is back.
+  is_inactive: (channel) => `Unarchive ${channel}, or set another channel in payops.yml.`,
   restricted_action: (channel) => `A workspace rule keeps the bot from posting in ${channel}: ask an admin.`,
   restricted_action_read_only_channel: (channel) =>
     `${channel} is read-only: let the bot post there, or set another channel in payops.yml.`,
@@ -129,6 +131,7 @@ const personFixes: Record<string, (person: string) => string> = {
   user_not_visible: left,
   channel_not_found: left,
   is_archived: left,
+  is_inactive: left,
   cannot_dm_bot: (person) => `${person} is a bot: no person reads what is sent to it.`,
   messages_tab_disabled: () => 'Turn the Messages tab of the app’s App Home on, as manifest.yml has it.',
 };

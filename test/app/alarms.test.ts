@@ -95,7 +95,7 @@ describe('the alarms of the app', () => {
 
   it('ask for a charge’s event only where its reference is signed', async () => {
     const all = await openRoom();
-    await all.watch.approved({ reference: 'pay-1', hasEvent: false });
+    await all.watch.processed({ reference: 'pay-1', outcome: 'approved', hasEvent: false });
     await all.pass(70);
     expect(await all.notices()).toMatchObject([{ kind: 'events_missing' }, { kind: 'webhooks_silent' }]);
     const some = await openRoom({
@@ -103,14 +103,14 @@ describe('the alarms of the app', () => {
       WEBHOOK_SIGNED_TEMPLATE: '{json:/event_type}:{json:/id}',
       WEBHOOK_TIMESTAMP_SOURCE: 'none',
     });
-    await some.watch.approved({ reference: 'pay-1', hasEvent: false });
+    await some.watch.processed({ reference: 'pay-1', outcome: 'approved', hasEvent: false });
     await some.pass(70);
     expect(await some.notices()).toMatchObject([{ kind: 'webhooks_silent' }]);
   });
 
   it('wait for no webhook while none could be accepted', async () => {
     const { watch, pass, notices } = await openRoom({ WEBHOOK_SIGNATURE_PRESET: '', WEBHOOK_SECRETS: '' });
-    await watch.approved({ reference: 'pay-1', hasEvent: false });
+    await watch.processed({ reference: 'pay-1', outcome: 'approved', hasEvent: false });
     await pass(90);
     expect(await notices()).toEqual([]);
   });
@@ -121,7 +121,7 @@ describe('the alarms of the app', () => {
       ALARM_MISSING_EVENT_MINUTES: '0',
       ALARM_REFUSED_DELIVERIES: '1',
     });
-    await watch.approved({ reference: 'pay-1', hasEvent: false });
+    await watch.processed({ reference: 'pay-1', outcome: 'approved', hasEvent: false });
     seen.refused({ headers: {}, body }, clock.nowMs);
     await pass(7);
     expect(await notices()).toMatchObject([

@@ -21,8 +21,8 @@ describe('what the failures of a storm come to', () => {
       otherReasons: 0,
       noReason: 1,
       sums: [
-        { minor: 350, currency: 'NGN' },
-        { minor: 7, currency: 'USD' },
+        { minor: 350, currency: 'NGN', count: 2 },
+        { minor: 7, currency: 'USD', count: 1 },
       ],
       unsummed: 1,
       firstMs: 10,

@@ -1,8 +1,14 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { PageMessage } from '../../src/playground/protocol.ts';
 import { alertActions, writeMore } from '../../src/slack/alert/card-actions.ts';
 import { cardFieldIds } from '../../src/slack/alert/card-modals.ts';
+import type { Bot } from '../support/bot.ts';
+import { openChargeDialogue } from '../support/charge-dialogue.ts';
 import { openHouse, type House, type Person } from '../support/house.ts';
+
+const laterBot = fileURLToPath(new URL('../support/later-bot.ts', import.meta.url));
+const hourMs = 3_600_000;
 
 type Element = { type: string; action_id?: string; value?: string; options?: { value: string }[] };
 
@@ -63,6 +69,11 @@ async function submit(house: House, person: Person, title: string, values: Recor
     values,
   } as never);
   if (!result.ok) throw new Error(result.problem);
+}
+
+/** The one time that a message tells, in seconds. */
+function momentIn(message: PageMessage | undefined): number {
+  return Number(/"timestamp":(\d+)/.exec(JSON.stringify(message?.blocks))?.[1]);
 }
 
 describe('an alert’s card in the workspace', () => {
@@ -170,4 +181,66 @@ describe('an alert’s card in the workspace', () => {
     );
     expect(house.workspace.state(house.workspace.ids.users.lead).views).toEqual([]);
   }, 60_000);
+
+  it('charges the card again once the wait is over, with the terms of what failed, and once', async (test) => {
+    // The clock of the bot’s process and of both simulators.
+    let laterMs = 0;
+    const now = (): number => Date.now() + laterMs;
+    const house = await openHouse(test, {
+      program: laterBot,
+      payments: { knownCards: true, now },
+      workspace: { now },
+    });
+    const startLater = async (hours: number): Promise<Bot> => {
+      laterMs = hours * hourMs;
+      const bot = house.bot({ BOT_LATER_DAYS: String(hours / 24) });
+      await house.start(bot);
+      return bot;
+    };
+    const bot = await startLater(0);
+    await house.cardsKnown();
+    const terms = { amount: '5000.00', customerEmail: 'ada.obi@example.com' };
+    await house.payments.act({ kind: 'decline_saved_card_charge', reason: 'Insufficient funds', ...terms });
+    const failedAtMs = Date.now();
+    const reference = house.payments.state().orders[0]?.orderReference ?? '';
+    const card = () =>
+      seen(house, 'lead').find(({ text, threadTs }) => !threadTs && text.includes(reference));
+    await house.until('the alert is posted', () => card() !== undefined);
+    await press(house, 'lead', alertActions.acknowledge);
+    await house.until('the card can be charged again', () =>
+      JSON.stringify(card()).includes(alertActions.chargeAgain),
+    );
+
+    const told = () =>
+      seen(house, 'lead').filter(({ ephemeral, text }) => ephemeral && text.includes('Not yet'));
+    await press(house, 'lead', alertActions.chargeAgain);
+    await house.until('the lead is told from when', () => told().length === 1);
+    const nextTryFromMs = momentIn(told()[0]) * 1_000;
+    expect(Math.abs(nextTryFromMs - failedAtMs - 24 * hourMs)).toBeLessThan(30_000);
+    await bot.stop();
+
+    const early = await startLater(23);
+    await press(house, 'lead', alertActions.chargeAgain);
+    await house.until('an hour too early the lead is told the same', () => told().length === 2);
+    expect(momentIn(told()[1]) * 1_000).toBe(nextTryFromMs);
+    const dialogue = openChargeDialogue(house);
+    expect([dialogue.modalOf('lead'), dialogue.references()]).toEqual([undefined, []]);
+    await early.stop();
+
+    await startLater(25);
+    await press(house, 'lead', alertActions.chargeAgain);
+    await house.until('the form is open', () => dialogue.modalOf('lead') !== undefined);
+    const form = JSON.stringify(dialogue.modalOf('lead')?.view.blocks);
+    expect(form).toContain('"initial_value":"5,000.00"');
+    expect(form).toContain('Mastercard ·· 4081');
+    await dialogue.submit('lead');
+    expect(dialogue.modalOf('lead')?.submit).toBe('Charge NGN 5,000.00');
+    await dialogue.submit('lead');
+    await dialogue.modalSays('lead', 'Paid (confirmed)');
+    await house.until('the alert is resolved by it', () => JSON.stringify(card()).includes('✅ Recovered'));
+    expect(dialogue.references()).toHaveLength(1);
+    const charges = house.exchanges().filter(({ path }) => path.includes('tokenized-card'));
+    expect(charges.map(({ path }) => path)).toHaveLength(1);
+    expect(told()).toHaveLength(2);
+  }, 90_000);
 });

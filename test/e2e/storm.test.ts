@@ -121,4 +121,22 @@ describe('a storm in the workspace', () => {
     await house.until('the answer is told', () => told() !== '[]');
     expect(told()).toContain('files:write');
   }, 60_000);
+
+  it('gathers payments apart from it, and lists which of them are proven', async (test) => {
+    const house = await openHouse(test);
+    await house.start(house.bot({ DIGEST_THRESHOLD: '2' }));
+    const references: string[] = [];
+    for (let number = 0; number < 7; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- each is an order of its own
+      references.push(await house.approve());
+    }
+    const gathered = () => house.posts('general').filter(({ text }) => text.includes('Many payments'));
+    await house.until('the digest counts five', () => gathered()[0]?.text.includes('5 payments') === true);
+    expect(gathered()).toHaveLength(1);
+    expect(house.posts('general')).toHaveLength(3);
+    const shown = JSON.stringify(gathered()[0]?.blocks);
+    expect(shown).toContain('5 of 5');
+    expect(shown).not.toContain(stormActions.acknowledgeAll);
+    expect(new Set(references).size).toBe(7);
+  }, 60_000);
 });

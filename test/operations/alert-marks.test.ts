@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { AlertCard } from '../../src/domain/alert-card.ts';
+import { createAlertMarks } from '../../src/operations/alert-marks.ts';
+import { outboxKey, writeOutboxRecord } from '../../src/operations/outbox.ts';
 import { cardsHouse, failed, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
+import { memoryStore } from './memory-store.ts';
 
 const ada = 'U0ADA00001';
 const id = failed.key;
@@ -77,6 +81,66 @@ describe('the reaction on a card', () => {
     await house.cards.move(id, { kind: 'acknowledge', by: ada });
     await house.drain(60_000);
     expect(reactionsOf(house)).toEqual([['eyes']]);
+  });
+
+  it('is that of the end, though whoever put the one before was faster to write so', async () => {
+    const clock = { nowMs: 1_000_000 };
+    const store = memoryStore(clock);
+    const message = outboxKey('alert', 'a');
+    const posted = { channel: 'C0ALERTS01', ts: '1.1' };
+    const stands = {
+      kind: 'alert',
+      channel: posted.channel,
+      fingerprint: '',
+      sealed: '',
+      misses: 0,
+    } as const;
+    await store.create(message, writeOutboxRecord({ ...stands, receivedAtMs: 0, posted }));
+    const acknowledgement = { kind: 'acknowledged', by: ada, at: 1 } as const;
+    let card: AlertCard = acknowledgement;
+    let rival: (() => Promise<void>) | undefined;
+    const asked = Promise.withResolvers<void>();
+    const putting = Promise.withResolvers<void>();
+    const reactions: string[] = [];
+    const marks = createAlertMarks({
+      store: {
+        ...store,
+        async write(...args) {
+          const before = rival;
+          rival = undefined;
+          await before?.();
+          return await store.write(...args);
+        },
+      },
+      readCard: () => Promise.resolve(card),
+      async add(_, mark) {
+        asked.resolve();
+        await putting.promise;
+        reactions.push(mark);
+        return { kind: 'done' };
+      },
+      remove(_, mark) {
+        reactions.splice(reactions.indexOf(mark), 1);
+        return Promise.resolve({ kind: 'done' });
+      },
+      rememberMs: 30 * 86_400_000,
+    });
+    const work = async () => {
+      clock.nowMs += 10_000;
+      for (const entry of await store.take(45_000)) await marks.work(entry);
+    };
+    await marks.ask(id, message, posted.ts);
+    const first = work();
+    await asked.promise;
+    rival = () => {
+      putting.resolve();
+      return first;
+    };
+    card = { kind: 'closed', by: ada, at: 2, reason: 'a test', acknowledged: acknowledgement };
+    await marks.ask(id, message, posted.ts);
+    expect(reactions).toEqual(['eyes']);
+    await work();
+    expect(reactions).toEqual(['white_check_mark']);
   });
 
   it('is put by whoever goes on after a crash', async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
@@ -133,6 +134,8 @@ export function cardsHouse(
   const messages: Message[] = beside?.messages ?? [];
   const answers: PostOutcome[] = [];
   const editAnswers: PostOutcome[] = [];
+  /** `refused`: Slack’s word to every edit there is; `deletes`: something deletes each post at once. */
+  const workspace: { refused?: string; deletes?: boolean } = {};
 
   async function lookUp(event: PaymentEvent) {
     return await lookUpEvent((reference) => {
@@ -198,14 +201,15 @@ export function cardsHouse(
         }
         const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
         const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
-        messages.push({ ...place, shown, pinged: peopleIn(shown) });
+        messages.push({ ...place, shown, pinged: peopleIn(shown), isGone: workspace.deletes === true });
         watched.pass();
         return Promise.resolve({ kind: 'posted', channel: to, ts });
       },
       edit(channel, ts) {
         const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
         if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
-        if (found.closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: found.closed });
+        const closed = found.closed ?? workspace.refused;
+        if (closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: closed });
         const refusal = editAnswers.shift();
         if (refusal) return Promise.resolve(refusal);
         watched.pass();
@@ -228,8 +232,10 @@ export function cardsHouse(
     return Promise.resolve(found ? { kind: 'found', ts: found.ts } : { kind: 'absent' });
   };
 
-  const route = ({ kind }: PaymentEvent) =>
-    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : [];
+  /** Where payments are told; nowhere at first. */
+  const paidTo: Destination[] = [];
+  const route = ({ kind }: PaymentEvent): readonly Destination[] =>
+    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo;
   const deliver: DeliverDeps = {
     ...plain,
     route,
@@ -281,11 +287,13 @@ export function cardsHouse(
     messages,
     answers,
     editAnswers,
+    workspace,
     cards,
     deliver,
     recovery,
     storms,
     takeStorm,
+    paidTo,
     drain,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
     /** Killed when all but the event's own record is stored: the sender is to come again. */

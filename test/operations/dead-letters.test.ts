@@ -10,7 +10,7 @@ import {
 } from '../../src/operations/outbox.ts';
 import { finishPosted } from '../../src/operations/outbox-work.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { channel, event, house, ops, sealer } from './house.ts';
+import { channel, event, house, noStorms, ops, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 const hourMs = 3_600_000;
@@ -34,6 +34,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     opsChannel: ops,
     rememberMs: 30 * dayMs,
     giveUpMs: dayMs,
+    storms: noStorms,
     now: () => clock.nowMs,
     log: (_level, message) => void lines.push(message),
   };
@@ -189,22 +190,25 @@ describe('a channel that Slack refuses', () => {
     expect(notices().map((key) => key.split(':')[3])).toEqual([channel, other]);
   });
 
-  it('is not told again while something of it is undelivered, and is told when it breaks anew', async () => {
-    let isMended = false;
-    const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor('channel')));
-    await put('a');
-    await pass(2 * dayMs, 60_000);
-    await put('b');
-    await pass(2 * dayMs, 60_000);
-    expect(notices()).toHaveLength(1);
-    isMended = true;
-    await letters.redrive();
-    await pass(60_000);
-    isMended = false;
-    await put('c');
-    await pass(hourMs, 60_000);
-    expect(notices()).toHaveLength(2);
-  });
+  it.each<RefusalAbout>(['channel', 'unclear'])(
+    'is not told again while something of it is undelivered, and is told when it breaks anew (%s)',
+    async (about) => {
+      let isMended = false;
+      const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor(about)));
+      for (const key of ['a', 'b', 'c']) await put(key);
+      await pass(2 * dayMs, 10_000);
+      await put('d');
+      await pass(2 * dayMs, 60_000);
+      expect(notices()).toHaveLength(1);
+      isMended = true;
+      await letters.redrive();
+      await pass(hourMs, 10_000);
+      isMended = false;
+      await put('e');
+      await pass(hourMs, 60_000);
+      expect(notices()).toHaveLength(2);
+    },
+  );
 
   it('is not told in itself, when it is the operators’ own', async () => {
     const { put, pass, notices, letters } = refusals();

@@ -1,6 +1,7 @@
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { calm } from '../../src/domain/storm.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
 import type { Composed, Post } from '../../src/operations/prepare-post.ts';
@@ -63,6 +64,8 @@ export const noStorms: DeliverDeps['storms'] & TellCardDeps['storms'] = {
   recovered: () => Promise.resolve(),
   refresh: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
+  items: () => Promise.resolve([]),
+  channel: () => Promise.resolve(calm),
 };
 
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
@@ -90,6 +93,7 @@ export function house(answers: Answers = {}) {
     sealer,
     opsChannel: ops,
     route: receive.route,
+    rest: { failures: channel, successes: undefined },
     needsLookUp: receive.needsLookUp,
     report: () => undefined,
     postTimeoutMs: 10_000,

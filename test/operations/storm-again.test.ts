@@ -13,7 +13,7 @@ it('counts an alert once that was counted when its process was killed, whatever 
   const world = openStormWorld();
   await Promise.race([burst(world, points), points.killed]);
   const process = startStormProcess(world, 1);
-  const storm = (await process.storms.channel('C0ALERTS01')).storm?.id ?? '';
+  const storm = (await process.storms.channel('C0ALERTS01', 'payment_failed')).storm?.id ?? '';
   expect((await process.storms.see(storm))?.count).toBe(1);
   const { nowMs } = world.clock;
   for (let number = 0; number < others; number += 1) {

@@ -3,6 +3,7 @@ import { momentsOf } from '../support/kill-everywhere.ts';
 import { everyPoint, type Points } from './charge-house.ts';
 import {
   failure,
+  payment,
   openStormWorld,
   standing,
   startStormProcess,
@@ -12,6 +13,7 @@ import {
 
 const threshold = 2;
 const failures = [1, 2, 3, 4, 5].map(failure);
+const payments = [1, 2, 3, 4, 5].map(payment);
 const inDigest = failures.length - threshold;
 const ada = 'U0ADA00001';
 
@@ -73,6 +75,50 @@ describe('a storm killed at every await', () => {
       // oxlint-disable-next-line no-await-in-loop
       const wrongs = await recover(world);
       wrong.push(...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? ''}: ${words}`));
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+});
+
+/** A burst of payments, told, and over. */
+async function livePaid(world: StormWorld, points?: Points): Promise<void> {
+  const process = startStormProcess(world, threshold, points);
+  for (const event of payments) {
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    await process.receive(event);
+  }
+  await process.drain(10_000);
+  await process.drain(windowMs + 30_000, 10_000);
+}
+
+async function recoverPaid(world: StormWorld): Promise<string> {
+  await livePaid(world);
+  await startStormProcess(world, threshold).drain(windowMs + 60_000, 10_000);
+  const { digests, singles } = standing(world);
+  const [digest] = digests;
+  const listed = digest ? await startStormProcess(world, threshold).storms.items(digest.id, 0) : [];
+  const told = [...singles, ...listed.map(({ reference }) => reference ?? '')].toSorted();
+  // How many were proven is left out: what a kill delays is counted by its event alone.
+  return [digests.length, singles.length, digest?.count, digest?.isOver, ...told].join();
+}
+
+describe('a burst of payments killed at every await', () => {
+  it('is told by one digest that counts each payment once, and ends', async () => {
+    const whole = everyPoint();
+    const untouched = openStormWorld();
+    await livePaid(untouched, whole);
+    const right = await recoverPaid(untouched);
+    expect(right).toBe(`1,${threshold},${inDigest},true,BURST-1,BURST-2,BURST-3,BURST-4,BURST-5`);
+    const wrong: string[] = [];
+    for (const moment of momentsOf(whole.passed.map((name, index) => `${name} #${index}`))) {
+      const killAt = Number(moment.split('#').at(-1));
+      const world = openStormWorld();
+      const points = everyPoint(killAt);
+      // oxlint-disable-next-line no-await-in-loop
+      await Promise.race([livePaid(world, points), points.killed]);
+      // oxlint-disable-next-line no-await-in-loop
+      const found = await recoverPaid(world);
+      if (found !== right) wrong.push(`killed at ${killAt}, ${whole.passed[killAt] ?? ''}: ${found}`);
     }
     expect(wrong).toEqual([]);
   }, 60_000);

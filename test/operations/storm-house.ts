@@ -1,3 +1,4 @@
+import type { Lookup } from '../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
 import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
@@ -37,6 +38,36 @@ export function failure(number: number): PaymentEvent {
     reason: 'Insufficient funds',
   };
 }
+
+export function payment(number: number): PaymentEvent {
+  const { reason: _reason, ...rest } = failure(number);
+  const key = `payment_success/order/${rest.orderReference ?? ''}`;
+  return { ...rest, key, kind: 'payment_success' };
+}
+
+const proven = { part: '', holds: true, statement: '' } as const;
+
+/** What the service says of a payment: it was made. */
+function lookUp({
+  kind,
+  orderReference = '',
+  amountMinor = 0,
+  currency = '',
+}: PaymentEvent): Promise<Lookup> {
+  if (kind === 'payment_failed') return Promise.resolve({ kind: 'not_found' });
+  return Promise.resolve({
+    kind: 'confirmed',
+    transaction: { status: 'SUCCESS', orderReference, amountMinor, currency },
+    money: { minor: amountMinor, currency },
+    evidence: {
+      status: { ...proven, part: 'status' },
+      reference: { ...proven, part: 'reference' },
+      amount: { ...proven, part: 'amount' },
+    },
+  });
+}
+
+const route = () => [{ channel }];
 
 /** One process of the bot, over what outlives it; dead from the point on that is given. */
 export function startStormProcess(world: StormWorld, threshold: number, points: Points = everyPoint()) {
@@ -85,6 +116,8 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     ...plain,
     store,
     storms,
+    route,
+    lookUp,
     compose,
     now: shared.now,
     cards: {
@@ -122,7 +155,8 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     takeStorm,
     once,
     drain,
-    receive: (event: PaymentEvent) => receiveEvent({ ...plainReceive, store, now: shared.now }, event, 'f'),
+    receive: (event: PaymentEvent) =>
+      receiveEvent({ ...plainReceive, route, store, now: shared.now }, event, 'f'),
   };
 }
 

@@ -13,7 +13,9 @@ async function kinds(rules: readonly (AlertRule | undefined)[]): Promise<string[
   const asked: string[] = [];
   for (const [index, one] of rules.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- in their order
-    asked.push((await storms.ask(channel, one, `alert-${index}`)).kind);
+    asked.push(
+      (await storms.ask({ channel, ...(one ? { rule: one } : {}) }, `alert-${index}`, 'payment_failed')).kind,
+    );
   }
   return asked;
 }

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { destinationsOf, needsLookUp, type RoutePlan } from '../../src/domain/alert-route.ts';
+import {
+  destinationsOf,
+  needsLookUp,
+  type Destination,
+  type RoutePlan,
+} from '../../src/domain/alert-route.ts';
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
@@ -73,7 +78,7 @@ it('asks a storm by the rule that the look-up sends an alert by, however much it
   Object.assign(deliver, routing, {
     storms: {
       ...noStorms,
-      ask(_channel: string, rule?: { name: string }) {
+      ask({ rule }: Destination) {
         asked.push(rule?.name);
         return Promise.resolve({ kind: 'single' });
       },

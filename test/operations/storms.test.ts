@@ -150,7 +150,9 @@ describe('a storm of failed charges', () => {
     await house.drain();
     expect(house.parents()).toHaveLength(8);
     expect(digestOf(house).shown.text).toContain('5 failed charges');
-    expect(await house.storms.channel('C0ALERTS01')).toMatchObject({ ended: { isTold: true } });
+    expect(await house.storms.channel('C0ALERTS01', 'payment_failed')).toMatchObject({
+      ended: { isTold: true },
+    });
   });
 
   it('goes on past a quiet time that is shorter than the window', async () => {
@@ -175,7 +177,7 @@ describe('a storm of failed charges', () => {
     }
     await house.drain(20_000);
     expect(digestOf(house).shown.text).toContain('Storm over');
-    expect(await house.storms.channel('C0ALERTS01')).not.toHaveProperty('storm');
+    expect(await house.storms.channel('C0ALERTS01', 'payment_failed')).not.toHaveProperty('storm');
   });
 
   it('has its digest posted anew when somebody deleted it', async () => {

@@ -39,7 +39,7 @@ it('takes on what is added when all was taken on long ago, as after a kill and a
     await process.receive(failure(number));
   }
   await process.drain(10_000);
-  const storm = (await process.storms.channel(channel)).storm?.id ?? '';
+  const storm = (await process.storms.channel(channel, 'payment_failed')).storm?.id ?? '';
   await process.takeStorm.acknowledge(storm, ada);
   await process.drain(windowMs + 3_600_000, 10_000);
   const late = failure(4);

@@ -82,7 +82,15 @@ export async function openRoom(
 }
 
 export function approve(watch: WebhookWatch, reference: string, hasEvent = false): Promise<void> {
-  return watch.approved({ reference, hasEvent });
+  return watch.processed({ reference, outcome: 'approved', hasEvent });
+}
+
+export function decline(watch: WebhookWatch, reference: string, hasEvent = false): Promise<void> {
+  return watch.processed({ reference, outcome: 'declined', hasEvent });
+}
+
+export function accept(watch: WebhookWatch, times: number): void {
+  for (let count = 0; count < times; count += 1) watch.accepted();
 }
 
 export function refuse(watch: WebhookWatch, times: number, cause = 'The secret is wrong.'): void {

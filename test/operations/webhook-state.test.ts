@@ -3,6 +3,7 @@ import {
   assert,
   constantFrom,
   integer,
+  nat,
   option,
   property,
   record,
@@ -30,10 +31,11 @@ const batches = array(
     accepted: option(atMs, { nil: undefined }),
     refused: array(atMs, { maxLength: 8 }),
     charges: array(integer({ min: 0, max: 20 })),
+    tallies: array(record({ atMs, accepted: nat(20), refused: nat(20) }), { maxLength: 3 }),
   }),
   { maxLength: 8 },
 ).map((all) =>
-  all.map(({ accepted, refused, charges }, batch): WebhookBatch => {
+  all.map(({ accepted, refused, charges, tallies }, batch): WebhookBatch => {
     const refusals = refused
       .filter((at) => accepted === undefined || at > accepted)
       .map((at, index) => ({ id: `${batch}:${index}`, atMs: at }));
@@ -41,17 +43,22 @@ const batches = array(
       reference: `pay-${charge}`,
       atMs: startMs + charge * 150_000,
     }));
-    return { refusals, approvals, ...(accepted === undefined ? {} : { acceptedAtMs: accepted }) };
+    return {
+      refusals,
+      approvals,
+      tallies: tallies.map((tally, index) => ({ ...tally, id: `${batch}:${index}` })),
+      ...(accepted === undefined ? {} : { acceptedAtMs: accepted }),
+    };
   }),
 );
 
 function known(all: readonly WebhookBatch[]): WebhookState {
-  const { refusals, approvals, ...rest } = all.reduce(takeIn, nothingSeen);
-  return {
-    ...rest,
-    refusals: refusals.toSorted((a, b) => a.atMs - b.atMs || a.id.localeCompare(b.id)),
-    approvals,
-  };
+  const { refusals, tallies, ...rest } = all.reduce(takeIn, nothingSeen);
+  return { ...rest, refusals: inOrder(refusals), tallies: inOrder(tallies) };
+}
+
+function inOrder<T extends { id: string; atMs: number }>(all: readonly T[]): T[] {
+  return all.toSorted((a, b) => a.atMs - b.atMs || a.id.localeCompare(b.id));
 }
 
 describe('takeIn', () => {
@@ -81,10 +88,18 @@ describe('takeIn', () => {
   it('stays small, whatever comes', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({ id: `r:${index}`, atMs: startMs + index }));
     const approvals = many.map(({ atMs }) => ({ reference: `pay-${atMs}`, atMs }));
-    const state = takeIn(nothingSeen, { refusals: many, approvals });
+    const tallies = many.map((one) => ({ ...one, accepted: 1_000, refused: 1_000 }));
+    const state = takeIn(nothingSeen, { refusals: many, approvals, tallies });
     expect(JSON.stringify(state).length).toBeLessThan(20_000);
     expect(state.refusals.at(-1)?.id).toBe('r:4999');
     expect(state.approvals[0]?.atMs).toBe(startMs);
+    expect(state.tallies.at(-1)?.id).toBe('r:4999');
+  });
+
+  it('reads what an older release left, which counted refusals in a row alone', () => {
+    const batch = readBatch(JSON.stringify({ acceptedAtMs: startMs, refusals: [], approvals: [] }));
+    const state = readState(JSON.stringify({ approvals: [], refusals: [], missing: [], toTell: [] }));
+    expect(takeIn(state, batch)).toEqual({ ...nothingSeen, acceptedAtMs: startMs });
   });
 });
 

@@ -27,7 +27,7 @@ onBothStores('watching over webhooks', (open) => {
     for (let round = 0; round < 5; round += 1) {
       for (const [index, watch] of watches.entries()) {
         watch.refused(() => 'a cause');
-        await watch.approved({ reference: `pay-${index}-${round}`, hasEvent: false });
+        await watch.processed({ reference: `pay-${index}-${round}`, outcome: 'approved', hasEvent: false });
         await watch.flush();
       }
     }

@@ -19,12 +19,10 @@ function shown(notice: AlarmView): string {
 describe('the words of an alarm', () => {
   it('say that no webhook comes, for how long, and what that means for charges', () => {
     const lines = shown({ kind: 'webhooks_silent', minutes: 60, approvals: 1, sinceMs });
-    expect(lines).toContain(
-      '⚠️ No webhook comes though charges are approved · none for 1 hour · 1 charge approved',
-    );
+    expect(lines).toContain('⚠️ No webhook comes though charges ran · none for 1 hour · 1 charge processed');
     expect(lines).toContain('Charges are confirmed by look-up all the same');
     expect(shown({ kind: 'webhooks_silent', minutes: 90, approvals: 7, sinceMs })).toContain(
-      'none for 90 minutes · 7 charges approved',
+      'none for 90 minutes · 7 charges processed',
     );
   });
 
@@ -34,6 +32,9 @@ describe('the words of an alarm', () => {
     expect(lines).toContain('⚠️ Webhook deliveries are refused · 5 in a row within 10 minutes');
     expect(lines).toContain(`Likely cause of the last one: ${cause}`);
     expect(lines).toContain('npm run explain-delivery');
+    expect(shown({ kind: 'deliveries_refused', refusals: 50, accepted: 200, sinceMs, cause })).toContain(
+      '⚠️ Webhook deliveries are refused · 50 of 250 within 10 minutes',
+    );
   });
 
   it('name the charges whose events never came, and count the rest', () => {

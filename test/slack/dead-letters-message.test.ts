@@ -73,4 +73,13 @@ describe('the notice of a refused channel', () => {
     expect(JSON.stringify(blocks)).toMatch(/\/invite @pay.*Nothing is lost.*24 hours.*\/pay undelivered/);
     expect(findBlockProblems('message', blocks)).toEqual([]);
   });
+
+  it('says how much a storm’s digest counts there that nobody sees', () => {
+    const [shown, plain] = [4_812, 0].map((gathered) => {
+      const notice = { kind: 'refused', ...undelivered(), giveUpHours: 24, gathered } as const;
+      return JSON.stringify(noticeMessage({ notice, key: 'k', mayBeRepeat: false }).blocks);
+    });
+    expect(shown).toContain('it counted 4812 when this was told');
+    expect(plain).not.toContain('storm');
+  });
 });

@@ -211,13 +211,29 @@ describe('edit', () => {
     expect(await edit()).toEqual({ kind: 'posted', channel: 'D0ADA', ts: '1.1' });
   });
 
-  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed', 'is_inactive'])(
+  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(
     'calls the message gone for %s',
     async (slackError) => {
       update().reply(200, { ok: false, error: slackError });
       expect(await edit()).toEqual({ kind: 'gone', slackError });
     },
   );
+
+  it('waits for an archived channel, where the message still stands and can be edited once it is back', async () => {
+    update().reply(200, { ok: false, error: 'is_inactive' });
+    expect(await delivery().edit({ channel: 'C0ALERTS', ts: '1.1' }, message)).toMatchObject({
+      kind: 'refused',
+      slackError: 'is_inactive',
+      about: 'channel',
+      fix: 'Unarchive C0ALERTS, or set another channel in payops.yml.',
+    });
+    update().reply(200, { ok: false, error: 'is_inactive' });
+    expect(await edit()).toMatchObject({
+      kind: 'refused',
+      about: 'channel',
+      fix: expect.stringContaining('has left the workspace'),
+    });
+  });
 
   it('leaves the words alone when Slack does not take the blocks', async () => {
     update((body) => body['blocks'] !== '[]').reply(200, { ok: false, error: 'invalid_blocks' });

@@ -26,7 +26,7 @@ export type Bot = {
   stop(): Promise<BotEnd>;
 };
 
-const botProgram = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const botProgram = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 /** Well past the ten seconds it gives its own requests; then it is ended by force, which is a failed stop. */
 const stopDeadlineMs = 15_000;
 
@@ -36,7 +36,7 @@ process.on('exit', () => {
 });
 
 /**
- * The bot as it is deployed: `node src/main.ts` with this environment and nothing of ours. It listens where PORT
+ * The bot as it is deployed: `node src/start.js` with this environment and nothing of ours. It listens where PORT
  * says, 0 included. `program` is started instead of it, and must say in the same words that it listens.
  */
 export function createBot(

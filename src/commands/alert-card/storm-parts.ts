@@ -12,7 +12,7 @@ import {
   stormListModal,
   unknownStormMessage,
 } from '../../slack/alert/storm-list.ts';
-import { failures } from '../../slack/alert/storm-message.ts';
+import { gathered } from '../../slack/alert/storm-facts.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
 import type { UploadFile } from '../../slack/upload-file.ts';
@@ -77,13 +77,14 @@ async function csv(
   const [seen, place] = await Promise.all([storms.see(value), storms.place(value)]);
   if (!seen || !place) return await reply(unknownStormMessage());
   const rows = await allRows(takeStorm, value, seen);
+  const many = gathered(seen.gathers, rows.length);
   const outcome = await uploadFile(
     { channel: place.channel, threadTs: place.ts },
     {
       name: stormFileName(seen),
-      title: `${failures(rows.length)} of one storm`,
-      text: stormCsv(rows),
-      comment: `${failures(rows.length)} of this storm, as they stand now`,
+      title: `${many} of one digest`,
+      text: stormCsv(seen.gathers, rows),
+      comment: `${many} of this digest, as they stand now`,
     },
   );
   await reply(csvMessage(outcome));

@@ -3,6 +3,7 @@
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
 import { formatMoney, wireFromMinor } from '../../domain/money.ts';
+import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import type { StormRow, StormSeen } from '../../domain/storm-summary.ts';
 import {
   actions,
@@ -21,7 +22,7 @@ import { customerWord, placeLine, referenceWord, word } from '../evidence.ts';
 import type { Modal, SlackMessage } from '../message.ts';
 import { outsideText } from '../text.ts';
 import { stormActions, writeListPage } from './storm-actions.ts';
-import { failures } from './storm-message.ts';
+import { gathered } from './storm-facts.ts';
 
 /** One press opens it; nothing is submitted. */
 const listModalId = 'storm_list';
@@ -31,7 +32,7 @@ const longestReason = 120;
 export const rowsPerPage = 25;
 
 export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
-  const { id, count, summary, environment, account } = storm;
+  const { id, gathers, count, summary, environment, account } = storm;
   const pages = Math.max(1, Math.ceil(count / rowsPerPage));
   const first = page * rowsPerPage + 1;
   const back = button({ actionId: stormActions.back, text: 'Back', value: writeListPage(id, page - 1) });
@@ -39,12 +40,12 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
   const ways = [...(page > 0 ? [back] : []), ...(page + 1 < pages ? [next] : [])];
   return modal({
     callbackId: listModalId,
-    title: 'Storm of failures',
+    title: gathers === 'payment_failed' ? 'Storm of failures' : 'Many payments',
     blocks: [
-      richText([bold(`${failures(count)}, page ${page + 1} of ${pages}`)]),
+      richText([bold(`${gathered(gathers, count)}, page ${page + 1} of ${pages}`)]),
       ...(rows.length === 0
         ? [richText([words('There is nothing on this page: it is forgotten, or was never filled.')])]
-        : rows.map((row, index) => richText(...rowLines(row, first + index)))),
+        : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
       ...(ways.length === 0 ? [] : [actions(...ways)]),
       context(
         plainText('Amounts and reasons are the events’ own. Type /pay and a reference to look one up.'),
@@ -54,14 +55,10 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
   });
 }
 
-function rowLines(row: StormRow, number: number) {
+function rowLines(row: StormRow, state: string, number: number) {
   const rest = [amountOf(row), customerWord(row.customerEmail), outsideText(row.reason ?? '', longestReason)];
   return [
-    [
-      bold(`${number}. ${referenceOf(row)}`),
-      words(` · ${stateWords(row.card)} · `),
-      moment(row.receivedAtMs),
-    ],
+    [bold(`${number}. ${referenceOf(row)}`), words(` · ${state} · `), moment(row.receivedAtMs)],
     [words(rest.filter((part) => part !== '').join(' · '))],
   ];
 }
@@ -73,6 +70,17 @@ function referenceOf({ reference }: StormRow): string {
 function amountOf({ amountMinor, currency }: StormRow): string {
   if (amountMinor === undefined) return 'amount unknown';
   return word(formatMoney({ minor: amountMinor, currency: currency ?? '' })) ?? '';
+}
+
+/** A failure’s is its card’s, which people move; a payment’s, whether a look-up proved it. */
+function stateOf(
+  gathers: PaymentEventKind,
+  { card, isConfirmed }: StormRow,
+): { words: string; cell: string } {
+  if (gathers === 'payment_failed') return { words: stateWords(card), cell: card.kind };
+  return isConfirmed
+    ? { words: '✅ Proven by look-up', cell: 'confirmed' }
+    : { words: 'By its event alone', cell: 'event_alone' };
 }
 
 function stateWords(card: AlertCard): string {
@@ -88,14 +96,14 @@ function stateWords(card: AlertCard): string {
   }
 }
 
-const csvColumns: readonly CsvColumn<StormRow>[] = [
+const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] => [
   { head: 'reference', cell: ({ reference }) => reference && referenceWord(reference) },
   { head: 'received_at', cell: ({ receivedAtMs }) => new Date(receivedAtMs).toISOString() },
   { head: 'amount', cell: ({ amountMinor: minor }) => (minor === undefined ? '' : wireFromMinor(minor)) },
   { head: 'currency', cell: ({ currency }) => word(currency) },
   { head: 'reason', cell: ({ reason }) => outsideText(reason ?? '', longestReason) },
   { head: 'customer', cell: ({ customerEmail }) => customerWord(customerEmail) },
-  { head: 'state', cell: ({ card }) => card.kind },
+  { head: 'state', cell: (row) => stateOf(gathers, row).cell },
   {
     head: 'recovered_by',
     cell: ({ card }) => (card.kind === 'recovered' ? referenceWord(card.payment.reference) : ''),
@@ -103,13 +111,15 @@ const csvColumns: readonly CsvColumn<StormRow>[] = [
 ];
 
 /** All of it, masked as in the list; times in UTC. */
-export function stormCsv(rows: readonly StormRow[]): string {
-  return csvHead(csvColumns) + csvRows(csvColumns, rows);
+export function stormCsv(gathers: PaymentEventKind, rows: readonly StormRow[]): string {
+  const columns = csvColumns(gathers);
+  return csvHead(columns) + csvRows(columns, rows);
 }
 
 /** "storm-2026-11-21-1002.csv". */
-export function stormFileName({ summary }: StormSeen): string {
-  return `storm-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
+export function stormFileName({ gathers, summary }: StormSeen): string {
+  const name = gathers === 'payment_failed' ? 'storm' : 'payments';
+  return `${name}-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
 }
 
 /** The second of two who pressed *Acknowledge all* learns who was first. */

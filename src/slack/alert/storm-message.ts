@@ -1,6 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
-import { formatMoney } from '../../domain/money.ts';
-import type { StormSeen, StormSummary } from '../../domain/storm-summary.ts';
+import type { StormSeen } from '../../domain/storm-summary.ts';
 import {
   actions,
   bold,
@@ -13,29 +12,28 @@ import {
   words,
   type Run,
 } from '../blocks.ts';
-import { counted } from '../charge/charge-facts.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
-import { placeLine, word } from '../evidence.ts';
+import { placeLine } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
 import { muteBlocks } from '../mute-blocks.ts';
 import { outsideText } from '../text.ts';
+import { paymentsDigestMessage } from './payments-digest.ts';
 import { stormActions } from './storm-actions.ts';
+import { gathered, listButtons, mostMuted, mostSums, stormEventType, sumWords } from './storm-facts.ts';
 
-const eventType = 'payops_storm';
 const directEventType = 'payops_storm_direct';
 
 /** More of them nobody takes in; the rest is counted, and the list has them all. */
 const mostReasons = 6;
-const mostSums = 3;
-const mostMuted = 5;
 const longestReason = 120;
 
 /**
- * One storm of failed charges, in place of a message for each: how many, why, how much, from when to when. It is
+ * One storm, in place of a message for each: payments in words of their own; of failed charges how many, why, how much, from when to when. It is
  * edited as they come, and a last time when it is over. What it counts is what the events say: it is no proof that
  * a charge failed. The first post names nobody, because that would ping whoever pressed; its edit does.
  */
 export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: boolean }): SlackMessage {
+  if (storm.gathers === 'payment_success') return paymentsDigestMessage(storm, about);
   const { count, summary, isOver, environment, account } = storm;
   const state = isOver ? `☑️ Storm over: ${failures(count)}` : `🚨 Storm: ${failures(count)}`;
   const { text, block } = headline(state, summary.sums.length === 0 ? [] : [sumWords(summary)]);
@@ -55,7 +53,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
     placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
     buttons(storm),
   ];
-  return { text, blocks, metadata: { event_type: eventType, event_payload: { key: about.key } } };
+  return { text, blocks, metadata: { event_type: stormEventType, event_payload: { key: about.key } } };
 }
 
 /** For whoever took the storm on: how much of it payments have made good. Edited as more do. */
@@ -84,14 +82,8 @@ const liveWords =
 const overWords =
   'What comes from now on is told one by one again. Each of these is kept, and a payment resolves it as ever.';
 
-export function failures(count: number): string {
-  return counted(count, 'failed charge');
-}
-
-function sumWords({ sums }: StormSummary, most = mostSums): string {
-  const shown = sums.slice(0, most).map((sum) => word(formatMoney(sum)) ?? '');
-  const left = sums.length - shown.length;
-  return [...shown, ...(left > 0 ? [counted(left, 'more currency', 'more currencies')] : [])].join(', ');
+function failures(count: number): string {
+  return gathered('payment_failed', count);
 }
 
 function takenBy({ taken, count, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
@@ -118,16 +110,13 @@ function line(count: number, text: string): Run[] {
   return [bold(`${count}×`), words(`  ${text}`)];
 }
 
-function buttons({ id, taken }: StormSeen): MessageBlock {
+function buttons(storm: StormSeen): MessageBlock {
+  const { id, taken } = storm;
   const acknowledge = button({
     actionId: stormActions.acknowledgeAll,
     text: 'Acknowledge all',
     value: id,
     style: 'primary',
   });
-  return actions(
-    ...(taken ? [] : [acknowledge]),
-    button({ actionId: stormActions.showList, text: 'Show list', value: id }),
-    button({ actionId: stormActions.csv, text: 'CSV', value: id }),
-  );
+  return actions(...(taken ? [] : [acknowledge]), ...listButtons(storm));
 }

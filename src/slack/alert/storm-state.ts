@@ -4,11 +4,17 @@ import { bold, moment, richText, words, type Run } from '../blocks.ts';
 import type { HomeBlock } from '../message.ts';
 
 /** The storm state of one channel, and what would make a storm there. `threshold` 0: nothing, but for rules of their own. */
-export type StormState = { state: ChannelStorm; threshold: number; windowMs: number };
+export type StormState = {
+  state: ChannelStorm;
+  /** Of its payments, which have storms of their own. */
+  payments: ChannelStorm;
+  threshold: number;
+  windowMs: number;
+};
 
 /** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
 export function stormBlocks(
-  { state, threshold, windowMs }: StormState,
+  { state, payments, threshold, windowMs }: StormState,
   rules: readonly AlertRule[],
 ): HomeBlock[] {
   const { storm, ended } = state;
@@ -23,14 +29,23 @@ export function stormBlocks(
     : ended
       ? [words('No storm now; the last ended '), moment(ended.endedMs), words('.')]
       : [words('No storm now.')];
-  return [richText(now, [words(thresholdWords(threshold, minutes, rules))])];
+  const paid: Run[][] = payments.storm
+    ? [
+        [
+          bold('Many payments since '),
+          moment(payments.storm.sinceMs),
+          words(': one digest of their own tells them.'),
+        ],
+      ]
+    : [];
+  return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
 }
 
 function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
   const usual =
     threshold === 0
-      ? 'Failed charges are never gathered in a digest here'
-      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest`;
+      ? 'Failed charges and payments are never gathered in a digest here'
+      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; payments likewise, by one of their own`;
   const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
     if (digestAfter === 0) return threshold === 0 ? [] : [`never for rule ${name}`];
     return [`past ${digestAfter} for rule ${name}`];

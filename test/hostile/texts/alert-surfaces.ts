@@ -215,6 +215,7 @@ function stormOf(outside: Outside): StormSeen {
   const { random, text } = outside;
   return {
     id: `C0OWN00001/${at}`,
+    gathers: random.pick(['payment_failed', 'payment_success']),
     count: 60,
     summary: stormItems(outside).reduce(summarise, emptySummary),
     isOver: random.chance(0.5),

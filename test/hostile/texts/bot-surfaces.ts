@@ -95,7 +95,8 @@ function noticeOf({ random, text }: Outside): NoticeView['notice'] {
     () => ({ kind: 'stuck', record: text(), errorId: 'e-123' }),
     () => {
       const slackError = text();
-      return { kind: 'refused', channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
+      const told = { channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
+      return { kind: 'refused', ...told, gathered: random.below(10_000) };
     },
     () => ({ kind: 'events_missing', references: [text(), text()], more: 1, minutes: 60 }),
     () => ({ kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs: at }),

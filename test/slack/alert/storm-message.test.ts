@@ -34,6 +34,7 @@ function items(count: number): StormItem[] {
 function storm(count: number, more: Partial<StormSeen> = {}): StormSeen {
   return {
     id: `C0ALERTS01/${atMs}`,
+    gathers: 'payment_failed',
     count,
     summary: items(count).reduce(summarise, emptySummary),
     isOver: false,
@@ -42,6 +43,17 @@ function storm(count: number, more: Partial<StormSeen> = {}): StormSeen {
     environment: 'live',
     account: 'main account',
     ...more,
+  };
+}
+
+function paid(count: number, more: Partial<StormSeen> = {}): StormSeen {
+  const proven = items(count).map((item, index) =>
+    index % 2 === 0 ? { ...item, isConfirmed: true as const } : item,
+  );
+  return {
+    ...storm(count, more),
+    gathers: 'payment_success',
+    summary: proven.reduce(summarise, emptySummary),
   };
 }
 
@@ -97,6 +109,39 @@ describe('the digest of a storm', () => {
   });
 });
 
+describe('the digest of many payments', () => {
+  it('is no alarm: nothing to acknowledge, no reasons, and no more called proven than is', () => {
+    const { text, blocks } = stormMessage(paid(3), about);
+    expect(text).toMatch(/^📥 Many payments: 3 payments · .* · by their events$/);
+    const shown = JSON.stringify(blocks);
+    expect(shown).toContain('2 of 3');
+    expect(shown).not.toMatch(/Acknowledge|Reasons|🚨|failed/);
+  });
+
+  it('is a message and a list that Slack takes at the extremes, whatever the events say', () => {
+    for (const seen of [paid(1), paid(2_000), paid(2_000, { isOver: true })]) {
+      expect(() => assertBlocks('message', stormMessage(seen, about).blocks)).not.toThrow();
+    }
+    const many = paid(2_000, { muted: Array.from({ length: 9 }, () => mutedRule('M'.repeat(80))) });
+    const { blocks } = stormMessage(many, about);
+    expect(() => assertBlocks('message', blocks)).not.toThrow();
+    const shown = JSON.stringify(blocks.filter(({ type }) => type === 'rich_text'));
+    expect(shown).not.toMatch(/"type":"(link|broadcast|usergroup)"/);
+    expect(() => assertBlocks('modal', stormListModal(many, 1, rows).blocks)).not.toThrow();
+  });
+
+  it('lists which of them a look-up proved, on screen and in the CSV', () => {
+    const some: StormRow[] = rows.map((row, index) => (index === 0 ? { ...row, isConfirmed: true } : row));
+    const modal = JSON.stringify(stormListModal(paid(100), 0, some));
+    expect(modal).toContain('"text":"Many payments"');
+    expect(modal.match(/Proven by look-up/g)).toHaveLength(1);
+    expect(modal.match(/By its event alone/g)).toHaveLength(rowsPerPage - 1);
+    const lines = stormCsv('payment_success', some).trim().split('\r\n');
+    expect(lines.filter((line) => line.includes(',confirmed,'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes(',event_alone,'))).toHaveLength(rowsPerPage - 1);
+  });
+});
+
 describe('the list of a storm', () => {
   it('is a modal Slack takes, masked, with a way to each neighbouring page', () => {
     const modal = stormListModal(storm(100), 1, rows);
@@ -117,7 +162,7 @@ describe('the list of a storm', () => {
   });
 
   it('is a CSV that no spreadsheet runs, one line a failure, masked', () => {
-    const lines = stormCsv(rows).trim().split('\r\n');
+    const lines = stormCsv('payment_failed', rows).trim().split('\r\n');
     expect(lines).toHaveLength(rowsPerPage + 1);
     expect(
       lines

@@ -1,0 +1,57 @@
+import { formatMoney } from '../../domain/money.ts';
+import type { StormSeen, StormSummary } from '../../domain/storm-summary.ts';
+import { actions, bold, fields, headline, moment, richText, words, type Run } from '../blocks.ts';
+import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
+import { placeLine, word } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
+import { muteBlocks } from '../mute-blocks.ts';
+import { gathered, listButtons, mostMuted, stormEventType, sumWords } from './storm-facts.ts';
+
+/**
+ * Many payments, in place of a message for each: how many, how much in each currency, from when to when, and how many
+ * of them a look-up proved. No alarm, so nobody has anything to acknowledge; and no claim that all of it was paid,
+ * because it counts what the events say.
+ */
+export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
+  const { count, summary, isOver, environment, account } = storm;
+  const many = gathered('payment_success', count);
+  const { text, block } = headline(
+    isOver ? `☑️ Many payments, over: ${many}` : `📥 Many payments: ${many}`,
+    summary.sums.length === 0 ? ['by their events'] : [sumWords(summary), 'by their events'],
+  );
+  return {
+    text,
+    blocks: [
+      block,
+      richText([words(isOver ? overWords : liveWords)]),
+      ...fields({
+        Time: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)],
+        'Proven by look-up': `${summary.confirmed ?? 0} of ${count}`,
+        'Amount not known':
+          summary.unsummed === 0 ? undefined : gathered('payment_success', summary.unsummed),
+        'Cards saved': summary.cardsSaved === undefined ? undefined : String(summary.cardsSaved),
+      }),
+      ...currencies(summary),
+      ...muteBlocks(storm.muted, { environment, account }, mostMuted),
+      ...repeatLine(about.mayBeRepeat),
+      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+      actions(...listButtons(storm)),
+    ],
+    metadata: { event_type: stormEventType, event_payload: { key: about.key } },
+  };
+}
+
+const liveWords =
+  'Nothing is wrong: so many came that they are counted here until few come again. One that its look-up does not confirm is told on its own. What came too fast was not looked up and counts by its event alone; the list says which.';
+const overWords =
+  'What comes from now on is told one by one again. What came too fast was not looked up and counts by its event alone: the list says which, and /pay with a reference looks one up.';
+
+function currencies({ sums }: StormSummary) {
+  if (sums.length === 0) return [];
+  return [richText([bold('By currency, by the events')], ...sums.map(lineOf))];
+}
+
+function lineOf(sum: StormSummary['sums'][number]): Run[] {
+  const { count } = sum;
+  return [...(count === undefined ? [] : [bold(`${count}×`)]), words(`  ${word(formatMoney(sum)) ?? ''}`)];
+}
