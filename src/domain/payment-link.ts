@@ -148,7 +148,9 @@ const takenWords =
 function heard(link: PaymentLink, cardSaved: CardSaved | undefined, nowMs: number): PaymentLink | undefined {
   const { state, terms } = link;
   if (state.kind === 'refused') return undefined;
-  const isNews = cardSaved !== undefined && terms.savesCard && !link.cardSaved;
+  const isUnknown = !link.cardSaved || link.cardSaved.kind === 'no_token';
+  const isNews =
+    cardSaved !== undefined && terms.savesCard && isUnknown && cardSaved.kind !== link.cardSaved?.kind;
   const saved = isNews ? { cardSaved } : {};
   if (state.kind === 'paid') return isNews ? { ...link, ...saved } : undefined;
   const since = state.kind === 'confirming' ? state.sinceMs : nowMs;

@@ -1,3 +1,4 @@
+import { hash as digestOf } from 'node:crypto';
 import type { Lookup } from '../domain/alert.ts';
 import { endsCard, type OtherPayment, type Recovery } from '../domain/alert-card.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
@@ -35,7 +36,8 @@ export type AlertRecoveryDeps = EventListsDeps & {
 /**
  * Finds the failures that a payment makes good, by the order, the customer or the card that both events have. A
  * webhook proves nothing: a card is resolved only once the look-up has confirmed the payment. One of another
- * order resolves it when it is of the failed amount, and is told in the card's thread when it is not.
+ * order resolves it when it is of the failed amount, and is told in the card's thread when it is not. A payment whose
+ * event names no customer is looked up once, for its record names one.
  */
 export type AlertRecovery = {
   /**
@@ -55,14 +57,21 @@ export type AlertRecovery = {
 
 export const paymentPrefix = 'alert-payment:';
 
-/** A payment as it is kept while failures are looked for, sealed. `unproven` counts the look-ups that did not confirm it. */
-type Payment = { event: PaymentEvent; receivedAtMs: number; unproven: number };
+/**
+ * A payment as it is kept while failures are looked for, sealed. `unproven` counts the look-ups that did not confirm it;
+ * `named`: what its record said of the customer, where the event names none and the record was seen.
+ */
+type Payment = { event: PaymentEvent; receivedAtMs: number; unproven: number; named?: readonly Term[] };
 
 /** By then a failure that came just before it is told, and listed. */
 const lookAfterMs = 2_000;
 const firstProofMs = 5_000;
 const longestProofMs = 300_000;
 const proofPatienceMs = 86_400_000;
+/** A payment that the service does not know is asked about so often for its customer alone: some two minutes. */
+const mostUnknown = 5;
+/** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
+const lookUpLanes = 2;
 
 type Linking = AlertRecoveryDeps & { failures: EventLists; payments: EventLists };
 
@@ -81,7 +90,11 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
       if (termsOf(event).length === 0) return;
       const key = paymentPrefix + event.key;
       const payment: Payment = { event, receivedAtMs: deps.now(), unproven: 0 };
-      await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: lookAfterMs });
+      const due = {
+        delayMs: lookAfterMs,
+        ...(isNameless(termsOf(event)) ? { lane: laneOf(event.key) } : {}),
+      };
+      await store.create(key, sealer.seal(key, JSON.stringify(payment)), due);
     },
 
     async linkFailure(event, lookup, receivedAtMs) {
@@ -150,23 +163,53 @@ async function termsOfEvent({ chargedCard }: Linking, event: PaymentEvent): Prom
 /** When the payment is looked at again; without `delayMs`, never. */
 type Next = { payment: Payment; delayMs: number | undefined };
 
-async function holdAgainstFailures(linking: Linking, payment: Payment): Promise<Next> {
+/** Without a customer nothing but its own order ties a payment to a failure. */
+function isNameless(terms: readonly Term[]): boolean {
+  return !terms.some(({ what }) => what === 'customer' || what === 'email');
+}
+
+function laneOf(key: string): string {
+  return `alert-payment-named/${parseInt(digestOf('sha256', key, 'hex').slice(0, 2), 16) % lookUpLanes}`;
+}
+
+async function holdAgainstFailures(linking: Linking, received: Payment): Promise<Next> {
+  const { payment, terms, asked } = await nameCustomer(linking, received);
   const { event, receivedAtMs } = payment;
-  const terms = await termsOfEvent(linking, event);
   // By its reference it is found without a list.
   const listed = terms.filter(({ what }) => what !== 'reference');
   await linking.payments.add(listed, { id: event.key, atMs: receivedAtMs });
   const found = await linking.failures.find(terms);
   const failures = found.filter((failure) => mayMakeGood(payment, failure));
-  if (failures.length === 0) return { payment, delayMs: undefined };
-  const lookup = await linking.lookUp(event);
+  const done = { payment, delayMs: undefined };
+  if (failures.length === 0) return mayBeNamed(asked, payment) ? unproven(payment, linking.now()) : done;
+  const lookup = asked ?? (await linking.lookUp(event));
   if (lookup.kind !== 'confirmed') return unproven(payment, linking.now());
   let isSettled = true;
   for (const failure of failures) {
     // oxlint-disable-next-line no-await-in-loop -- seldom more than one
     if (!(await settle(linking, payment, failure, lookup))) isSettled = false;
   }
-  return isSettled ? { payment, delayMs: undefined } : unproven(payment, linking.now());
+  return isSettled ? done : unproven(payment, linking.now());
+}
+
+/** `asked`: the look-up that was made for it; once its record was seen, no further one is. */
+async function nameCustomer(
+  linking: Linking,
+  payment: Payment,
+): Promise<{ payment: Payment; terms: Term[]; asked: Lookup | undefined }> {
+  const own = await termsOfEvent(linking, payment.event);
+  const { named = [] } = payment;
+  if (payment.named || !isNameless(own))
+    return { payment, terms: distinct([...own, ...named]), asked: undefined };
+  const asked = await linking.lookUp(payment.event);
+  if (!('transaction' in asked)) return { payment, terms: own, asked };
+  const found = termsOfRecord(asked);
+  return { payment: { ...payment, named: found }, terms: distinct([...own, ...found]), asked };
+}
+
+/** Whether a later look-up may say who the customer is. */
+function mayBeNamed(asked: Lookup | undefined, { unproven: times }: Payment): boolean {
+  return asked?.kind === 'unchecked' || (asked?.kind === 'not_found' && times < mostUnknown);
 }
 
 type Confirmed = Extract<Lookup, { kind: 'confirmed' }>;

@@ -114,8 +114,8 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
     { ...keep, ...(standing ? { sent: undefined } : {}), doubt, whole: wholeOf(work, posting) },
     deps.leaseMs,
   );
-  // The charge went on, and nothing was sent: it is read again.
-  if (!doubted && work.record.progress) await again(deps, work, {}, atOnce);
+  // What it tells of went on, and nothing was sent: it is read again.
+  if (!doubted) await again(deps, work, {}, atOnce);
   // Somebody else's by now, or too late to post.
   if (!doubted || !hasTime(deps, heldAtMs)) return;
   Object.assign(held, doubted);

@@ -5,6 +5,7 @@ import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
+import { takerOf } from './tell-card.ts';
 
 /** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
 export async function prepareAlertNote(
@@ -37,15 +38,15 @@ export async function prepareAlertNote(
 }
 
 /**
- * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one in hand: it had no
- * message then.
+ * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one alone in hand: it had
+ * no message then.
  */
 async function tellInDigest(
   deps: PrepareDeps,
   work: Work,
   { storm, id, step }: { storm: string; id: string; step: CardStep },
 ): Promise<Prepared> {
-  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, []);
+  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, await takerOf(deps, storm));
   return await settle(deps, work);
 }
 

@@ -20,6 +20,7 @@ import {
 } from './outbox.ts';
 import { prepareOldAlert } from './old-alert.ts';
 import { alertOf } from './alert-of.ts';
+import { tellLateToken } from './late-token.ts';
 import { isToldElsewhere } from './moved-copy.ts';
 import { again, finish, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
@@ -88,6 +89,7 @@ async function tellSingly(
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
+  await bringUpToDate(deps, work, event, routed);
   if (await isToldElsewhere(deps, work, event, routed)) return await settle(deps, work);
   const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
@@ -97,7 +99,34 @@ async function tellSingly(
   };
   if (shown) return await postCard(deps, work, { channel, alert, card: shown.card, posted });
   const message = deps.compose({ kind: 'alert', alert });
-  return { kind: 'post', channel, message, keep: { logged: true } };
+  return await postPlain(deps, work, { channel, message, event, posted });
+}
+
+/** Edited only once its card token came after all; then it shows what the first post was told by. */
+async function postPlain(
+  deps: PrepareDeps,
+  work: Work,
+  made: { channel: string; message: Composed; event: PaymentEvent; posted: Evidence },
+): Promise<Prepared> {
+  const { channel, message, event, posted } = made;
+  const prepared = await postOrEdit(deps, work, channel, message);
+  if (prepared.kind !== 'post') return prepared;
+  const mayBeEdited = event.cardSaved?.kind === 'no_token';
+  const kept = mayBeEdited ? { evidence: sealEvidence(deps.sealer, work.entry.key, posted) } : {};
+  return { ...prepared, keep: { logged: true, ...kept } };
+}
+
+/** A card token that came late is on the event’s own record, and the messages of further channels follow. */
+async function bringUpToDate(
+  deps: PrepareDeps,
+  { entry, record }: Work,
+  { kind, key, cardSaved }: PaymentEvent,
+  destinations: readonly Destination[],
+): Promise<void> {
+  if (kind !== 'payment_success' || !record.progress || !cardSaved || entry.key !== alertKey(key)) return;
+  await Promise.all(
+    destinations.map(({ channel }) => tellLateToken(deps, alertKey(key, channel), cardSaved)),
+  );
 }
 
 async function byDigest(
@@ -108,8 +137,9 @@ async function byDigest(
 ): Promise<Prepared | undefined> {
   if (!mayBeGathered(event, work.record, lookup)) return undefined;
   const known = lookup ? withLookUp(event, lookup) : event;
-  const to = (): Promise<Destination> =>
-    destinationOf(deps, work, event, deps.route(known, work.record.receivedAtMs));
+  const routed = deps.route(known, work.record.receivedAtMs);
+  await bringUpToDate(deps, work, event, routed);
+  const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
   return await tellByDigest(deps, work, { event, lookup, to });
 }
 
@@ -152,6 +182,7 @@ async function routeLater(
   }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
   await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
+  await bringUpToDate(deps, work, event, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }

@@ -5,34 +5,37 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Store } from '../store/store.ts';
+import { eventWithoutToken, tellLateToken, type LateTokenDeps } from './late-token.ts';
 import { alertKey, readOutboxRecord } from './outbox.ts';
 import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
 import { tellOperators, type TellDeps } from './tell-operators.ts';
 
-export type ReceiveDeps = TellDeps & {
-  store: Pick<Store, 'create' | 'read'>;
-  /** The channels that an event received then is told in; none: it is remembered and not told. */
-  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
-  /** Whether that hangs on what only a look-up says. */
-  needsLookUp: (event: PaymentEvent) => boolean;
-  rememberMs: number;
-  /** Called after new work was stored, so that a worker need not wait for its next round. */
-  wake: () => void;
-  /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
-  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
-  /**
-   * Called before the event is called received, however often it comes, so that a charge it may be about is looked
-   * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
-   */
-  beforeReceived: (event: PaymentEvent) => Promise<void>;
-};
+export type ReceiveDeps = TellDeps &
+  Pick<LateTokenDeps, 'leaseMs'> & {
+    store: Pick<Store, 'create' | 'read' | 'write'>;
+    /** The channels that an event received then is told in; none: it is remembered and not told. */
+    route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+    /** Whether that hangs on what only a look-up says. */
+    needsLookUp: (event: PaymentEvent) => boolean;
+    rememberMs: number;
+    /** Called after new work was stored, so that a worker need not wait for its next round. */
+    wake: () => void;
+    /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+    rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /**
+     * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+     * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
+     */
+    beforeReceived: (event: PaymentEvent) => Promise<void>;
+  };
 
 export type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
 /**
  * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
  * whatever id, is `duplicate`; one with another amount or outcome is `differs`, and the operators are told.
- * Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again.
+ * Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again. A card token
+ * that comes in a repeat alone is kept, and the message says so from then on.
  *
  * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
  *
@@ -58,6 +61,7 @@ export async function receiveEvent(
     return 'new';
   }
   const known = await deps.store.read(key);
+  if (known && savedCard && eventWithoutToken(deps.sealer, known)) await tellLate(deps, key, kept);
   if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
   const { kind: eventKind, orderReference } = event;
   const notice = { kind: 'event_differs', eventKind, orderReference } as const;
@@ -78,11 +82,17 @@ function withoutToken(received: PaymentEvent, isKept: boolean): PaymentEvent {
 /**
  * The card comes before the event's own record: a crash in between makes the sender send again, and the other
  * way round the repeat would be a duplicate and the token lost. So an event that is stored has been here, and
- * its repeats change nothing: a card that was forgotten meanwhile stays forgotten.
+ * its repeats change nothing: a card that was forgotten meanwhile stays forgotten. But for one that came without a
+ * token: the first repeat that brings it has the record say so, after this, and then the same holds.
  */
 async function rememberFirst(deps: ReceiveDeps, key: string, card: SavedCard): Promise<void> {
-  if (await deps.store.read(key)) return;
+  const known = await deps.store.read(key);
+  if (known && !eventWithoutToken(deps.sealer, known)) return;
   await deps.rememberCard?.(card);
+}
+
+async function tellLate(deps: ReceiveDeps, key: string, { cardSaved }: PaymentEvent): Promise<void> {
+  if (cardSaved && (await tellLateToken(deps, key, cardSaved))) deps.wake();
 }
 
 /**

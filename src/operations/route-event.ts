@@ -20,6 +20,14 @@ export type Own = { kind: 'channel'; channel: string } | { kind: 'to_route' } | 
 /** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
 const untoldLane = 'event-log';
 
+/**
+ * A channel gets its alerts in the order they came in, though which channel is known only after the look-up: so each
+ * waits for the look-up before it, ten seconds at most, as in a channel. Failures never wait for the many successes.
+ */
+function toRouteLane({ kind }: PaymentEvent): string {
+  return `to-route/${kind}`;
+}
+
 /** Stores the event. False: it is there already, and nothing changed. Throws StoreUnavailable. */
 export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise<boolean> {
   const key = alertKey(alert.event.key);
@@ -28,7 +36,10 @@ export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise
     case 'channel':
       return store.create(key, recordOf(deps, key, alert, own.channel), { delayMs: 0, lane: own.channel });
     case 'to_route':
-      return store.create(key, recordOf(deps, key, alert, ''), { delayMs: 0 });
+      return store.create(key, recordOf(deps, key, alert, ''), {
+        delayMs: 0,
+        lane: toRouteLane(alert.event),
+      });
     case 'nowhere':
       return store.create(key, recordOf(deps, key, { ...alert, untold: true }, ''), {
         delayMs: 0,

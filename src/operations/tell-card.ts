@@ -3,6 +3,7 @@ import type { Store } from '../store/store.ts';
 import { alertKey, outboxKey, readOutboxRecord, type AlertNoteBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
+import { readStormTaken, stormTakenPrefix } from './storm-records.ts';
 import type { Storms } from './storms.ts';
 
 export type TellCardDeps = {
@@ -26,7 +27,8 @@ export type UntoldCard = {
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
  * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
- * thread, and a thousand of one storm that are made good are told to whoever took it on in one direct message.
+ * thread, and a thousand of one storm that are made good are told to whoever took it on in one direct message: those
+ * too that were paid before their cards could say whose they are.
  */
 export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard): Promise<void> {
   const { messages, digests, about } = await readMessages(deps, [alertKey(id), ...told.others]);
@@ -38,8 +40,12 @@ export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard)
     const people = addressees(step, told.card);
     if (digests.length > 0 && step.kind === 'recovered') {
       // oxlint-disable-next-line no-await-in-loop
-      for (const [at, storm] of digests.entries())
-        await deps.storms.recovered(storm, id, at > 0 ? [] : people);
+      for (const [at, storm] of digests.entries()) {
+        // oxlint-disable-next-line no-await-in-loop
+        const told = people.length > 0 ? people : await takerOf(deps, storm);
+        // oxlint-disable-next-line no-await-in-loop
+        await deps.storms.recovered(storm, id, at > 0 && told === people ? [] : told);
+      }
     } else {
       for (const userId of people) {
         const name = `${id}#${number}:${userId}`;
@@ -48,6 +54,12 @@ export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard)
       }
     }
   }
+}
+
+/** Whoever took the storm on, and with it all that is still to come. */
+export async function takerOf({ store }: { store: Pick<Store, 'read'> }, storm: string): Promise<string[]> {
+  const taken = await store.read(stormTakenPrefix + storm);
+  return taken ? [readStormTaken(taken.value).by] : [];
 }
 
 type CardMessage = { key: string; channel: string };

@@ -86,6 +86,20 @@ describe('stepLink', () => {
     expect(stepLink(link, event, nowMs, rules)).not.toHaveProperty('cardSaved');
   });
 
+  it('takes the card whose token came after all, and never loses it again', () => {
+    const link: PaymentLink = {
+      ...asked,
+      state: { kind: 'paid', money: asked.terms.money, atMs: nowMs },
+      cardSaved: { kind: 'no_token' },
+    };
+    const cardSaved = { kind: 'kept', face: { lastFour: '1111' } } as const;
+    const kept = stepLink(link, { kind: 'payment_success', cardSaved }, nowMs, rules);
+    expect(kept).toMatchObject({ cardSaved });
+    const without: LinkEvent = { kind: 'payment_success', cardSaved: { kind: 'no_token' } };
+    expect(kept && stepLink(kept, without, nowMs, rules)).toBeUndefined();
+    expect(stepLink(link, without, nowMs, rules)).toBeUndefined();
+  });
+
   it('is reviewed at once when a payment is found that is not as agreed', () => {
     const confirming: LinkState = { kind: 'confirming', sinceMs: nowMs, looks: 0 };
     expect(become(confirming, found(true))?.state.kind).toBe('review');

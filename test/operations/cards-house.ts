@@ -302,7 +302,7 @@ export function cardsHouse(
         {
           ...receiving,
           store: {
-            read: (key) => store.read(key),
+            ...store,
             create: (key, ...given) => (key === alertKey(event.key) ? killed() : store.create(key, ...given)),
           },
         },

@@ -66,6 +66,7 @@ describe('the log of events', () => {
       store: {
         read: (key: string) => (calls.push('read'), store.read(key)),
         create: (...given: Parameters<typeof store.create>) => (calls.push('create'), store.create(...given)),
+        write: (...given: Parameters<typeof store.write>) => (calls.push('write'), store.write(...given)),
       },
     };
     await receiveEvent(spied, success, 'f');

@@ -84,6 +84,7 @@ export function house(answers: Answers = {}) {
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
     wake: () => undefined,
+    leaseMs: 45_000,
     rememberCard: undefined,
     beforeReceived: () => Promise.resolve(),
   };

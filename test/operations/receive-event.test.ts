@@ -78,6 +78,10 @@ function ledgerHouse() {
         steps.push('create');
         return store.create(key, value, options);
       },
+      write(entry, value, options) {
+        steps.push('write');
+        return store.write(entry, value, options);
+      },
     },
     rememberCard(told) {
       steps.push('remember');

@@ -53,6 +53,7 @@ describe('an event for several channels', () => {
       const dying: ReceiveDeps = {
         ...receive,
         store: {
+          ...store,
           async read(key) {
             survive();
             return await store.read(key);
@@ -81,7 +82,7 @@ describe('an event for several channels', () => {
     const dying: ReceiveDeps = {
       ...receive,
       store: {
-        read: (key) => store.read(key),
+        ...store,
         create: (key, value, options) =>
           key.includes('copy/') ? store.create(key, value, options) : killed(),
       },
@@ -98,7 +99,7 @@ describe('an event for several channels', () => {
     const losing: ReceiveDeps = {
       ...receive,
       store: {
-        read: (key) => store.read(key),
+        ...store,
         async create(key, value, options) {
           await store.create(key, value, options);
           throw new StoreUnavailable('the answer was lost');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Recovery } from '../../src/domain/alert-card.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import {
   cardsHouse,
@@ -27,6 +28,11 @@ function failure(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent
     customerEmail: `c${number}@example.com`,
     ...more,
   };
+}
+
+function recoveryOf(number: number): Recovery {
+  const money = { minor: 1_250_000, currency: 'NGN' };
+  return { reference: `BURST-${number}`, isSameReference: true, money, afterMs: 1_000 };
 }
 
 async function burst(house: CardsHouse, from: number, to: number): Promise<void> {
@@ -264,5 +270,38 @@ describe('a payment that makes a failure of a storm good', () => {
       channel: ada,
       shown: { text: '✅ Recovered: 3 of 15 failed charges · the storm you took on' },
     });
+  });
+
+  it('is told to whoever took the storm on, though it came before its card could say so', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.takeStorm.acknowledge(idOf(house), ada);
+    await house.drain(20_000);
+    // Listed and paid within the five seconds between two rounds of the storm.
+    await house.receive(failure(11));
+    await house.receive(failure(12));
+    await house.drain(0);
+    for (const number of [11, 12]) {
+      const move = { kind: 'recover', payment: recoveryOf(number) } as const;
+      // oxlint-disable-next-line no-await-in-loop
+      await house.cards.move(failure(number).key, move);
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await house.cards.read(failure(number).key)).card).not.toHaveProperty('acknowledged.by');
+    }
+    await house.drain(60_000);
+    expect(house.directs()).toMatchObject([
+      { channel: ada, shown: { text: '✅ Recovered: 2 of 7 failed charges · the storm you took on' } },
+    ]);
+  });
+
+  it('is told to nobody in person when nobody took the storm on', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.cards.move(failure(8).key, { kind: 'recover', payment: recoveryOf(8) });
+    await house.drain(20_000);
+    expect(linesOf(digestOf(house))).toContain('1 made good by a later payment');
+    expect(house.directs()).toEqual([]);
   });
 });
