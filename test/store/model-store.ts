@@ -55,7 +55,8 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       entries.set(key, next);
       const { leaseUntil, pauseUntil } = state;
       const isLast =
-        lease === state.lease && !entries.values().some((each) => each.lane === lane && each.lease === lease);
+        lease === state.lease &&
+        ![...entries.values()].some((each) => each.lane === lane && each.lease === lease);
       lanes.set(lane, {
         ...state,
         leaseUntil: isLast ? 0 : leaseUntil,
