@@ -93,6 +93,40 @@ async function live(away: Away, mayRead: boolean) {
   return { house, slack, received, acknowledged };
 }
 
+/** Every failure of a channel once: singly and in order, or by one of its digests. */
+async function expectTold(
+  house: CardsHouse,
+  channel: string,
+  singles: readonly string[],
+  received: readonly string[],
+): Promise<void> {
+  expect(singles).toEqual([...singles].toSorted());
+  expect(singles.length).toBeGreaterThanOrEqual(threshold);
+  // A storm that nobody was told of for its whole window is over, and what is told afterwards is another one.
+  const digests = digestsIn(house, channel);
+  expect(digests.length).toBeGreaterThan(0);
+  const counted = await Promise.all(digests.map((digest) => itemsOf(house, digest)));
+  for (const [index, digest] of digests.entries()) {
+    expect(digest.shown.text).toContain(`: ${counted[index]?.length} failed charges`);
+  }
+  expect([...singles, ...counted.flat()].toSorted()).toEqual(received);
+}
+
+/** Each is shown by its message and in its thread, once, though it was acknowledged while Slack was away. */
+function expectAcknowledged(house: CardsHouse, acknowledged: ReadonlySet<string>): void {
+  expect(acknowledged.size).toBe(6);
+  for (const key of acknowledged) {
+    const [, reference = ''] = key.split('/order/');
+    const parents = house.parents().filter(({ shown }) => shown.text.includes(reference));
+    // Of one that had to be repeated the bot knows the repeat alone.
+    const parent = parents.at(-1);
+    expect(parent?.shown.text).toMatch(/^👀 Acknowledged · /);
+    expect(parent && mentionedIn(parent)).toEqual([ada]);
+    expect(parent && pressables(parent)).not.toContain('Acknowledge');
+    expect(parents.flatMap(({ ts }) => house.notes(ts)).map(linesOf)).toHaveLength(1);
+  }
+}
+
 describe.each([
   ['that may be read', true],
   ['that may not be read', false],
@@ -118,18 +152,8 @@ describe.each([
 
       expect(singlesIn(calm)).toEqual(received.get(calm));
       for (const channel of [stormy, late]) {
-        const singles = singlesIn(channel);
-        expect(singles).toEqual(singles.toSorted());
-        expect(singles.length).toBeGreaterThanOrEqual(threshold);
-        // A storm that nobody was told of for its whole window is over, and what is told afterwards is another one.
-        const digests = digestsIn(house, channel);
-        expect(digests.length).toBeGreaterThan(0);
         // oxlint-disable-next-line no-await-in-loop
-        const counted = await Promise.all(digests.map((digest) => itemsOf(house, digest)));
-        for (const [index, digest] of digests.entries()) {
-          expect(digest.shown.text).toContain(`: ${counted[index]?.length} failed charges`);
-        }
-        expect([...singles, ...counted.flat()].toSorted()).toEqual(received.get(channel));
+        await expectTold(house, channel, singlesIn(channel), received.get(channel) ?? []);
       }
       // Whoever took the storm on is told by its digest and on every card of it.
       const [digest] = digestsIn(house, stormy);
@@ -139,17 +163,7 @@ describe.each([
         expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by: bola });
       }
 
-      expect(acknowledged.size).toBe(6);
-      for (const key of acknowledged) {
-        const [, reference = ''] = key.split('/order/');
-        const parents = house.parents().filter(({ shown }) => shown.text.includes(reference));
-        // Of one that had to be repeated the bot knows the repeat alone.
-        const parent = parents.at(-1);
-        expect(parent?.shown.text).toMatch(/^👀 Acknowledged · /);
-        expect(parent && mentionedIn(parent)).toEqual([ada]);
-        expect(parent && pressables(parent)).not.toContain('Acknowledge');
-        expect(parents.flatMap(({ ts }) => house.notes(ts)).map(linesOf)).toHaveLength(1);
-      }
+      expectAcknowledged(house, acknowledged);
     },
     60_000,
   );
