@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, hold, type Work } from './outbox-work.ts';
+import { again, hold, waitForTurn, type Work } from './outbox-work.ts';
 import { prepare, type PrepareDeps, type Prepared } from './prepare-post.ts';
 import { startAnew } from './post-anew.ts';
 import { putAside } from './put-aside.ts';
@@ -45,6 +45,7 @@ export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<voi
 async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
   const taken: Work = { entry: held.entry, record: readOutboxRecord(held.entry.value) };
   held.record = taken.record;
+  if (await waitForTurn(deps, taken)) return;
   const verdict = await settleDoubt(deps, taken);
   if (verdict === 'settled') return;
   // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.

@@ -2,6 +2,7 @@ import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import { detailsLane, outOfDetails, restOf, type AlertAgeDeps } from './alert-age.ts';
 import type { RecordStore } from './change-record.ts';
 import { createDeadLetters } from './dead-letters.ts';
+import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
 import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
@@ -17,7 +18,7 @@ type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
 
-/** An edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
+/** Of one digest: an edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
 const shortestDigestPaceMs = 3_000;
 const longestDigestPaceMs = 15_000;
 /** Leaves most of that to the messages that people wait for. */
@@ -95,8 +96,20 @@ export async function finishPosted(
 /** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
 function paceOf({ entry, record }: Work): number {
   if (entry.lane === detailsLane) return detailsPaceMs;
+  if (entry.lane === digestEditsLane) return digestEditPaceMs;
   if (record.kind !== 'digest') return paceMs;
-  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 100);
+  // It is taken twice for each edit.
+  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 50);
+}
+
+/**
+ * Puts a digest that stands in line with those of the other channels; false when it is its turn, or needs none. Its
+ * own lane rests from now on, so that alone it is edited as often as its own pace allows.
+ */
+export async function waitForTurn(deps: WorkDeps, work: Work): Promise<boolean> {
+  if (!awaitsTurn(work.entry, work.record)) return false;
+  await again(deps, work, {}, { delayMs: 0, lane: digestEditsLane, pauseMs: paceOf(work) });
+  return true;
 }
 
 type Ending = {
@@ -115,8 +128,9 @@ async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) 
   let { entry, record: stored } = work;
   let isLeaseOver = false;
   for (;;) {
-    const { record, progress, options } = end(stored);
+    const { record, progress, options: asked } = end(stored);
     const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
+    const options = outOfEdits(entry, next, asked);
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await deps.store.write(entry, writeOutboxRecord(next), isLeaseOver ? unheld(options) : options))
       return true;

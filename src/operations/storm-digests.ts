@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { RecordStore } from './change-record.ts';
+import { digestLane } from './digest-edits.ts';
 import { outboxKey, readOutboxRecord, type DigestBody, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
@@ -25,7 +26,7 @@ export function createStormDigests(deps: StormDigestsDeps): StormDigests {
         const body: DigestBody = { storm, ...withoutUndefined({ to: userId }) };
         const progress = { kind: 'waiting' } as const;
         // A lane of its own: behind a backlog in the channel’s it would come when the storm is over.
-        const lane = `digest:${channel}`;
+        const lane = digestLane(channel);
         if (await storeMessage(deps, key, { kind: 'digest', channel, lane, body, progress }))
           return deps.wake();
       }

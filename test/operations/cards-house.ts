@@ -295,6 +295,7 @@ export function cardsHouse(
     takeStorm,
     paidTo,
     drain,
+    receiving,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
     /** Killed when all but the event's own record is stored: the sender is to come again. */
     receiveAndDie: (event: PaymentEvent) =>

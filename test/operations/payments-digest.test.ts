@@ -154,7 +154,12 @@ describe('many payments that a channel is told', () => {
 
   it('make failures good as ever, and stand in the log of events', async () => {
     const house = opened();
-    const log = createEventLog({ store: house.store, sealer, now: () => house.clock.nowMs, log: () => undefined });
+    const log = createEventLog({
+      store: house.store,
+      sealer,
+      now: () => house.clock.nowMs,
+      log: () => undefined,
+    });
     Object.assign(house.deliver, { logEvent: (...given: Parameters<typeof log.add>) => log.add(...given) });
     await fail(house, 1, 1);
     await pay(house, 1, 20);

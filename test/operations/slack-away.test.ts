@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import { writeOutboxRecord } from '../../src/operations/outbox.ts';
 import type { Post } from '../../src/operations/prepare-post.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { outages, silent, type Away } from './away-house.ts';
 import { deliverNext, house, sealer, type Delivering } from './house.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-away-'));
@@ -14,21 +14,7 @@ let files = 0;
 
 const channels = ['C0ONE00001', 'C0TWO00001', 'C0THREE001'];
 
-type Away = { post: PostOutcome; history: HistoryAnswer };
-
-const cause = new Error('away');
-const silent: HistoryAnswer = { kind: 'unknown', slackError: 'no_usable_answer' };
-const outages: [string, Away][] = [
-  ['cannot be reached', { post: { kind: 'not_sent', cause }, history: silent }],
-  ['answers 503, or nothing at all', { post: { kind: 'unsure', cause }, history: silent }],
-  ['asks to wait', { post: { kind: 'rate_limited', retryAfterMs: 30_000 }, history: silent }],
-  [
-    'refuses the token',
-    { post: { kind: 'refused', slackError: 'token_revoked', fix: '', about: 'bot' }, history: silent },
-  ],
-];
-
-/** A bot on the real store, whose clock the test moves, and a Slack that can be away. */
+/** A bot with nothing but notices on the real store, whose clock the test moves, and a Slack that can be away. */
 function bot(mayRead: boolean) {
   const { clock, deliver: plain } = house();
   files += 1;
@@ -126,7 +112,7 @@ describe.each([
 
   it('is asked seldom meanwhile: not every waiting message knocks', async () => {
     const { slack, sent, receive, second } = bot(mayRead);
-    slack.away = { post: { kind: 'not_sent', cause }, history: silent };
+    slack.away = { post: { kind: 'not_sent', cause: new Error('away') }, history: silent };
     for (let time = 0; time < 600; time += 1) {
       await receive(channels[0]!);
       await second();

@@ -1,4 +1,5 @@
 import type { Lookup } from '../../src/domain/alert.ts';
+import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
 import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
@@ -16,7 +17,7 @@ import { memoryStore } from './memory-store.ts';
 export const windowMs = 300_000;
 
 /** One message that stands in Slack, by the key it carries. */
-export type Standing = { key: string; ts: string; post: Post };
+export type Standing = { key: string; ts: string; post: Post; postedAtMs: number; editedAtMs: number[] };
 
 /** What outlives a process: the store, and what stands in the channel. */
 export function openStormWorld(store?: Store, clock = { nowMs: 1_800_000_000_000 }) {
@@ -24,7 +25,12 @@ export function openStormWorld(store?: Store, clock = { nowMs: 1_800_000_000_000
   return { clock, store: store ?? memoryStore(clock), messages };
 }
 
-export type StormWorld = ReturnType<typeof openStormWorld>;
+export type StormWorld = ReturnType<typeof openStormWorld> & {
+  /** Where an event is told; absent: all in one channel. */
+  channelOf?: (event: PaymentEvent) => string;
+  /** What Slack says instead of taking it; absent or undefined: it takes it. */
+  refuse?: (way: 'post' | 'edit', channel: string) => PostOutcome | undefined;
+};
 
 export function failure(number: number): PaymentEvent {
   const orderReference = `BURST-${number}`;
@@ -67,13 +73,12 @@ function lookUp({
   });
 }
 
-const route = () => [{ channel }];
-
 /** One process of the bot, over what outlives it; dead from the point on that is given. */
 export function startStormProcess(world: StormWorld, threshold: number, points: Points = everyPoint()) {
   const { clock, messages } = world;
   const { deliver: plain, receive: plainReceive } = house();
   const store = pointed(world.store, points);
+  const route = (event: PaymentEvent) => [{ channel: world.channelOf?.(event) ?? channel }];
   const shared = {
     store,
     sealer,
@@ -99,14 +104,19 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
       digest: JSON.stringify(post),
       post: (to) =>
         points.pass('post', () => {
+          const refusal = world.refuse?.('post', to);
+          if (refusal) return refusal;
           const ts = `${clock.nowMs / 1_000}.${String(messages.length).padStart(6, '0')}`;
-          messages.push({ key, ts, post });
+          messages.push({ key, ts, post, postedAtMs: clock.nowMs, editedAtMs: [] });
           return { kind: 'posted', channel: to, ts };
         }),
       edit: (to, ts) =>
         points.pass('edit', () => {
+          const refusal = world.refuse?.('edit', to);
+          if (refusal) return refusal;
           const found = messages.find((one) => one.ts === ts);
           if (found) found.post = post;
+          found?.editedAtMs.push(clock.nowMs);
           return { kind: 'posted', channel: to, ts };
         }),
     };

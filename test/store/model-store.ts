@@ -4,8 +4,8 @@ type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?
 type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
 
 /** The port's docstrings, written down as plainly as possible: what both adapters are compared with. */
-export function openModelStore(now: () => number): Store {
-  let entries: Model[] = [];
+export function openModelStore(now: () => number): Store & { keys(): string[] } {
+  const entries = new Map<string, Model>();
   const lanes = new Map<string, Lane>();
   let version = 0;
 
@@ -14,8 +14,9 @@ export function openModelStore(now: () => number): Store {
     laneOf(name).leaseUntil <= now() && laneOf(name).pauseUntil <= now();
 
   function find(key: string): Model | undefined {
-    entries = entries.filter((entry) => entry.expiresAt === undefined || entry.expiresAt > now());
-    return entries.find((entry) => entry.key === key);
+    const found = entries.get(key);
+    if (found?.expiresAt !== undefined && found.expiresAt <= now()) entries.delete(key);
+    return entries.get(key);
   }
   function fate(options: WriteOptions): Pick<Model, 'dueAt' | 'expiresAt'> {
     if (options.delayMs !== undefined) return { dueAt: now() + options.delayMs };
@@ -26,11 +27,12 @@ export function openModelStore(now: () => number): Store {
   }
 
   return {
+    keys: () => [...entries.keys()].filter((key) => find(key) !== undefined),
     async create(key, value, options: CreateOptions = {}) {
       if (find(key) !== undefined) return false;
       const lane = 'lane' in options ? (options.lane ?? key) : key;
       version += 1;
-      entries.push({ key, value, version, lane, attempts: 0, order: version, ...fate(options) });
+      entries.set(key, { key, value, version, lane, attempts: 0, order: version, ...fate(options) });
       return true;
     },
     async read(key) {
@@ -50,18 +52,20 @@ export function openModelStore(now: () => number): Store {
       }
       version += 1;
       const next = { key, value, version, lane: options.lane ?? lane, attempts, order, ...fate(options) };
-      entries = entries.map((each) => (each === found ? next : each));
+      entries.set(key, next);
       const { leaseUntil, pauseUntil } = state;
-      const stillOut = entries.some((each) => each.lane === lane && each.lease === state.lease);
+      const isLast =
+        lease === state.lease &&
+        ![...entries.values()].some((each) => each.lane === lane && each.lease === lease);
       lanes.set(lane, {
         ...state,
-        leaseUntil: lease === state.lease && !stillOut ? 0 : leaseUntil,
+        leaseUntil: isLast ? 0 : leaseUntil,
         pauseUntil: Math.max(pauseUntil, now() + (options.pauseMs ?? 0)),
       });
       return plain(next);
     },
     async take(leaseMs, max = 1) {
-      const due = entries.filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
+      const due = [...entries.values()].filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
       const [first] = due
         .filter((entry) => isFree(entry.lane))
         .toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.lane < b.lane ? -1 : 1));
