@@ -31,7 +31,8 @@ export type Rehearsal = {
 /** One that goes on: where each channel would stand with its storms, one for each kind of event, for the hours after. */
 export type Rehearsing = Rehearsal & { channels: ReadonlyMap<string, Sky> };
 
-type Sky = { state: ChannelStorm; pace: StormPace };
+/** `checkAtMs`: when it is looked at next whether its storm is over. */
+type Sky = { state: ChannelStorm; pace: StormPace; checkAtMs: number };
 
 export const nothingRehearsed: Rehearsing = { events: 0, lines: [], unsure: 0, channels: new Map() };
 
@@ -86,7 +87,7 @@ function tell(
   { threshold: usual, windowMs }: StormTerms,
 ): HowTold {
   const stream = keyOf(channel, kind);
-  const { state, pace } = later(channels.get(stream), nowMs, windowMs);
+  const { state, pace, checkAtMs } = later(channels.get(stream), nowMs, windowMs);
   const threshold = rule?.digestAfter ?? usual;
   const arrival = { id, group: rule && countsAlone(rule) ? rule.name : '', threshold };
   const verdict = arrive(state, arrival, { nowMs, windowMs, newStorm: String(nowMs) });
@@ -94,6 +95,7 @@ function tell(
   channels.set(stream, {
     state: verdict.next ?? state,
     pace: isSwallowed ? withPace(verdict.begins ? still : pace, nowMs) : pace,
+    checkAtMs: verdict.begins ? nowMs + windowMs : checkAtMs,
   });
   if (!isSwallowed) return 'singly';
   return verdict.begins ? 'by_new_digest' : 'by_digest';
@@ -101,11 +103,17 @@ function tell(
 
 const still: StormPace = { lastAddedMs: 0, lately: [] };
 
-function later(sky: Sky = { state: calm, pace: still }, nowMs: number, windowMs: number): Sky {
-  const { storm } = sky.state;
-  if (!storm) return sky;
-  const endedMs = endsAtMs(storm, lastStormyMs(sky.pace), windowMs);
-  return endedMs > nowMs ? sky : { ...sky, state: afterStorm(sky.state, endedMs) };
+const clear: Sky = { state: calm, pace: still, checkAtMs: 0 };
+
+/** As a channel's storms go: at each check it is over, or is looked at again when it may be. */
+function later({ pace, ...sky }: Sky = clear, nowMs: number, windowMs: number): Sky {
+  let { state, checkAtMs } = sky;
+  while (state.storm && checkAtMs <= nowMs) {
+    const endsMs = endsAtMs(state.storm, lastStormyMs(pace), windowMs);
+    if (endsMs > checkAtMs) checkAtMs = endsMs;
+    else state = afterStorm(state, checkAtMs);
+  }
+  return { state, pace, checkAtMs };
 }
 
 function counted(line: RehearsedLine, told: HowTold): RehearsedLine {

@@ -50,7 +50,7 @@ onBothStores('alerts that are routed by their look-up', (open) => {
 });
 
 it('a failure waits for no success that is to be looked up first', async () => {
-  const { receive, deliver, posts } = house();
+  const { clock, receive, deliver, posts } = house();
   const routing = { ...receive, needsLookUp: () => true };
   const slowAnswer = Promise.withResolvers<Lookup>();
   const deps: Delivering = {
@@ -59,6 +59,7 @@ it('a failure waits for no success that is to be looked up first', async () => {
     lookUp: ({ kind }) => (kind === 'payment_success' ? slowAnswer.promise : Promise.resolve(found)),
   };
   await receiveEvent(routing, { ...event, kind: 'payment_success', key: 'payment_success/order/1' }, 'f');
+  clock.nowMs += 1;
   await receiveEvent(routing, numbered(2), 'f');
   const slow = deliverNext(deps);
   while (await deliverNext(deps));

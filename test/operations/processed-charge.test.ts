@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { ProcessedCharge } from '../../src/operations/webhook-watch.ts';
 import { referenceOf } from '../../src/operations/submit-charge.ts';
 import { openWorld, startProcess, terms, type Plan, type Process } from './charge-house.ts';
 
@@ -16,9 +17,9 @@ async function charge(process: Process): Promise<void> {
 function watched(plan: Plan, answers: (() => Promise<void>)[] = []) {
   const world = openWorld(plan);
   const process = startProcess(world);
-  const heard: { reference: string; hasEvent: boolean }[] = [];
+  const heard: ProcessedCharge[] = [];
   Object.assign(process.deps, {
-    approved(charged: { reference: string; hasEvent: boolean }) {
+    processed(charged: ProcessedCharge) {
       heard.push(charged);
       return answers.shift()?.() ?? Promise.resolve();
     },
@@ -28,11 +29,11 @@ function watched(plan: Plan, answers: (() => Promise<void>)[] = []) {
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
-describe('a charge that ends approved', () => {
+describe('a charge that the service processed', () => {
   it('is handed to whoever waits for its event', async () => {
     const { process, heard } = watched('approved');
     await charge(process);
-    expect(heard).toEqual([{ reference, hasEvent: false }]);
+    expect(heard).toEqual([{ reference, outcome: 'approved', hasEvent: false }]);
   });
 
   it('is said to have had its event when that came first', async () => {
@@ -42,7 +43,7 @@ describe('a charge that ends approved', () => {
     if (kept) kept.status = 'SUCCESS';
     await process.trigger({ kind: 'payment_success', key: 'any', orderReference: reference });
     await process.drained();
-    expect(heard).toEqual([{ reference, hasEvent: true }]);
+    expect(heard).toEqual([{ reference, outcome: 'approved', hasEvent: true }]);
   });
 
   it('is handed over again when that could not be stored, and told once', async () => {
@@ -52,8 +53,14 @@ describe('a charge that ends approved', () => {
     expect([...world.notes.values()].filter(({ kind }) => kind === 'told')).toHaveLength(1);
   });
 
-  it('is the only one: no other end is handed over', async () => {
+  it('is handed over declined too, for which the service has an event as well', async () => {
     const { process, heard } = watched('declined');
+    await charge(process);
+    expect(heard).toEqual([{ reference, outcome: 'declined', hasEvent: false }]);
+  });
+
+  it('is the only one: what the service never took up is not handed over', async () => {
+    const { process, heard } = watched('rejected');
     await charge(process);
     expect(heard).toEqual([]);
   });
