@@ -1,20 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
 import { startFakePayments } from '../../test/chaos/fake-payments.ts';
 import { startFakeSlack } from '../../test/chaos/fake-slack.ts';
+import { startOptions } from '../../test/support/start-options.ts';
 import { secrets } from '../ingest/event.ts';
 import { programPath, type Program } from './contestant.ts';
 import { agent, slackSigningSecret } from './names.ts';
-
-const { scripts } = JSON.parse(readFileSync(programPath('../package.json'), 'utf8')) as {
-  scripts: { start: string };
-};
-/** As `npm start` has them; the environment comes from here. */
-const startOptions = scripts.start
-  .split(' ')
-  .filter((word) => word.startsWith('--') && !word.startsWith('--env-file'));
 
 export type House = {
   folder: string;

@@ -43,7 +43,8 @@ describe('the service’s lists', { timeout: 120_000 }, () => {
     await presses(desk, 'next', 'shown 101–150');
     await presses(desk, 'next', 'shown 151–166');
     expect(calls(house, terminalsPath)).toBe(200);
-    expect(await house.storeDump()).not.toContain('Lekki');
+    // With its blank, which no sealed text holds by chance.
+    expect(await house.storeDump()).not.toContain('Lekki ');
   });
 
   it('keeps what it read when the service stops, and goes on from there', async (test) => {
@@ -119,7 +120,8 @@ describe('the CSV of a list', { timeout: 120_000 }, () => {
     await house.until('the third file', () => files(house).length === 3);
     expect(calls(house, terminalsPath)).toBe(400);
     console.log('10,000 terminals', { before, filtered, after, csvMb: (all?.text.length ?? 0) / 1e6 });
-    expect(await house.storeDump()).not.toContain('Lekki');
+    // With its blank, which no sealed text holds by chance.
+    expect(await house.storeDump()).not.toContain('Lekki ');
   });
 
   it('comes as a direct message where the bot may put no file, and says why', async (test) => {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startOptions } from './start-options.ts';
 
 export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -127,7 +128,10 @@ export async function runToEnd(env: Readonly<Record<string, string>>): Promise<B
 }
 
 function launch(env: Readonly<Record<string, string>>, program: string) {
-  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...startOptions, program], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;

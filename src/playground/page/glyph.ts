@@ -59,6 +59,7 @@ const glyphs: Record<string, SVGTemplateResult> = {
   '⬛': square('#3b3f46'),
   '⬜': square('#e6e8ec'),
   '📄': svg`<path d="M4 1.500h8l4 4v13H4z" fill="#fff" stroke="#5b6472" stroke-width="1.6" stroke-linejoin="round" /><path d="M6.500 9h7M6.500 12h7M6.500 15h5" stroke="#5b6472" stroke-width="1.4" />`,
+  '📥': svg`<path d="M2 11v6.500h16V11h-4.500l-1.500 2.500H8L6.500 11z" fill="#fff" stroke="#5b6472" stroke-width="1.6" stroke-linejoin="round" /><path d="M10 1.500v7.500M6.500 6l3.500 3.500L13.500 6" fill="none" stroke="#2e8b57" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" />`,
   '🚨': svg`<path d="M4.5 15v-4a5.5 5.5 0 0 1 11 0v4z" fill="#d0364b" /><rect x="3" y="15" width="14" height="3" rx="1" fill="#5b6472" /><path d="M10 1v2M3 4l1.5 1.500M17 4l-1.5 1.5" stroke="#d0364b" stroke-width="1.6" stroke-linecap="round" />`,
   '🔔': svg`<path d="M4 14.500c1.5-1.5 1-6 2-8a4.5 4.5 0 0 1 8 0c1 2 .5 6.5 2 8z" fill="#e3b21c" /><path d="M8 16.500a2 2 0 0 0 4 0z" fill="#a66a1f" />`,
   '📨': svg`<rect x="5" y="4.5" width="14" height="11" rx="1.5" fill="#fff" stroke="#5b6472" stroke-width="1.6" /><path d="m5.5 5.5 6.5 5.500 6.5-5.5" fill="none" stroke="#5b6472" stroke-width="1.6" stroke-linejoin="round" /><path d="M1 7.500h2.500M0.500 10.500h3M1 13.500h2.500" stroke="#2f74c0" stroke-width="1.6" stroke-linecap="round" />`,
