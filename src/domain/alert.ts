@@ -14,6 +14,11 @@ export type Environment = 'live' | 'sandbox';
  */
 export type Lookup = Confirmation | { kind: 'unchecked'; failure: FailureKind } | { kind: 'no_reference' };
 
+/** Whether a look-up speaks against what its event says. */
+export function contradicts(found: Lookup['kind'] | undefined): boolean {
+  return found === 'not_confirmed' || found === 'not_found';
+}
+
 export const severities = ['low', 'normal', 'high'] as const;
 
 /** How much a rule's alerts matter, by the rule's word; shown, and decides nothing. */

@@ -1,6 +1,7 @@
-import { countsAlone, destinationsOf, needsLookUp, type Destination, type RoutePlan } from './alert-route.ts';
+import { contradicts } from './alert.ts';
+import { destinationsOf, needsLookUp, type Destination, type RoutePlan } from './alert-route.ts';
 import { eventAsLogged, type LoggedEvent } from './logged-event.ts';
-import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from './storm.ts';
+import { afterStorm, arrivalOf, arrive, calm, endsAtMs, type ChannelStorm } from './storm.ts';
 import { lastStormyMs, withPace, type StormPace } from './storm-summary.ts';
 
 /** What a rule would have posted to one of its channels; without a rule, what `channels` of the settings would have. */
@@ -76,7 +77,7 @@ type HowTold = 'singly' | 'by_digest' | 'by_new_digest';
 
 /** A payment that its look-up did not confirm is told on its own, as in a channel. */
 function mayBeGathered({ kind, lookup }: LoggedEvent): boolean {
-  return kind === 'payment_failed' || (lookup !== 'not_confirmed' && lookup !== 'not_found');
+  return kind === 'payment_failed' || !contradicts(lookup);
 }
 
 /** It arrives in its channel among its kind, where a storm may have ended meanwhile. */
@@ -88,9 +89,7 @@ function tell(
 ): HowTold {
   const stream = keyOf(channel, kind);
   const { state, pace, checkAtMs } = later(channels.get(stream), nowMs, windowMs);
-  const threshold = rule?.digestAfter ?? usual;
-  const arrival = { id, group: rule && countsAlone(rule) ? rule.name : '', threshold };
-  const verdict = arrive(state, arrival, { nowMs, windowMs, newStorm: String(nowMs) });
+  const verdict = arrive(state, arrivalOf(rule, id, usual), { nowMs, windowMs, newStorm: String(nowMs) });
   const isSwallowed = verdict.storm !== undefined;
   channels.set(stream, {
     state: verdict.next ?? state,

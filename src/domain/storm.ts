@@ -1,3 +1,4 @@
+import { countsAlone, type AlertRule } from './alert-route.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /** An alert that was let through to its channel, by a short name of it, and whose threshold it counts against. */
@@ -20,6 +21,11 @@ export const calm: ChannelStorm = { singles: [] };
 
 /** An alert that is about to be posted. `threshold`: how many of its group pass singly in a window; 0: all of them. */
 export type Arrival = { id: string; group: string; threshold: number };
+
+/** By the rule that tells it, or by none; `usual`: the threshold where no rule says its own. */
+export function arrivalOf(rule: AlertRule | undefined, id: string, usual: number): Arrival {
+  return { id, group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
+}
 
 export type ArrivalVerdict = {
   /** With a storm’s id: it is told by that storm’s digest. Without: on its own. */

@@ -1,6 +1,6 @@
-import { countsAlone, type Destination } from '../domain/alert-route.ts';
+import type { Destination } from '../domain/alert-route.ts';
 import type { PaymentEventKind } from '../domain/payment-event.ts';
-import { afterStorm, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
+import { afterStorm, arrivalOf, arrive, calm, endsAtMs, type ChannelStorm } from '../domain/storm.ts';
 import { lastStormyMs, type StormSummary } from '../domain/storm-summary.ts';
 import type { Entry } from '../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from './change-record.ts';
@@ -82,10 +82,9 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
 
   return {
     ask({ channel, rule }, key, gathers) {
-      const threshold = rule?.digestAfter ?? deps.threshold;
-      if (threshold === 0) return Promise.resolve({ kind: 'single' });
+      const arrival = arrivalOf(rule, shortName(key), deps.threshold);
+      if (arrival.threshold === 0) return Promise.resolve({ kind: 'single' });
       const stream = streamOf(channel, gathers);
-      const arrival = { id: shortName(key), group: rule && countsAlone(rule) ? rule.name : '', threshold };
       return change<AskedStorm>(stream, (stored) => {
         const nowMs = now();
         const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(stream, nowMs) });

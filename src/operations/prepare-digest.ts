@@ -1,4 +1,4 @@
-import type { Lookup } from '../domain/alert.ts';
+import { contradicts, type Lookup } from '../domain/alert.ts';
 import { withLookUp, type Destination } from '../domain/alert-route.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import { itemOf } from '../domain/storm-summary.ts';
@@ -82,10 +82,8 @@ export function mayBeGathered(
   // One from before there were cards is told as it was to be told.
   if (event.kind === 'payment_failed') return progress !== undefined;
   if (event.cardSaved && event.cardSaved.kind !== 'kept') return false;
-  return lookup === undefined || !contradicting.has(lookup.kind);
+  return !contradicts(lookup?.kind);
 }
-
-const contradicting: ReadonlySet<Lookup['kind']> = new Set(['not_confirmed', 'not_found'] as const);
 
 /**
  * An alert that a storm’s digest tells instead of a message of its own; undefined when it is posted. That it is
