@@ -76,6 +76,17 @@ function momentIn(message: PageMessage | undefined): number {
   return Number(/"timestamp":(\d+)/.exec(JSON.stringify(message?.blocks))?.[1]);
 }
 
+/** The alert of a failed charge, taken on by the lead, whose buttons offer to charge again. */
+async function cardToChargeAgain(house: House, reference: string) {
+  const card = () => seen(house, 'lead').find(({ text, threadTs }) => !threadTs && text.includes(reference));
+  await house.until('the alert is posted', () => card() !== undefined);
+  await press(house, 'lead', alertActions.acknowledge);
+  await house.until('the card can be charged again', () =>
+    JSON.stringify(card()).includes(alertActions.chargeAgain),
+  );
+  return card;
+}
+
 describe('an alert’s card in the workspace', () => {
   it('is acknowledged once, handed over, and resolved by the customer’s next payment', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: ['reactions:write'] } });
@@ -166,13 +177,7 @@ describe('an alert’s card in the workspace', () => {
     await house.start(house.bot());
     await house.cardsKnown();
     const reference = await house.decline();
-    const card = () =>
-      seen(house, 'lead').find(({ text, threadTs }) => !threadTs && text.includes(reference));
-    await house.until('the alert is posted', () => card() !== undefined);
-    await press(house, 'lead', alertActions.acknowledge);
-    await house.until('the card can be charged again', () =>
-      JSON.stringify(card()).includes(alertActions.chargeAgain),
-    );
+    await cardToChargeAgain(house, reference);
     await press(house, 'lead', alertActions.chargeAgain);
     await house.until('the lead is told from when', () =>
       seen(house, 'lead').some(({ ephemeral, text, blocks }) => {
@@ -203,13 +208,7 @@ describe('an alert’s card in the workspace', () => {
     await house.payments.act({ kind: 'decline_saved_card_charge', reason: 'Insufficient funds', ...terms });
     const failedAtMs = Date.now();
     const reference = house.payments.state().orders[0]?.orderReference ?? '';
-    const card = () =>
-      seen(house, 'lead').find(({ text, threadTs }) => !threadTs && text.includes(reference));
-    await house.until('the alert is posted', () => card() !== undefined);
-    await press(house, 'lead', alertActions.acknowledge);
-    await house.until('the card can be charged again', () =>
-      JSON.stringify(card()).includes(alertActions.chargeAgain),
-    );
+    const card = await cardToChargeAgain(house, reference);
 
     const told = () =>
       seen(house, 'lead').filter(({ ephemeral, text }) => ephemeral && text.includes('Not yet'));
