@@ -57,8 +57,16 @@ async function countKeys({ client }: RedisConnection, begin: string): Promise<nu
   return count;
 }
 
-/** Successes lie two seconds before they are held against failures. */
+/** Successes lie two seconds before they are held against failures; what the bot does by the clock is never at its end. */
 async function workedOff({ client }: RedisConnection, prefix: string): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- until there is no work but the alarms' own
-  while ((await client.zCard(`{${prefix}}:ready`)) > 1) await rest(100);
+  const root = `{${prefix}}`;
+  async function isUnderWay(): Promise<boolean> {
+    const [ready, blocked] = await Promise.all([
+      client.zRange(`${root}:ready`, 0, -1),
+      client.zRange(`${root}:blocked`, 0, -1),
+    ]);
+    return [...ready, ...blocked].some((lane) => lane === 'event-log' || lane.startsWith('alert-payment'));
+  }
+  // oxlint-disable-next-line no-await-in-loop -- until there is none of it
+  while (await isUnderWay()) await rest(100);
 }
