@@ -12,8 +12,6 @@ export type Variant = {
   signing: Signing;
   kind: EventKind;
   isOurs: boolean;
-  /** Of a turn's events: fewer where each brings more work later. */
-  share: number;
 };
 
 /** The floor first, then ours, then the peers, which are in the tree anyway. */
@@ -26,14 +24,13 @@ export function redisField(house: House, redisPort: number): Variant[] {
       env,
       logPath: join(house.folder, `${file}.log`),
     };
-    const about = { prefix: file, kind: 'payment_failed', isOurs: false, share: 1 } as const;
+    const about = { prefix: file, kind: 'payment_failed', isOurs: false } as const;
     return { ...about, name, program, keysBegin: `${file}:`, signing };
   }
   function ours(name: string, kind: EventKind): Variant {
     const prefix = `ours-${kind}`;
     const program = house.bot(prefix, { REDIS_URL: redisUrl, REDIS_PREFIX: prefix });
-    const share = kind === 'payment_success' ? 0.5 : 1;
-    const about = { prefix, kind, share, isOurs: true, signing: 'raw-body' } as const;
+    const about = { prefix, kind, isOurs: true, signing: 'raw-body' } as const;
     return { ...about, name, program, keysBegin: `{${prefix}}:record:outbox:alert:` };
   }
   return [
