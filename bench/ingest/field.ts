@@ -17,7 +17,11 @@ export type Variant = {
 /** The floor first, then ours, then the peers, which are in the tree anyway. */
 export function redisField(house: House, redisPort: number): Variant[] {
   const redisUrl = `redis://127.0.0.1:${redisPort}`;
-  function peer(name: string, file: string, signing: Signing = 'raw-body'): Variant {
+  function peer(
+    name: string,
+    file: string,
+    { signing = 'raw-body', keysBegin = `${file}:` }: { signing?: Signing; keysBegin?: string } = {},
+  ): Variant {
     const env = { REDIS_PORT: String(redisPort), KEY_PREFIX: `${file}:` };
     const program = {
       path: programPath(`ingest/${file}.ts`),
@@ -25,7 +29,7 @@ export function redisField(house: House, redisPort: number): Variant[] {
       logPath: join(house.folder, `${file}.log`),
     };
     const about = { prefix: file, kind: 'payment_failed', isOurs: false } as const;
-    return { ...about, name, program, keysBegin: `${file}:`, signing };
+    return { ...about, name, program, keysBegin, signing };
   }
   function ours(name: string, kind: EventKind): Variant {
     const prefix = `ours-${kind}`;
@@ -37,7 +41,8 @@ export function redisField(house: House, redisPort: number): Variant[] {
     peer('bare node:http and Redis (floor)', 'floor'),
     ours('Payops, failures (told)', 'payment_failed'),
     ours('Payops, successes (remembered)', 'payment_success'),
-    peer('floor with standardwebhooks’ verify', 'standard-webhooks', 'standard-webhooks'),
+    peer('floor that seals, queues and logs, no bot', 'same-work', { keysBegin: '{same-work}:record:' }),
+    peer('floor with standardwebhooks’ verify', 'standard-webhooks', { signing: 'standard-webhooks' }),
     peer('Bolt customRoutes', 'bolt-route'),
     peer('Bolt ExpressReceiver, Keyv get and set', 'bolt-express'),
   ];
