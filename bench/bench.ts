@@ -49,7 +49,7 @@ const parts: Record<string, (house: House) => Promise<Row[]>> = {
         redis: (house) =>
           measureIngestOnRedis(house, {
             rounds,
-            events: quick ? 100 : 8_000,
+            events: quick ? 100 : 5_000,
             connections: 32,
             only: new RegExp(values.variants),
           }),
