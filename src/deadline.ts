@@ -32,6 +32,8 @@ export function answeredWithin<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), timeoutMs);
-    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+    const stop = (): void => clearTimeout(timer);
+    answer.then(stop, stop);
+    answer.then(resolve, reject);
   });
 }
