@@ -182,3 +182,19 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
     if (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
   }
 }
+
+/** The message is edited though nothing has changed: so it comes out whether it stands, and one that is gone is told anew. */
+export async function lookForMessage(store: Pick<Store, 'read' | 'write'>, key: string): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    if (!entry) return;
+    const record = readOutboxRecord(entry.value);
+    const { posted, progress } = record;
+    // Being edited, or posted anew, already.
+    if (!posted || (progress?.kind !== 'done' && progress?.kind !== 'waiting')) return;
+    const sought = writeOutboxRecord({ ...record, shown: undefined, progress: { kind: 'waiting' } });
+    // oxlint-disable-next-line no-await-in-loop
+    if (await store.write(entry, sought, { delayMs: 0, ...toChannelLane(entry, record) })) return;
+  }
+}
