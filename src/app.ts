@@ -1,4 +1,4 @@
-import { tellMutes } from './app/alert-routes.ts';
+import { tellMutes, tellRulesElsewhere } from './app/alert-routes.ts';
 import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
 import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
@@ -71,6 +71,10 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
         tellRefusal(webhooks, place.outside.log);
         tellMutes(routes, now(), place.outside.log);
       }
+      tellRulesElsewhere(
+        houses.map(({ routes }) => routes),
+        log,
+      );
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();

@@ -97,8 +97,7 @@ function takersOf(plan: RoutePlan, event: PaymentEvent): { rules: AlertRule[]; l
 export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
   return (
     isOfKind(match.event, event) &&
-    isSame(match.environment, place.environment) &&
-    isSame(match.account, place.account) &&
+    isOfPlace(match, place) &&
     isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
     isSame(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&
@@ -106,6 +105,11 @@ export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace):
     isSame(match.emailDomain, domainOf(event.customerEmail)) &&
     holdsPart(match.reasonPart, event.reason)
   );
+}
+
+/** Whether a rule may fit there at all. */
+export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlace): boolean {
+  return isSame(environment, place.environment) && isSame(account, place.account);
 }
 
 function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {

@@ -1,4 +1,5 @@
 import type { AlertCard } from './alert-card.ts';
+import { contradicts } from './alert.ts';
 import { destinationsOf, isMuted, type AlertRule, type RoutePlan } from './alert-route.ts';
 import { eventAsLogged, type LoggedEvent } from './logged-event.ts';
 import type { Money } from './money.ts';
@@ -16,8 +17,13 @@ export type OpenAlert = Pick<LoggedEvent, 'id' | 'orderReference' | 'receivedAtM
 export type DailySummary = {
   fromMs: number;
   untilMs: number;
+  /** Without those whose look-up says otherwise, which are `disputed`. */
   failed: Counted;
   paid: Counted;
+  /** How many of the paid a look-up proved; the others count by their event alone. */
+  proven: number;
+  /** Events whose own look-up says otherwise: said to have failed and paid, said to be paid and not proven. In no sum. */
+  disputed: { failed: number; paid: number };
   /** How many of them had come before the day, and were in no summary yet. */
   late: number;
   /** Came in that day and are not counted, because they were not known in time: the next summary does. */
@@ -43,6 +49,11 @@ export function withEvent(before: Counted, event: Pick<LoggedEvent, 'amountMinor
     ? before.sums.map((sum) => (sum === known ? { ...sum, minor: sum.minor + money.minor } : sum))
     : [...before.sums, money];
   return { ...before, count: before.count + 1, sums };
+}
+
+/** Whether its look-up says otherwise: no sum of money may hold it. */
+export function isDisputed({ kind, lookup }: Pick<LoggedEvent, 'kind' | 'lookup'>): boolean {
+  return kind === 'payment_failed' ? lookup === 'confirmed' : contradicts(lookup);
 }
 
 export function moneyOf({

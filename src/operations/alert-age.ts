@@ -34,7 +34,13 @@ function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
 }
 
-/** Nothing hurries in the lane of old alerts: what is to be seen now goes back into its channel’s. */
-export function outOfDetails({ lane }: Pick<Entry, 'lane'>, { channel }: OutboxRecord): { lane?: string } {
-  return lane === detailsLane ? { lane: channel } : {};
+/**
+ * Into its channel’s lane, where what people wait for is done: out of that of old alerts, in which nothing hurries, and
+ * out of that of a channel whose place another took when it was posted.
+ */
+export function toChannelLane(
+  { lane }: Pick<Entry, 'lane'>,
+  { kind, channel }: OutboxRecord,
+): { lane?: string } {
+  return kind === 'alert' && channel !== '' && lane !== channel ? { lane: channel } : {};
 }

@@ -42,7 +42,7 @@ export type AlertRecoveryDeps = EventListsDeps & {
 export type AlertRecovery = {
   /**
    * Called with every event before it is called received, however often it comes. Durable once it resolves;
-   * throws StoreUnavailable, and the sender sends again. Of a failure nothing is stored here.
+   * throws StoreUnavailable, and the sender sends again. Of a failure nothing is stored by this.
    */
   expect(event: PaymentEvent): Promise<void>;
   /**
@@ -58,7 +58,8 @@ export type AlertRecovery = {
 export const paymentPrefix = 'alert-payment:';
 
 /**
- * A payment as it is kept while failures are looked for, sealed. `unproven` counts the look-ups that did not confirm it;
+ * A payment as it is kept while failures are looked for, sealed; or a failure of which nobody knows yet whose it is.
+ * `unproven` counts the look-ups that did not confirm it;
  * `named`: what its record said of the customer, where the event names none and the record was seen.
  */
 type Payment = { event: PaymentEvent; receivedAtMs: number; unproven: number; named?: readonly Term[] };
@@ -111,10 +112,13 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     async work(entry) {
       try {
         const payment = openPayment(sealer, entry);
-        const next = await holdAgainstFailures(linking, payment);
+        const isFailure = payment.event.kind === 'payment_failed';
+        const next = await (isFailure ? nameFailure : holdAgainstFailures)(linking, payment);
         const { delayMs } = next;
         const value = sealer.seal(entry.key, JSON.stringify(next.payment));
-        await store.write(entry, value, delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs });
+        // Of a failure nothing is kept but its lists.
+        const ttlMs = isFailure ? 0 : deps.rememberMs;
+        await store.write(entry, value, delayMs === undefined ? { ttlMs } : { delayMs });
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         const errorId = newErrorId();
@@ -139,6 +143,7 @@ async function link(
   if (endsCard((await cards.read(event.key)).card)) return;
   const terms = distinct([...(await termsOfEvent(linking, event)), ...termsOfRecord(lookup)]);
   await failures.add(terms, { id: event.key, atMs: receivedAtMs });
+  if (isNameless(terms) && lookup.kind === 'unchecked') await nameLater(linking, event, receivedAtMs);
   const paid = await store.read(paymentPrefix + paymentKey(event));
   if (paid && lookup.kind === 'confirmed') {
     const failure = { id: event.key, atMs: receivedAtMs, by: [] };
@@ -148,10 +153,35 @@ async function link(
   await Promise.all([paymentKey(event), ...since.map(({ id }) => id)].map((id) => lookAgain(linking, id)));
 }
 
-/** Its proof may come later. Lost: somebody is at it already. */
+/** Its proof may come later. Again when lost: whoever had it in hand may have looked before the failure was listed. */
 async function lookAgain({ store }: Linking, paymentId: string): Promise<void> {
-  const paid = await store.read(paymentPrefix + paymentId);
-  if (paid) await store.write(paid, paid.value, { delayMs: firstProofMs });
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const paid = await store.read(paymentPrefix + paymentId);
+    // oxlint-disable-next-line no-await-in-loop
+    if (!paid || (await store.write(paid, paid.value, { delayMs: firstProofMs }))) return;
+  }
+}
+
+/** The service did not say whose it is. Kept beside the payments, and looked up as one that names nobody is. */
+async function nameLater(
+  { store, sealer }: Linking,
+  event: PaymentEvent,
+  receivedAtMs: number,
+): Promise<void> {
+  const key = paymentPrefix + event.key;
+  const failure: Payment = { event, receivedAtMs, unproven: 0 };
+  const due = { delayMs: firstProofMs, lane: laneOf(event.key) };
+  await store.create(key, sealer.seal(key, JSON.stringify(failure)), due);
+}
+
+/** Lists a failure by the customer that its record names; the payments that came since are held against it then. */
+async function nameFailure(linking: Linking, failure: Payment): Promise<Next> {
+  const { event, receivedAtMs } = failure;
+  const lookup = await linking.lookUp(event);
+  if (lookup.kind === 'unchecked') return unproven(failure, linking.now());
+  await link(linking, event, lookup, receivedAtMs);
+  return { payment: failure, delayMs: undefined };
 }
 
 async function termsOfEvent({ chargedCard }: Linking, event: PaymentEvent): Promise<Term[]> {

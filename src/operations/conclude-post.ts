@@ -2,8 +2,8 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { WriteOptions } from '../store/store.ts';
 import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
-import type { OutboxRecord } from './outbox.ts';
-import { again, finish, finishPosted, paceMs, type Work } from './outbox-work.ts';
+import { openAlertNote, type OutboxRecord } from './outbox.ts';
+import { again, finish, finishPosted, lookForMessage, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
 import { addsNamesAlone, planAnew } from './post-anew.ts';
 
@@ -24,6 +24,8 @@ export type Conclusion = {
 
 const longestBackOffMs = 60_000;
 const repeatAgainMs = 300_000;
+/** By then it is mostly edited, or told anew. */
+const lookedForMs = 5_000;
 /** An answer that is lost so often is lost because of this message, which then lets the others pass. */
 const mostMissesInFront = 30;
 
@@ -81,9 +83,10 @@ async function concludeGone(
   deps: ConcludeDeps,
   work: Work,
   outcome: Extract<PostOutcome, { kind: 'gone' }>,
-  { standing, shown }: Conclusion,
+  conclusion: Conclusion,
 ): Promise<void> {
   const { record, entry } = work;
+  const { standing, shown } = conclusion;
   if (record.isErased) {
     await leave(deps, work, outcome);
     return;
@@ -95,6 +98,13 @@ async function concludeGone(
     return;
   }
   const soonestMs = deps.now() + backOffMs(record.misses);
+  const missedParent = conclusion.doubt?.threadTs;
+  if (record.kind === 'alert_note' && missedParent !== undefined && record.missedParent !== missedParent) {
+    deps.log('info', 'the message above is looked for', about);
+    await lookForMessage(deps.store, openAlertNote(deps.sealer, entry.key, record).parent);
+    await again(deps, work, { doubt: standing, missedParent }, waitAlone(lookedForMs));
+    return;
+  }
   const anew = afterGone(work, soonestMs);
   if (!anew) {
     // A step that was told and taken away again is not told a second time.

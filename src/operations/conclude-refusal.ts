@@ -34,6 +34,8 @@ const tellAfterMs = 300_000;
 const stillMs = 2 * longestRefusedMs;
 /** What Slack may refuse for one message alone stands before the others for so long at most. */
 const longestInFrontMs = 3_600_000;
+/** So does what cannot be told elsewhere, before others that go elsewhere once the rules name another channel. */
+const longestBoundInFrontMs = 600_000;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
@@ -64,7 +66,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
 }
 
 async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
-  const { channel, outcome, missed } = refusal;
+  const { channel, missed } = refusal;
   const listed = await createDeadLetters(deps).refused(channel);
   const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
   const refusedForMs = deps.now() - sinceMs;
@@ -83,7 +85,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const isDue = isKnown && leftMs <= 0;
   if (isDue && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
   const holdMs = Math.min(waitMs, longestRefusedMs, isDue ? Infinity : Math.max(paceMs, leftMs));
-  await again(deps, work, changed, outcome.about === 'channel' ? { holdMs } : inFront(refusedForMs, holdMs));
+  await again(deps, work, changed, waitingFor(refusal, work.record, { refusedForMs, holdMs }));
 }
 
 /**
@@ -129,13 +131,13 @@ async function giveUp(
 }
 
 /**
- * When this trouble began. What is unclear lets others pass, so that each message is refused since a time of its own;
- * those that are refused for the same word, without a long enough pause, are one trouble.
+ * When this trouble began. Some of what is refused lets others pass, so that each message is refused since a time of
+ * its own: in one channel, or where it is unclear for the same word, they are one trouble without a long enough pause.
  */
 function incidentMs(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<number> {
-  if (outcome.about === 'channel') return Promise.resolve(sinceMs);
   const changeRecord = createChangeRecord(deps.store);
-  return changeRecord(`refused-since:${channel}:${outcome.slackError}`, (text) => {
+  const name = outcome.about === 'channel' ? channel : `${channel}:${outcome.slackError}`;
+  return changeRecord(`refused-since:${name}`, (text) => {
     const value = text ?? String(sinceMs);
     return { kind: 'write', value, ttlMs: stillMs, result: Number(value) };
   });
@@ -171,7 +173,22 @@ async function gatheredFor(
   return storm === undefined ? undefined : (await storms.see(storm))?.count;
 }
 
-/** The lane waits and the record keeps its place in it, unless it may be what stands in the way of the others. */
-function inFront(refusedForMs: number, waitMs: number): WriteOptions {
-  return refusedForMs < longestInFrontMs ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: waitMs };
+/**
+ * The lane waits and the record keeps its place in it: what stands behind it is refused as well, and all of it goes
+ * elsewhere once the rules say so. But for what may stand in the way of the others: what is refused for itself alone
+ * perhaps, and what stays with its channel when they leave.
+ */
+function waitingFor(
+  { outcome: { about } }: Refusal,
+  record: OutboxRecord,
+  { refusedForMs, holdMs }: { refusedForMs: number; holdMs: number },
+): WriteOptions {
+  if (about !== 'channel' && refusedForMs >= longestInFrontMs) return { delayMs: holdMs, pauseMs: holdMs };
+  if (isBound(record) && refusedForMs >= longestBoundInFrontMs) return { delayMs: holdMs, pauseMs: paceMs };
+  return { holdMs };
+}
+
+/** It stands in the channel, or belongs below what does. */
+function isBound({ kind, posted }: OutboxRecord): boolean {
+  return posted !== undefined || kind.endsWith('_note');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Undelivered } from '../domain/delivery.ts';
-import { outOfDetails } from './alert-age.ts';
+import { toChannelLane } from './alert-age.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
 import { readOutboxRecord, writeOutboxRecord } from './outbox.ts';
 
@@ -160,7 +160,7 @@ async function revive(
     const mended = { refused: undefined, misses: 0, redriven: true };
     const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, writeOutboxRecord(again), { delayMs, ...outOfDetails(entry, record) }))
+    if (await store.write(entry, writeOutboxRecord(again), { delayMs, ...toChannelLane(entry, record) }))
       return 'revived';
   }
 }

@@ -2,7 +2,7 @@ import type { CardSaved } from '../domain/card-saved.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { outOfDetails } from './alert-age.ts';
+import { toChannelLane } from './alert-age.ts';
 import { openEvent, readOutboxRecord, writeOutboxRecord, type OutboxRecord, type Sealer } from './outbox.ts';
 
 export type LateTokenDeps = {
@@ -71,5 +71,5 @@ async function rewrite(
     // Changed meanwhile; or nobody has it in hand, and then it can simply become work.
   }
   const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
-  return (await store.write(entry, waiting, { delayMs: 0, ...outOfDetails(entry, record) })) !== undefined;
+  return (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) !== undefined;
 }

@@ -1,5 +1,5 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { detailsLane, outOfDetails, restOf, type AlertAgeDeps } from './alert-age.ts';
+import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
 import type { RecordStore } from './change-record.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
@@ -62,7 +62,7 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
       ? {
           record: change,
           progress: { kind: 'waiting' },
-          options: { delayMs: pauseMs, pauseMs, ...outOfDetails(work.entry, stored) },
+          options: { delayMs: pauseMs, pauseMs, ...toChannelLane(work.entry, { ...stored, ...change }) },
         }
       : {
           record: change,
@@ -84,7 +84,9 @@ export async function finishPosted(
 ): Promise<boolean> {
   const { mayBeRepeat, refused, whole, anew } = work.record;
   const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
-  const change = { ...mended, posted, shown, mayBeRepeat, whole, anew };
+  // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
+  const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
+  const change = { ...mended, channel, posted, shown, mayBeRepeat, whole, anew };
   const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));
@@ -177,6 +179,22 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
     }
     const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, waiting, { delayMs: 0, ...outOfDetails(entry, record) })) return true;
+    if (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
+  }
+}
+
+/** The message is edited though nothing has changed: so it comes out whether it stands, and one that is gone is told anew. */
+export async function lookForMessage(store: Pick<Store, 'read' | 'write'>, key: string): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    if (!entry) return;
+    const record = readOutboxRecord(entry.value);
+    const { posted, progress } = record;
+    // Being edited, or posted anew, already.
+    if (!posted || (progress?.kind !== 'done' && progress?.kind !== 'waiting')) return;
+    const sought = writeOutboxRecord({ ...record, shown: undefined, progress: { kind: 'waiting' } });
+    // oxlint-disable-next-line no-await-in-loop
+    if (await store.write(entry, sought, { delayMs: 0, ...toChannelLane(entry, record) })) return;
   }
 }

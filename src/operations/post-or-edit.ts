@@ -58,18 +58,20 @@ const stepPatienceMs = 600_000;
  * Whether the step before this one is still to go into the same thread. Of those that waited for their parent each
  * waited as long as its own attempts had it, and the youngest would come first.
  */
-async function isBehindAnother(
+async function behindAnother(
   deps: PrepareDeps,
   { entry, record }: Work,
   parentPostedAtMs: number,
-): Promise<boolean> {
+): Promise<'no' | 'for_a_moment' | 'while_refused'> {
   const [, name, number] = /^(.*#)(\d+)$/.exec(entry.key) ?? [];
+  const before = name === undefined ? undefined : await deps.store.read(`${name}${Number(number) - 1}`);
+  if (!before) return 'no';
+  const { posted, progress, refused } = readOutboxRecord(before.value);
+  if (posted || progress?.kind === 'done') return 'no';
+  // Its channel is refused, and so would this one be.
+  if (refused) return 'while_refused';
   const waitedMs = deps.now() - Math.max(parentPostedAtMs, record.receivedAtMs);
-  if (name === undefined || waitedMs >= stepPatienceMs) return false;
-  const before = await deps.store.read(`${name}${Number(number) - 1}`);
-  if (!before) return false;
-  const { posted, progress } = readOutboxRecord(before.value);
-  return !posted && progress?.kind !== 'done';
+  return waitedMs < stepPatienceMs ? 'for_a_moment' : 'no';
 }
 
 /** Undefined when it is the turn of this step, in the thread of a message that stands; one that stands itself is edited at once. */
@@ -80,7 +82,9 @@ export async function waitForThread(
 ): Promise<Prepared | undefined> {
   if (work.record.posted) return undefined;
   if (posted) {
-    if (!(await isBehindAnother(deps, work, Number(posted.ts) * 1_000))) return undefined;
+    const wait = await behindAnother(deps, work, Number(posted.ts) * 1_000);
+    if (wait === 'no') return undefined;
+    if (wait === 'while_refused') return await waitForParent(deps, work);
     await again(deps, work, {}, { delayMs: parentAgainMs, pauseMs: 0 });
     return { kind: 'settled' };
   }

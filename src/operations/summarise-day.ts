@@ -1,6 +1,7 @@
 import type { AlertCard } from '../domain/alert-card.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
 import {
+  isDisputed,
   isToldIn,
   moneyOf,
   mutedNow,
@@ -51,15 +52,22 @@ export async function summariseDay(
       if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
     }
   }
+  const agreed = day.filter((event) => !isDisputed(event));
+  const disputed = day.filter(isDisputed);
   return {
     fromMs,
     untilMs,
-    failed: counted(day, 'payment_failed'),
-    paid: counted(day, 'payment_success'),
+    failed: counted(agreed, 'payment_failed'),
+    paid: counted(agreed, 'payment_success'),
+    proven: agreed.filter(({ kind, lookup }) => kind === 'payment_success' && lookup === 'confirmed').length,
+    disputed: {
+      failed: disputed.filter(({ kind }) => kind === 'payment_failed').length,
+      paid: disputed.filter(({ kind }) => kind === 'payment_success').length,
+    },
     late: day.filter(({ receivedAtMs }) => receivedAtMs < fromMs).length,
     notYet,
     toldHere,
-    reasons: topReasons(day, mostReasons),
+    reasons: topReasons(agreed, mostReasons),
     cards: await cardsOf(deps, failuresHere),
     muted: mutedNow(plan, nowMs),
     nowMs,

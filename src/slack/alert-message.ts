@@ -2,7 +2,7 @@ import type { ActionsBlock, ContextBlock } from '@slack/types';
 import { endsCard } from '../domain/alert-card.ts';
 import { isDeclined, type Alert, type Lookup } from '../domain/alert.ts';
 import type { FailureKind } from '../domain/failure.ts';
-import { formatMoney } from '../domain/money.ts';
+import { formatMoney, type Money } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { outcomeWords } from '../domain/outcome.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
@@ -45,10 +45,18 @@ export function alertMessage(alert: Alert): SlackMessage {
   };
 }
 
-/** The first line: the state of card and charge, or another word for it; amount, customer, reference. */
-export function alertHeadline(alert: Alert, state?: string): ReturnType<typeof headline> {
+/**
+ * The first line: the state of card and charge, or another word for it; amount, customer, reference. Of what a payment
+ * made good the amount is the payment’s.
+ */
+export function alertHeadline(
+  alert: Alert,
+  told: { state?: string; money?: Money } = {},
+): ReturnType<typeof headline> {
   const charge = cardSavedState(alert.event.cardSaved, verdict(alert).state);
-  return headline(state ?? (alert.card ? cardState(alert.card.card, charge) : charge), details(alert));
+  const card = alert.card?.card;
+  const state = told.state ?? (card ? cardState(card, charge) : charge);
+  return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : told.money));
 }
 
 function body(alert: Alert): MessageBlock[] {
@@ -177,12 +185,13 @@ export const uncheckedWords: Record<FailureKind, string> = {
   malformed: 'its answer could not be read',
 };
 
-function details(alert: Alert): string[] {
+function details(alert: Alert, paid: Money | undefined): string[] {
   const { event, lookup } = alert;
   const reference = event.orderReference;
   const named = reference === undefined ? 'no reference' : referenceWord(reference);
   if (event.isErased) return [named];
-  return [amountWords(event, 'money' in lookup ? lookup.money : undefined), customerOf(alert), named];
+  const money = paid ?? ('money' in lookup ? lookup.money : undefined);
+  return [amountWords(event, money), customerOf(alert), named];
 }
 
 function customerOf({ event, lookup }: Alert): string {
@@ -190,7 +199,7 @@ function customerOf({ event, lookup }: Alert): string {
 }
 
 /** The looked-up amount; else the signed event's, labelled so. */
-function amountWords(event: PaymentEvent, money: { minor: number; currency: string } | undefined): string {
+function amountWords(event: PaymentEvent, money: Money | undefined): string {
   if (money) return word(formatMoney(money)) ?? '';
   if (event.amountMinor === undefined) return 'amount unknown';
   const { amountMinor: minor, currency = '' } = event;

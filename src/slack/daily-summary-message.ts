@@ -2,6 +2,7 @@ import type { RichTextBlock } from '@slack/types';
 import type { RoutePlace } from '../domain/alert-route.ts';
 import { successRate, type Counted, type DailySummary, type OpenAlert } from '../domain/daily-summary.ts';
 import { formatMoney } from '../domain/money.ts';
+import { outcomeWords } from '../domain/outcome.ts';
 import { duration } from './alert/card-lines.ts';
 import { bold, context, headline, moment, plainText, richText, words, type Run } from './blocks.ts';
 import { environmentWords, referenceWord, word } from './evidence.ts';
@@ -32,8 +33,9 @@ export function dailySummaryMessage(
       block,
       richText(
         [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
-        line('Failed', failed),
-        line('Succeeded', paid),
+        line('Failed, by the events', failed),
+        line('Succeeded, by the events', paid, provenWords(summary)),
+        ...disputedLines(summary),
         [bold('Told in this channel: '), words(String(summary.toldHere))],
         ...lateLines(summary),
       ),
@@ -49,7 +51,7 @@ export function dailySummaryMessage(
   };
 }
 
-function line(label: string, { count, sums, withoutAmount }: Counted): Run[] {
+function line(label: string, { count, sums, withoutAmount }: Counted, more = ''): Run[] {
   const shown = sums.toSorted((a, b) => b.minor - a.minor).slice(0, mostCurrencies);
   const left = sums.length - shown.length;
   const parts = [
@@ -58,8 +60,21 @@ function line(label: string, { count, sums, withoutAmount }: Counted): Run[] {
     ...shown.map((sum) => word(formatMoney(sum)) ?? ''),
     left === 0 ? '' : `${left} more currencies`,
     withoutAmount === 0 || count === 0 ? '' : `${withoutAmount} of them without an amount`,
+    more,
   ];
   return [bold(`${label}: `), words(parts.filter((part) => part !== '').join(' · '))];
+}
+
+/** An event proves no payment. */
+function provenWords({ paid, proven }: DailySummary): string {
+  return paid.count === 0 ? '' : `${proven} of them proven by look-up`;
+}
+
+/** What stands in no number above, because its event and its look-up do not agree. */
+function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
+  const isPaid = `${counted(failed, 'event')} of a failure, and the look-up says ${outcomeWords.paid}: not counted.`;
+  const isNot = `${counted(paid, 'event')} of a payment that the look-up did not confirm: not counted.`;
+  return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
 }
 
 /** What makes these numbers others than the day’s own. */

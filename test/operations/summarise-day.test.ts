@@ -155,3 +155,33 @@ describe('the day of a summary', () => {
     });
   });
 });
+
+describe('an event whose own look-up says otherwise', () => {
+  it('is in no sum of the day, and told beside them', async () => {
+    const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
+    const kinds = ['payment_failed', 'payment_success'] as const;
+    const events = kinds.flatMap((kind) =>
+      lookups.map((lookup, index) => ({
+        kind,
+        id: `${kind}/${index}`,
+        receivedAtMs: 1,
+        reason: `${index}`,
+        amountMinor: 10 ** index,
+        currency: 'NGN',
+        ...(lookup === undefined ? {} : { lookup }),
+      })),
+    );
+    async function* between() {
+      await Promise.resolve();
+      yield { hourMs: 0, events };
+    }
+    const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 3 };
+    expect(await summariseDay(deps, channel, { fromMs: 0, untilMs: 2 })).toMatchObject({
+      failed: { count: 4, sums: [{ minor: 11_011 }] },
+      paid: { count: 3, sums: [{ minor: 111 }] },
+      proven: 1,
+      disputed: { failed: 1, paid: 2 },
+      reasons: [{ reason: '0' }, { reason: '1' }, { reason: '3' }, { reason: '4' }],
+    });
+  });
+});

@@ -11,6 +11,8 @@ const summary: DailySummary = {
   untilMs: nowMs,
   failed: { count: 2, sums: [{ minor: 500_000, currency: 'NGN' }], withoutAmount: 1 },
   paid: { count: 1, sums: [], withoutAmount: 1 },
+  proven: 0,
+  disputed: { failed: 0, paid: 0 },
   late: 0,
   notYet: 0,
   toldHere: 2,
@@ -45,7 +47,7 @@ describe('a daily summary in words', () => {
     assertBlocks('message', message.blocks);
     const lines = shownLines(message).join('\n');
     expect(lines).toContain('📋 Daily summary · 2 failed charges · 1 successful payment · 33.3 % succeeded');
-    expect(lines).toContain('Failed: 2 · NGN 5,000.00 · 1 of them without an amount');
+    expect(lines).toContain('Failed, by the events: 2 · NGN 5,000.00 · 1 of them without an amount');
     expect(lines).toContain('1 open · 3 acknowledged');
     expect(lines).toContain('SUB-1 · open for 3 h');
     expect(lines).toMatch(/by rule no-funds; .*muted until.*/);
@@ -55,6 +57,15 @@ describe('a daily summary in words', () => {
     expect(whole).not.toContain('S0ONCALL01');
     expect(whole).not.toMatch(/"type":"(user|usergroup|broadcast)"/);
     expect(message.text).not.toContain('<!');
+  });
+
+  it('says by what it counts payments, how many are proven, and what its look-ups contradict', () => {
+    const paid = { count: 3, sums: [{ minor: 500_000, currency: 'NGN' }], withoutAmount: 0 };
+    const lines = linesWith({ paid, proven: 2, disputed: { failed: 1, paid: 2 } });
+    expect(lines).toContain('Succeeded, by the events: 3 · NGN 5,000.00 · 2 of them proven by look-up');
+    expect(lines).toContain('🚨 1 event of a failure, and the look-up says Paid (confirmed): not counted.');
+    expect(lines).toContain('⚠️ 2 events of a payment that the look-up did not confirm: not counted.');
+    expect(linesWith({})).not.toContain('not counted');
   });
 
   it('says what came before this day, and what the next summary counts, and else nothing of it', () => {

@@ -19,10 +19,16 @@ export function cardState(card: AlertCard, charge: string): string {
     case 'acknowledged':
       return `${card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed'} · ${charge}`;
     case 'recovered':
-      return `✅ Recovered · ${outcomeWords.paid}`;
+      return recoveredState(card.payment);
     case 'closed':
       return `☑️ Closed · ${charge}`;
   }
+}
+
+/** Of another order it is that one which was paid: nobody may take the failed reference for paid. */
+export function recoveredState({ isSameReference, reference }: Recovery): string {
+  const state = `✅ Recovered · ${outcomeWords.paid}`;
+  return isSameReference ? state : `${state} under ${referenceWord(reference)}`;
 }
 
 /** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */

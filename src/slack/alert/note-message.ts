@@ -1,13 +1,13 @@
 import type { RichTextBlock } from '@slack/types';
 import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+import type { Money } from '../../domain/money.ts';
 import { alertHeadline } from '../alert-message.ts';
 import { fields, moment, person, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { paidBy, reasonWords, recoveryTime } from './card-lines.ts';
+import { paidBy, reasonWords, recoveredState, recoveryTime } from './card-lines.ts';
 
 const noteEventType = 'payops_alert_note';
 const directEventType = 'payops_alert_direct';
@@ -25,7 +25,7 @@ export function alertDirectMessage(step: CardStep, alert: Alert, about: About): 
 }
 
 function stepMessage(step: CardStep, alert: Alert, about: About, eventType: string): SlackMessage {
-  const { text, block } = alertHeadline(alert, stepWords[step.kind]);
+  const { text, block } = alertHeadline(alert, stepState(step));
   const { environment, account } = alert;
   return {
     text,
@@ -39,14 +39,18 @@ function stepMessage(step: CardStep, alert: Alert, about: About, eventType: stri
   };
 }
 
-const stepWords: Record<CardStep['kind'], string> = {
+function stepState(step: CardStep): { state: string; money?: Money } {
+  if (step.kind !== 'recovered') return { state: stepWords[step.kind] };
+  return { state: recoveredState(step.payment), money: step.payment.money };
+}
+
+const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   acknowledged: '👀 Acknowledged',
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
   awake: '⏰ The snooze is over',
   closed: '☑️ Closed',
   other_payment: '💳 Another payment, the card stays open',
-  recovered: `✅ Recovered · ${outcomeWords.paid}`,
 };
 
 const whyOpen: Record<OtherPayment['why'], string> = {

@@ -238,6 +238,8 @@ function summaryOf({ random, text }: Outside): DailySummary {
     untilMs: at,
     failed: counted,
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
+    proven: 2,
+    disputed: { failed: 1, paid: 2 },
     late: 1,
     notYet: 2,
     toldHere: 3,
