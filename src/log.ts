@@ -15,11 +15,9 @@ export type LogFields = {
   auditHash?: string;
   auditSeq?: number;
   channel?: string;
-  code?: string;
   durationMs?: number;
   errorId?: string;
   eventKey?: string;
-  eventKind?: string;
   failure?: string;
   fix?: string;
   httpStatus?: number;
@@ -29,7 +27,6 @@ export type LogFields = {
   orderReference?: string;
   path?: string;
   port?: number;
-  replica?: string;
   result?: string;
   retryAfterMs?: number;
   slackError?: string;
