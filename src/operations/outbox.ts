@@ -4,32 +4,9 @@ import type { CardStep } from '../domain/alert-card.ts';
 import type { ApprovalNote } from '../domain/approval.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { Told } from '../domain/charge-state.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { LinkNote } from '../domain/payment-link.ts';
-import type { AlarmNotice } from './webhook-state.ts';
-
-/**
- * Something the bot must tell the people who run it, besides alerts: short, rare, once per key.
- * `event_differs`: a repeat of a known event came with another amount or outcome.
- * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
- * `stuck`: something that should be posted cannot be prepared, time after time.
- * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says; `gathered`: so
- * many alerts of a storm its digest counts there, which nobody sees.
- * The alarms about webhooks as a whole are told in `webhook-state.ts`.
- */
-export type Notice =
-  | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-  | { kind: 'unknown_event'; eventKind: string }
-  | { kind: 'stuck'; record: string; errorId: string }
-  | {
-      kind: 'refused';
-      channel: string;
-      slackError: string;
-      fix: string;
-      giveUpHours: number;
-      gathered?: number;
-    }
-  | AlarmNotice;
 
 /**
  * How far a message is that is posted once and then edited: always made of the charge as it is when it leaves.

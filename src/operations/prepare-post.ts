@@ -7,6 +7,7 @@ import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
 import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { LinkNote, PaymentLink } from '../domain/payment-link.ts';
 import type { StormSeen } from '../domain/storm-summary.ts';
@@ -22,7 +23,6 @@ import {
   outboxKey,
   type ApprovalAddress,
   type DailySummaryBody,
-  type Notice,
   type OutboxRecord,
   type Sealer,
 } from './outbox.ts';

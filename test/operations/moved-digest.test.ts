@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
-import type { Notice } from '../../src/operations/outbox.ts';
+import type { Notice } from '../../src/domain/notice.ts';
 import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
 import { drainKilled } from './killed-house.ts';
 
