@@ -80,7 +80,7 @@ export async function finishPosted(
   deps: FinishDeps,
   work: Work,
   posted: NonNullable<OutboxRecord['posted']>,
-  shown?: string,
+  shown: string | undefined,
 ): Promise<boolean> {
   const { mayBeRepeat, refused, whole, anew } = work.record;
   const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
