@@ -4,7 +4,7 @@ import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
-import type { ChargeState, Told } from '../domain/charge-state.ts';
+import type { Told } from '../domain/charge-state.ts';
 import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { Notice } from '../domain/notice.ts';
@@ -15,30 +15,19 @@ import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import {
   historyKey,
-  openCharge,
-  openChargeDirect,
-  openChargeNote,
   openNotice,
   openTestAlert,
-  outboxKey,
   type ApprovalAddress,
   type DailySummaryBody,
   type OutboxRecord,
   type Sealer,
 } from './outbox.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
-import {
-  followedByEdit,
-  isRepeat,
-  placeBelow,
-  postOrEdit,
-  settle,
-  waitForParent,
-  withoutNames,
-} from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
 import { prepareApproval, prepareApprovalNote } from './prepare-approval.ts';
+import { prepareCharge, prepareChargeDirect, prepareChargeNote } from './prepare-charge.ts';
 import { prepareLink, prepareLinkNote } from './prepare-link.ts';
 import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
 import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
@@ -160,8 +149,8 @@ const preparing: Readonly<Record<OutboxRecord['kind'], Prepare>> = {
   alert: prepareAlert,
   notice: prepareNotice,
   charge: prepareCharge,
-  charge_note: prepareNote,
-  charge_direct: prepareDirect,
+  charge_note: prepareChargeNote,
+  charge_direct: prepareChargeDirect,
   test_alert: prepareTestAlert,
   alert_note: prepareAlertNote,
   alert_direct: prepareAlertDirect,
@@ -204,65 +193,4 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   const compose = (leavesOut: boolean): Composed =>
     deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst: leavesOut });
   return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
-}
-
-async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference } = openCharge(deps.sealer, entry.key, record);
-  const key = historyKey(entry.key, record);
-  const charge = await requireCharge(deps, reference);
-  const compose = (isFirst: boolean): Composed =>
-    deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat), isFirst });
-  const message = record.posted ? compose(false) : withoutNames(compose);
-  return await postOrEdit(deps, work, deps.deskChannel ?? record.channel, message);
-}
-
-async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, note } = openChargeNote(deps.sealer, entry.key, record);
-  const channel = deps.deskChannel ?? record.channel;
-  const place = await placeBelow(deps, work, { parent: outboxKey('charge', reference), channel });
-  if (!place) {
-    // The note alone waits: what it waits for may stand behind it in the same channel.
-    return await waitForParent(deps, work);
-  }
-  const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge_note', note, charge, key: entry.key, mayBeRepeat });
-  return { kind: 'post', ...place, message };
-}
-
-async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, what } = openChargeDirect(deps.sealer, entry.key, record);
-  const charge = await requireCharge(deps, reference);
-  if (!record.posted && isUndecided(what, charge.state)) {
-    return await waitForParent(deps, work);
-  }
-  if (!record.posted && isOver(what, charge.state)) {
-    deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
-    return await settle(deps, work);
-  }
-  const repeat = isRepeat(work, mayBeRepeat);
-  const key = historyKey(entry.key, record);
-  const message = deps.compose({ kind: 'charge_direct', what, charge, key, mayBeRepeat: repeat });
-  return await postOrEdit(deps, work, record.channel, message);
-}
-
-/**
- * A verdict that the charge no longer has, or a request for a code once there is a verdict: another message
- * tells that one.
- */
-function isOver(what: Told, state: ChargeState): boolean {
-  return what === 'otp' ? 'concludedAt' in state : state.kind !== what;
-}
-
-/** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
-function isUndecided(what: Told, state: ChargeState): boolean {
-  return what !== 'otp' && !('concludedAt' in state);
-}
-
-async function requireCharge(deps: PrepareDeps, reference: string): Promise<ChargeSeen> {
-  const charge = await deps.findCharge(reference);
-  if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
-  return charge;
 }
