@@ -1,6 +1,7 @@
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../domain/charge-state.ts';
-import { historyKey, openCharge, openChargeDirect, openChargeNote, outboxKey } from './outbox.ts';
+import { historyKey, outboxKey } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import type { Work } from './outbox-work.ts';
 import { isRepeat, placeBelow, postOrEdit, settle, waitForParent, withoutNames } from './post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
@@ -8,7 +9,7 @@ import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 /** A charge’s message in the desk’s channel. */
 export async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
-  const { reference } = openCharge(deps.sealer, entry.key, record);
+  const { reference } = openBody('charge', deps.sealer, work);
   const key = historyKey(entry.key, record);
   const charge = await requireCharge(deps, reference);
   const compose = (isFirst: boolean): Composed =>
@@ -24,7 +25,7 @@ export async function prepareChargeNote(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const { reference, note } = openChargeNote(deps.sealer, entry.key, record);
+  const { reference, note } = openBody('charge_note', deps.sealer, work);
   const channel = deps.deskChannel ?? record.channel;
   const place = await placeBelow(deps, work, { parent: outboxKey('charge', reference), channel });
   if (!place) {
@@ -43,7 +44,7 @@ export async function prepareChargeDirect(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const { reference, what } = openChargeDirect(deps.sealer, entry.key, record);
+  const { reference, what } = openBody('charge_direct', deps.sealer, work);
   const charge = await requireCharge(deps, reference);
   if (!record.posted && isUndecided(what, charge.state)) {
     return await waitForParent(deps, work);

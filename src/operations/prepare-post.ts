@@ -13,15 +13,8 @@ import type { LinkNote, PaymentLink } from '../domain/payment-link.ts';
 import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import {
-  historyKey,
-  openNotice,
-  openTestAlert,
-  type ApprovalAddress,
-  type DailySummaryBody,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
+import { historyKey, type OutboxRecord, type Sealer } from './outbox.ts';
+import { openBody, type ApprovalAddress, type SummarySpan } from './outbox-bodies.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
@@ -101,7 +94,7 @@ export type PrepareDeps = WorkDeps & {
   /** Puts an event into the log of its hour; see `EventLog.add`. */
   logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
   /** What a channel is told of a day; see `summariseDay`. */
-  summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
+  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
   /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
@@ -167,12 +160,9 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
   return preparing[work.record.kind](deps, work, mayBeRepeat);
 }
 
-async function prepareNotice(
-  deps: PrepareDeps,
-  { entry, record }: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const notice = openNotice(deps.sealer, entry.key, record);
+async function prepareNotice(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const notice = openBody('notice', deps.sealer, work);
   const message = deps.compose({ kind: 'notice', notice, key: entry.key, mayBeRepeat });
   return { kind: 'post', channel: deps.opsChannel ?? record.channel, message };
 }
@@ -187,7 +177,7 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   const { entry, record } = work;
   const isFirst = !record.posted;
   if (isFirst && deps.now() - record.receivedAtMs >= testPatienceMs) return await settle(deps, work);
-  const { askedBy } = openTestAlert(deps.sealer, entry.key, record);
+  const { askedBy } = openBody('test_alert', deps.sealer, work);
   const repeat = isRepeat(work, mayBeRepeat);
   const key = historyKey(entry.key, record);
   const compose = (leavesOut: boolean): Composed =>

@@ -289,12 +289,19 @@ function stage(slackError: string) {
       await createTestAlerts({ ...storing, store: { create } })(channel, ada);
       return keys[0] ?? '';
     }
-    const { key, body } = {
-      approval: { key: approvalCardKey('apr-1', channel), body: { id: 'apr-1', to: 'channel' } },
-      link: { key: linkCardKey('LINK-1', channel), body: { reference: 'LINK-1' } },
-      charge: { key: outboxKey('charge', 'pay-1'), body: { reference: 'pay-1' } },
-    }[what];
-    await storeMessage(storing, key, { kind: what, channel, body, progress: { kind: 'waiting' } });
+    const cards = {
+      approval: {
+        key: approvalCardKey('apr-1', channel),
+        message: { kind: 'approval', body: { id: 'apr-1', to: 'channel' } },
+      },
+      link: { key: linkCardKey('LINK-1', channel), message: { kind: 'link', body: { reference: 'LINK-1' } } },
+      charge: {
+        key: outboxKey('charge', 'pay-1'),
+        message: { kind: 'charge', body: { reference: 'pay-1' } },
+      },
+    } as const;
+    const { key, message } = cards[what];
+    await storeMessage(storing, key, { ...message, channel, progress: { kind: 'waiting' } });
     return key;
   }
 

@@ -1,4 +1,5 @@
-import { readOutboxRecord, openNotice } from '../../src/operations/outbox.ts';
+import { readOutboxRecord } from '../../src/operations/outbox.ts';
+import { openBody } from '../../src/operations/outbox-bodies.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
 import { alarmPrefix, createWebhookWatch, type WebhookWatch } from '../../src/operations/webhook-watch.ts';
 import type { Alarm } from '../../src/domain/notice.ts';
@@ -66,7 +67,7 @@ export async function openRoom(
     const keys = store.keys().filter((key) => key.startsWith('outbox:notice:'));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
     return entries.flatMap((entry) =>
-      entry ? [openNotice(sealer, entry.key, readOutboxRecord(entry.value)) as Alarm] : [],
+      entry ? [openBody('notice', sealer, { entry, record: readOutboxRecord(entry.value) }) as Alarm] : [],
     );
   }
   async function receiveSuccess(reference: string): Promise<void> {
