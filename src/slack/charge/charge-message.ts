@@ -16,7 +16,7 @@ export const chargeEventType = 'payops_charge';
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
- * settled one loses its details and buttons: they are in the thread.
+ * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
 export function chargeMessage(
   charge: ChargeSeen,
