@@ -44,7 +44,7 @@ export type WebhookDeps = {
   limits?: Partial<typeof webhookLimits>;
 };
 
-export const webhookLimits = {
+const webhookLimits = {
   bodyBytes: 256 * 1024,
   /** For the whole body, from the end of the headers. */
   bodyTimeoutMs: 5_000,

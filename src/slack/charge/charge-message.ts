@@ -12,7 +12,7 @@ import { correction, reviewLines } from './state-lines.ts';
 import { isClosed, isConcluded } from './state-words.ts';
 
 /** What the metadata of the desk's message is called; the key in it finds the message again. */
-export const chargeEventType = 'payops_charge';
+const chargeEventType = 'payops_charge';
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
