@@ -18,6 +18,7 @@ export type LogFields = {
   durationMs?: number;
   errorId?: string;
   eventKey?: string;
+  eventKind?: string;
   failure?: string;
   fix?: string;
   httpStatus?: number;

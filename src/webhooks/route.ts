@@ -169,7 +169,7 @@ async function keep(deps: WebhookDeps, found: ParsedEvent, body: Buffer) {
   return 'unknown';
 }
 
-function logFieldsOf(found: ParsedEvent) {
+function logFieldsOf(found: ParsedEvent): LogFields & { eventKind: string } {
   if (found.kind !== 'event') {
     return { eventKind: found.kind === 'unknown_kind' ? found.eventKind : 'unreadable', eventKey: found.key };
   }
