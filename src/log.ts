@@ -3,38 +3,37 @@ import { randomBytes } from 'node:crypto';
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+const textFields = [
+  /** The name of the merchant account, where the bot has several. */
+  'account',
+  /** The hash of the audit trail's last entry, and its number is `auditSeq`. */
+  'auditHash',
+  'channel',
+  'errorId',
+  'eventKey',
+  'eventKind',
+  'failure',
+  'fix',
+  'key',
+  'method',
+  'mode',
+  'orderReference',
+  'path',
+  'result',
+  'slackError',
+  'userId',
+  'verb',
+] as const;
+const numberFields = ['attempt', 'auditSeq', 'durationMs', 'httpStatus', 'port', 'retryAfterMs'] as const;
+const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
+
 /**
  * The fields a log line may carry. A closed list, so that a secret cannot be logged by passing an object
- * along: there is no field for a body, a header, an OTP, a token or an e-mail address.
+ * along: there is no field for a body, a header, an OTP, a token or an e-mail address, and what is not listed is
+ * not written, whatever the types let through.
  */
-export type LogFields = {
-  /** The name of the merchant account, where the bot has several. */
-  account?: string;
-  attempt?: number;
-  /** The number and the hash of the audit trail's last entry. */
-  auditHash?: string;
-  auditSeq?: number;
-  channel?: string;
-  code?: string;
-  durationMs?: number;
-  errorId?: string;
-  eventKey?: string;
-  eventKind?: string;
-  failure?: string;
-  fix?: string;
-  httpStatus?: number;
-  key?: string;
-  method?: string;
-  mode?: string;
-  orderReference?: string;
-  path?: string;
-  port?: number;
-  replica?: string;
-  result?: string;
-  retryAfterMs?: number;
-  slackError?: string;
-  userId?: string;
-  verb?: string;
+export type LogFields = { [Name in (typeof textFields)[number]]?: string } & {
+  [Name in (typeof numberFields)[number]]?: number;
 };
 
 /** Writes one line. Errors are told by name, message and stack of every cause, with known secrets struck out. */
@@ -67,11 +66,15 @@ export function createLog(settings: LogSettings): Log {
       time: settings.now().toISOString(),
       level,
       message,
-      ...fields,
+      ...onlyListed(fields),
       ...(error === undefined ? {} : { error: describeError(error) }),
     });
     settings.write(`${strikeOut(line, struckOut)}\n`);
   };
+}
+
+function onlyListed(fields: LogFields | undefined): LogFields | undefined {
+  return fields && Object.fromEntries(Object.entries(fields).filter(([name]) => listed.has(name)));
 }
 
 /** Writes what is logged in one turn of the process together: a write of the system for each line costs more than the line. */

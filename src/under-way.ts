@@ -37,6 +37,7 @@ export type WorkUnderWay = {
   add: <Result>(work: Promise<Result>) => Promise<Result>;
   /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
   drained: () => Promise<void>;
+  count: () => number;
 };
 
 export function createWorkUnderWay(): WorkUnderWay {
@@ -51,5 +52,6 @@ export function createWorkUnderWay(): WorkUnderWay {
       // oxlint-disable-next-line no-await-in-loop -- what is under way may bring more
       while (working.count() > 0) await Promise.allSettled(working.all());
     },
+    count: working.count,
   };
 }

@@ -2,6 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { createLog, inOneWrite } from '../src/log.ts';
 
 describe('createLog', () => {
+  it('writes no field that is not listed, whatever object was passed along', () => {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const log = createLog({ level: 'info', secrets: [], write, now: () => new Date(0) });
+    const draft = { orderReference: 'pay-1', tokenKey: 'tok-1', customerEmail: 'jane@example.com' };
+    log('info', 'charged', draft);
+    expect(JSON.parse(lines.join(''))).toEqual({
+      time: '1970-01-01T00:00:00.000Z',
+      level: 'info',
+      message: 'charged',
+      orderReference: 'pay-1',
+    });
+  });
+
   it('strikes secrets out of every line, as they are and as JSON writes them, and leaves short words alone', () => {
     const lines: string[] = [];
     const log = createLog({

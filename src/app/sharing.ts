@@ -11,7 +11,7 @@ export function createSharing(
   { store }: Kept,
   { interactive }: SlackClients,
   /** Those of an account’s messages. */
-  ids?: MerchantIds,
+  ids: MerchantIds | undefined,
 ): Sharing {
   const shareOnce = createShareOnce({ store });
   const delivery = createDelivery(interactive);

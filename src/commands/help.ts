@@ -32,7 +32,7 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
 }
 
 /** What the caller may do; who may do nothing is told so, and whom to ask. */
-export async function overviewFor(
+async function overviewFor(
   caller: Caller,
   verbs: readonly Command[],
   mayRun: MayRun,

@@ -23,7 +23,7 @@ export function menuCommand(
   mayRun: MayRun,
   log: Log,
   /** Verbs that have something waiting for the person and do not stand in the menu. */
-  others: () => readonly Command[] = () => [],
+  others: () => readonly Command[],
 ): Command {
   return defineCommand<undefined>({
     verb: '',

@@ -12,5 +12,3 @@ export const outcomeWords = {
   notConfirmed: 'Not confirmed',
   notFound: 'Not found',
 } as const;
-
-export type Outcome = keyof typeof outcomeWords;

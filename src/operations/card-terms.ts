@@ -10,7 +10,7 @@ const shortestPrefix = 2;
 const mostWordsLookedUp = 5;
 
 /** The term under which every card stands: nobody can type it. */
-export const everyCard = '';
+const everyCard = '';
 
 /**
  * Every term a card is listed under. A word of at least two characters fits a card (`fits`) exactly when the

@@ -1,16 +1,8 @@
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { Told } from '../domain/charge-state.ts';
 import type { Store } from '../store/store.ts';
-import {
-  codeRequestKey,
-  outboxKey,
-  readOutboxRecord,
-  type ChargeBody,
-  type ChargeDirectBody,
-  type ChargeNoteBody,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
+import { codeRequestKey, outboxKey, readOutboxRecord, type OutboxRecord, type Sealer } from './outbox.ts';
+import type { KindWithBody } from './outbox-bodies.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
 
@@ -112,8 +104,4 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
 
 /** A message that is edited later starts out waiting; one that is said once has no progress. */
 type Message = Pick<OutboxRecord, 'progress'> &
-  (
-    | { kind: 'charge'; body: ChargeBody }
-    | { kind: 'charge_note'; body: ChargeNoteBody }
-    | { kind: 'charge_direct'; body: ChargeDirectBody }
-  );
+  Extract<KindWithBody, { kind: 'charge' | 'charge_note' | 'charge_direct' }>;

@@ -4,7 +4,8 @@ import { newErrorId } from '../log.ts';
 import type { WriteOptions } from '../store/store.ts';
 import { createChangeRecord } from './change-record.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
-import { openDigest, type OutboxRecord } from './outbox.ts';
+import type { OutboxRecord } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
 import { tellStuck, type PutAsideDeps } from './put-aside.ts';
@@ -162,12 +163,12 @@ async function tellRefused(
 /** What the storm counts whose digest is refused, or whose channel is: that one message stands for all of it. */
 async function gatheredFor(
   { sealer, storms }: RefusalDeps,
-  { entry, record }: Work,
+  work: Work,
   channel: string,
 ): Promise<number | undefined> {
   const storm =
-    record.kind === 'digest'
-      ? openDigest(sealer, entry.key, record).storm
+    work.record.kind === 'digest'
+      ? openBody('digest', sealer, work).storm
       : ((await storms.channel(channel, 'payment_failed')).storm?.id ??
         (await storms.channel(channel, 'payment_success')).storm?.id);
   return storm === undefined ? undefined : (await storms.see(storm))?.count;

@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
-import {
-  openDailySummary,
-  outboxKey,
-  readOutboxRecord,
-  type DailySummaryBody,
-  type Sealer,
-} from './outbox.ts';
+import { outboxKey, readOutboxRecord, type Sealer } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import { storeMessage } from './store-message.ts';
 
 /** When a channel is told of its day, by a wall clock. */
@@ -57,7 +52,7 @@ const twoDaysMs = 2 * 86_400_000;
 const settleMs = 45_000;
 const inTheLogMs = 30_000;
 
-/** Until when the channel was told, by the events' times and by those of the log; see `DailySummaryBody`. */
+/** Until when the channel was told, by the events' times and by those of the log; see `SummarySpan`. */
 const timerRecord = z.object({ toldUntilMs: z.number(), knownUntilMs: z.number().optional() });
 type Told = z.infer<typeof timerRecord>;
 
@@ -132,7 +127,7 @@ async function tellDay(
   const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
   const fromMs = Math.max(toldUntilMs, untilMs - mostDaysMs);
   const knownUntilMs = Math.max(knownFromMs, deps.now() - inTheLogMs);
-  const body: DailySummaryBody = { fromMs, untilMs, knownFromMs, knownUntilMs };
+  const body = { fromMs, untilMs, knownFromMs, knownUntilMs };
   // Behind the channel's alerts, so that they are in the log when it is made.
   if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
     deps.wake();
@@ -140,6 +135,9 @@ async function tellDay(
   }
   const known = await store.read(key);
   if (!known) return { toldUntilMs: untilMs, knownUntilMs };
-  const stored = openDailySummary(sealer, key, readOutboxRecord(known.value));
+  const stored = openBody('daily_summary', sealer, {
+    entry: known,
+    record: readOutboxRecord(known.value),
+  });
   return { toldUntilMs: stored.untilMs, knownUntilMs: stored.knownUntilMs ?? stored.untilMs };
 }

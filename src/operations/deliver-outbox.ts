@@ -28,7 +28,7 @@ type Held = { entry: Entry; record?: OutboxRecord };
 /**
  * Delivers one record that was taken. Each is posted once: `doubt` is written before the post leaves, by
  * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds it set asks the
- * channel's history before it repeats anything. A message about a charge is edited from then on, whenever
+ * channel's history before it repeats anything. A message that has a `progress` is edited from then on, whenever
  * `markStale` asks for it. A record that cannot be handled is put aside, so that its channel goes on without
  * it. Throws StoreUnavailable alone.
  */
@@ -74,7 +74,7 @@ async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
 }
 
 /**
- * From here on the charge is read: written first, so that whoever changes it later sees that this message
+ * From here on what it tells of is read: written first, so that whoever changes that later sees that this message
  * may show what it was before. Only for what is edited.
  */
 async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {

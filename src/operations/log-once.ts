@@ -12,7 +12,7 @@ export async function logOnce(
   deps: PrepareDeps,
   { entry, record }: Work,
   event: PaymentEvent,
-  lookup?: Lookup,
+  lookup: Lookup | undefined,
 ): Promise<void> {
   if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
   await deps.logEvent(event, record.receivedAtMs, lookup);

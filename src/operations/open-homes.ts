@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 import { createChangeRecord } from './change-record.ts';
 
 /** Whose App Home it is. */
@@ -55,8 +56,8 @@ type HomeRecord = z.infer<typeof homeRecord>;
 export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
   const { store, now, log } = deps;
   const changeRecord = createChangeRecord(store);
-  const showing = new Set<Promise<void>>();
-  const marking = new Set<Promise<void>>();
+  const marking = createWorkUnderWay();
+  const showing = createWorkUnderWay();
 
   async function markBehind(userId: string): Promise<void> {
     const isMarked = await changeRecord(homePrefix + userId, (text) => {
@@ -78,31 +79,30 @@ export function createOpenHomes(deps: OpenHomesDeps): OpenHomes {
 
     changed(userIds) {
       const marks = [...new Set(userIds)].map(markBehind);
-      const done = Promise.all(marks)
-        .then(() => undefined)
-        .catch((error: unknown) => log('warn', 'An App Home may be behind', {}, error))
-        .finally(() => marking.delete(done));
-      marking.add(done);
+      const told = Promise.all(marks).catch((error: unknown) =>
+        log('warn', 'An App Home may be behind', {}, error),
+      );
+      void marking.add(told);
     },
 
     async work(entry) {
       const record = read(entry.value);
       const leftMs = Math.max(1, record.openedAt + watchedMs - now());
-      if (showing.size >= atOnce) return void (await store.write(entry, entry.value, { delayMs: noRoomMs }));
+      if (showing.count() >= atOnce)
+        return void (await store.write(entry, entry.value, { delayMs: noRoomMs }));
       // Before it is made: what changes from here on makes it due again.
       const shown = write({ ...record, isBehind: false });
       if (!(await store.write(entry, shown, { ttlMs: leftMs, pauseMs: paceMs }))) return;
       if (!isWatched(record, now())) return;
       const userId = entry.key.slice(homePrefix.length);
-      const done = deps
+      const told = deps
         .publish({ userId, ...withoutUndefined({ teamId: record.teamId }) })
-        .catch((error: unknown) => log('error', 'An App Home could not be shown anew', { userId }, error))
-        .finally(() => showing.delete(done));
-      showing.add(done);
+        .catch((error: unknown) => log('error', 'An App Home could not be shown anew', { userId }, error));
+      void showing.add(told);
     },
 
     async drained() {
-      await Promise.allSettled([...marking, ...showing]);
+      await Promise.all([marking.drained(), showing.drained()]);
     },
   };
 }

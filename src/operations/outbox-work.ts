@@ -57,7 +57,7 @@ export function again(deps: WorkDeps, work: Work, change: Change, options: Write
  */
 export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = paceMs): Promise<boolean> {
   return conclude(deps, work, (stored) =>
-    // Whatever else it says by now was written over our `leaving`, because the charge went on.
+    // Whatever else it says by now was written over our `leaving`, because what it tells of went on.
     stored.progress && stored.progress.kind !== 'leaving'
       ? {
           record: change,
@@ -80,7 +80,7 @@ export async function finishPosted(
   deps: FinishDeps,
   work: Work,
   posted: NonNullable<OutboxRecord['posted']>,
-  shown?: string,
+  shown: string | undefined,
 ): Promise<boolean> {
   const { mayBeRepeat, refused, whole, anew } = work.record;
   const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
@@ -153,10 +153,10 @@ function unheld(options: WriteOptions): WriteOptions {
 }
 
 /**
- * The charge went on: its message, if there is one, catches up with it. True when somebody must be woken for
+ * What a message tells of went on: the message, if there is one, catches up. True when somebody must be woken for
  * it; false when there is no such record, or when whoever has it sees to it.
  *
- * Why nothing is lost: the charge was changed before this call. A worker reads it only after it has written
+ * Why nothing is lost: what it tells of was changed before this call. A worker reads that only after it has written
  * `leaving`; so `waiting` means that it is read later than now, and from `leaving` on our mark makes the
  * worker's own write fail or become work again. The mark goes on holding the lane for the worker: a write that
  * ended its lease would have the message taken, and posted, a second time while it leaves.

@@ -1,42 +1,14 @@
 import { z } from 'zod';
 import type { Lookup } from '../domain/alert.ts';
-import type { CardStep } from '../domain/alert-card.ts';
-import type { ApprovalNote } from '../domain/approval.ts';
-import type { ChargeNote } from '../domain/charge-note.ts';
-import type { Told } from '../domain/charge-state.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
-import type { LinkNote } from '../domain/payment-link.ts';
-import type { AlarmNotice } from './webhook-state.ts';
 
 /**
- * Something the bot must tell the people who run it, besides alerts: short, rare, once per key.
- * `event_differs`: a repeat of a known event came with another amount or outcome.
- * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
- * `stuck`: something that should be posted cannot be prepared, time after time.
- * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says; `gathered`: so
- * many alerts of a storm its digest counts there, which nobody sees.
- * The alarms about webhooks as a whole are told in `webhook-state.ts`.
- */
-export type Notice =
-  | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-  | { kind: 'unknown_event'; eventKind: string }
-  | { kind: 'stuck'; record: string; errorId: string }
-  | {
-      kind: 'refused';
-      channel: string;
-      slackError: string;
-      fix: string;
-      giveUpHours: number;
-      gathered?: number;
-    }
-  | AlarmNotice;
-
-/**
- * How far a message is that is posted once and then edited: always made of the charge as it is when it leaves.
- * `waiting`: work, and nothing of it is under way; whoever delivers it reads the charge later than this.
- * `leaving`: a worker has read the charge, or is about to, under a lease of that length.
- * `stale`: leaving, but the charge went on meanwhile: what leaves is to be followed by an edit.
- * `done`: it shows the charge as it was when somebody last asked for that.
+ * How far a message is that is posted once and then edited: always made of what it tells of (a charge, a link, a
+ * request, an alert's card, a storm) as that is when it leaves.
+ * `waiting`: work, and nothing of it is under way; whoever delivers it reads what it tells of later than this.
+ * `leaving`: a worker has read that, or is about to, under a lease of that length.
+ * `stale`: leaving, but what it tells of went on meanwhile: what leaves is to be followed by an edit.
+ * `done`: it shows what it tells of as that was when somebody last asked for it.
  */
 const progress = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('waiting') }),
@@ -47,8 +19,8 @@ const progress = z.discriminatedUnion('kind', [
 
 /**
  * One thing to post, as the store keeps it: dedupe memory while it is finished, work while it is not.
- * `sealed` holds the event, the notice or what is to be said of a charge; nothing of a customer stands
- * beside it in the clear.
+ * `sealed` holds the event of an alert, and of any other kind its body (`OutboxBodies`); nothing of a customer
+ * stands beside it in the clear.
  */
 const outboxRecord = z.object({
   kind: z.enum([
@@ -182,91 +154,7 @@ function evidenceOf(key: string): string {
   return `${key}#evidence`;
 }
 
-/** A step of an alert's card: `parent` is the key of the message it belongs to. */
-export type AlertNoteBody = { parent: string; step: CardStep };
-
-export function openAlertNote(sealer: Sealer, key: string, record: OutboxRecord): AlertNoteBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as AlertNoteBody;
-}
-
-/** What is said of a charge, by its reference alone: the rest is read when it is told. */
-export type ChargeBody = { reference: string };
-export type ChargeNoteBody = ChargeBody & { note: ChargeNote };
-export type ChargeDirectBody = ChargeBody & { what: Told };
-
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
 export function codeRequestKey(reference: string, userId: string): string {
   return outboxKey('charge_direct', `otp:${reference}:${userId}`);
-}
-
-/** A test of one channel: who asked for it. */
-export type TestAlertBody = { askedBy: string };
-
-export function openTestAlert(sealer: Sealer, key: string, record: OutboxRecord): TestAlertBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as TestAlertBody;
-}
-
-/**
- * What a summary tells of, UTC ms: what was received before `untilMs` and stood in the log before `knownUntilMs`, less
- * what the one before it told, which has the same two ends in `fromMs` and `knownFromMs`. So each event is told in one
- * of them, whenever it came into the log. What an earlier release wrote has no ends of the log: they were the others.
- */
-export type DailySummaryBody = {
-  fromMs: number;
-  untilMs: number;
-  knownFromMs?: number;
-  knownUntilMs?: number;
-};
-
-export function openDailySummary(sealer: Sealer, key: string, record: OutboxRecord): DailySummaryBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as DailySummaryBody;
-}
-
-/** A storm, told to its channel, or `to` one person who took it on. */
-export type DigestBody = { storm: string; to?: string };
-
-export function openDigest(sealer: Sealer, key: string, record: OutboxRecord): DigestBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as DigestBody;
-}
-
-export function openCharge(sealer: Sealer, key: string, record: OutboxRecord): ChargeBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as ChargeBody;
-}
-
-export function openChargeNote(sealer: Sealer, key: string, record: OutboxRecord): ChargeNoteBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as ChargeNoteBody;
-}
-
-export function openChargeDirect(sealer: Sealer, key: string, record: OutboxRecord): ChargeDirectBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as ChargeDirectBody;
-}
-
-/** A payment link's card (`link`), or what is said below it (`link_note`). */
-export type LinkBody = { reference: string };
-export type LinkNoteBody = LinkBody & { what: LinkNote };
-
-export function openLink(sealer: Sealer, key: string, record: OutboxRecord): LinkBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as LinkBody;
-}
-
-export function openLinkNote(sealer: Sealer, key: string, record: OutboxRecord): LinkNoteBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as LinkNoteBody;
-}
-
-/** Whose copy of a request’s card it is: the channel’s, an approver’s, or that of whoever asked. */
-export type ApprovalAddress = 'channel' | 'approver' | 'requester';
-/** A request’s card in one of its places (`approval`), or what is said beside it (`approval_note`). */
-export type ApprovalBody = { id: string; to: ApprovalAddress };
-export type ApprovalNoteBody = ApprovalBody & { what: ApprovalNote };
-
-export function openApproval(sealer: Sealer, key: string, record: OutboxRecord): ApprovalBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as ApprovalBody;
-}
-
-export function openApprovalNote(sealer: Sealer, key: string, record: OutboxRecord): ApprovalNoteBody {
-  return JSON.parse(sealer.open(key, record.sealed)) as ApprovalNoteBody;
-}
-
-export function openNotice(sealer: Sealer, key: string, record: OutboxRecord): Notice {
-  return JSON.parse(sealer.open(key, record.sealed)) as Notice;
 }

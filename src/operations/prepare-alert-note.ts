@@ -1,6 +1,7 @@
 import type { CardStep } from '../domain/alert-card.ts';
 import type { Alert, Lookup } from '../domain/alert.ts';
-import { openAlertNote, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from './post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
@@ -14,7 +15,7 @@ export async function prepareAlertNote(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const told = await readStep(deps, work);
+  const told = await readStep(deps, work, 'alert_note');
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
   const { posted, digest } = parent;
@@ -60,7 +61,7 @@ export async function prepareAlertDirect(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const told = await readStep(deps, work);
+  const told = await readStep(deps, work, 'alert_direct');
   if (!told) return await settle(deps, work);
   const message = deps.compose({
     kind: 'alert_direct',
@@ -77,9 +78,10 @@ export async function prepareAlertDirect(
 /** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */
 async function readStep(
   deps: PrepareDeps,
-  { entry, record }: Work,
+  work: Work,
+  kind: 'alert_note' | 'alert_direct',
 ): Promise<{ step: CardStep; id: string; parent: OutboxRecord; alert: Alert } | undefined> {
-  const { parent: key, step } = openAlertNote(deps.sealer, entry.key, record);
+  const { parent: key, step } = openBody(kind, deps.sealer, work);
   const parentEntry = await deps.store.read(key);
   if (!parentEntry) return undefined;
   const parent = readOutboxRecord(parentEntry.value);

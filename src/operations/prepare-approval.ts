@@ -1,5 +1,6 @@
 import type { Approval, ApprovalNote } from '../domain/approval.ts';
-import { historyKey, openApproval, openApprovalNote, outboxKey, readOutboxRecord } from './outbox.ts';
+import { historyKey, outboxKey, readOutboxRecord } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import type { Work } from './outbox-work.ts';
 import {
   followedByEdit,
@@ -21,7 +22,7 @@ export async function prepareApproval(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const { id, to } = openApproval(deps.sealer, entry.key, record);
+  const { id, to } = openBody('approval', deps.sealer, work);
   const request = await requireApproval(deps, id);
   const isFirst = !record.posted && to === 'channel';
   const repeat = isRepeat(work, mayBeRepeat);
@@ -44,7 +45,7 @@ export async function prepareApprovalNote(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const { id, to, what } = openApprovalNote(deps.sealer, entry.key, record);
+  const { id, to, what } = openBody('approval_note', deps.sealer, work);
   const request = await requireApproval(deps, id);
   if (!record.posted && !holds(what, request.approval)) return await settle(deps, work);
   const inChannel = to === 'channel';

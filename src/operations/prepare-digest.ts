@@ -5,7 +5,8 @@ import { itemOf } from '../domain/storm-summary.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { digestPlace, type DigestPlace } from './digest-place.ts';
 import { logOnce } from './log-once.ts';
-import { alertKey, historyKey, openDigest, type DigestBody, type OutboxRecord } from './outbox.ts';
+import { alertKey, historyKey, type OutboxRecord } from './outbox.ts';
+import { openBody, type OutboxBodies } from './outbox-bodies.ts';
 import { again, finish, hold, paceMs, type Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
@@ -13,7 +14,7 @@ import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 /** A storm’s digest, made of the storm as it is when it leaves, for where its alerts are told by then. */
 export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
-  const body = openDigest(deps.sealer, entry.key, record);
+  const body = openBody('digest', deps.sealer, work);
   const { storm, to } = body;
   const place = await placeOf(deps, record, body);
   if (place.kind === 'told') return await leaveToOthers(deps, work);
@@ -41,7 +42,7 @@ export async function prepareDigest(deps: PrepareDeps, work: Work, mayBeRepeat: 
 async function placeOf(
   deps: PrepareDeps,
   { channel, posted, refused, redriven }: OutboxRecord,
-  { storm, to }: DigestBody,
+  { storm, to }: OutboxBodies['digest'],
 ): Promise<DigestPlace> {
   if (to !== undefined) return { kind: 'channel', channel };
   if (!posted) return await digestPlace(deps, storm, channel);

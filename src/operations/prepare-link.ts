@@ -1,5 +1,6 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
-import { historyKey, openLink, openLinkNote, outboxKey, readOutboxRecord } from './outbox.ts';
+import { historyKey, outboxKey, readOutboxRecord } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import type { Work } from './outbox-work.ts';
 import { followedByEdit, isRepeat, placeBelow, postOrEdit, settle, waitForParent } from './post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
@@ -7,7 +8,7 @@ import type { Composed, PrepareDeps, Prepared } from './prepare-post.ts';
 /** A link's card in one place. The post leaves out who asked for it, whom it would ping; an edit follows that names them. */
 export async function prepareLink(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
-  const link = await requireLink(deps, openLink(deps.sealer, entry.key, record).reference);
+  const link = await requireLink(deps, openBody('link', deps.sealer, work).reference);
   const isFirst = !record.posted;
   const key = historyKey(entry.key, record);
   const repeat = isRepeat(work, mayBeRepeat);
@@ -23,7 +24,7 @@ export async function prepareLinkNote(
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const { reference, what } = openLinkNote(deps.sealer, entry.key, record);
+  const { reference, what } = openBody('link_note', deps.sealer, work);
   const { channel } = record;
   const link = await requireLink(deps, reference);
   // Another note tells what it has become since.

@@ -4,41 +4,23 @@ import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import type { Alert, Environment, Lookup } from '../domain/alert.ts';
 import type { ChargeNote } from '../domain/charge-note.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
-import type { ChargeState, Told } from '../domain/charge-state.ts';
+import type { Told } from '../domain/charge-state.ts';
 import type { DailySummary } from '../domain/daily-summary.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { LinkNote, PaymentLink } from '../domain/payment-link.ts';
 import type { StormSeen } from '../domain/storm-summary.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import {
-  historyKey,
-  openCharge,
-  openChargeDirect,
-  openChargeNote,
-  openNotice,
-  openTestAlert,
-  outboxKey,
-  type ApprovalAddress,
-  type DailySummaryBody,
-  type Notice,
-  type OutboxRecord,
-  type Sealer,
-} from './outbox.ts';
+import { historyKey, type OutboxRecord, type Sealer } from './outbox.ts';
+import { openBody, type ApprovalAddress, type SummarySpan } from './outbox-bodies.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
-import {
-  followedByEdit,
-  isRepeat,
-  placeBelow,
-  postOrEdit,
-  settle,
-  waitForParent,
-  withoutNames,
-} from './post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle } from './post-or-edit.ts';
 import { prepareDailySummary } from './prepare-daily-summary.ts';
 import { prepareDigest } from './prepare-digest.ts';
 import { prepareApproval, prepareApprovalNote } from './prepare-approval.ts';
+import { prepareCharge, prepareChargeDirect, prepareChargeNote } from './prepare-charge.ts';
 import { prepareLink, prepareLinkNote } from './prepare-link.ts';
 import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
 import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
@@ -112,7 +94,7 @@ export type PrepareDeps = WorkDeps & {
   /** Puts an event into the log of its hour; see `EventLog.add`. */
   logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
   /** What a channel is told of a day; see `summariseDay`. */
-  summarise: (channel: string, time: DailySummaryBody) => Promise<DailySummary>;
+  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
   /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
@@ -160,8 +142,8 @@ const preparing: Readonly<Record<OutboxRecord['kind'], Prepare>> = {
   alert: prepareAlert,
   notice: prepareNotice,
   charge: prepareCharge,
-  charge_note: prepareNote,
-  charge_direct: prepareDirect,
+  charge_note: prepareChargeNote,
+  charge_direct: prepareChargeDirect,
   test_alert: prepareTestAlert,
   alert_note: prepareAlertNote,
   alert_direct: prepareAlertDirect,
@@ -178,12 +160,9 @@ export function prepare(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Pr
   return preparing[work.record.kind](deps, work, mayBeRepeat);
 }
 
-async function prepareNotice(
-  deps: PrepareDeps,
-  { entry, record }: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const notice = openNotice(deps.sealer, entry.key, record);
+async function prepareNotice(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const notice = openBody('notice', deps.sealer, work);
   const message = deps.compose({ kind: 'notice', notice, key: entry.key, mayBeRepeat });
   return { kind: 'post', channel: deps.opsChannel ?? record.channel, message };
 }
@@ -198,71 +177,10 @@ async function prepareTestAlert(deps: PrepareDeps, work: Work, mayBeRepeat: bool
   const { entry, record } = work;
   const isFirst = !record.posted;
   if (isFirst && deps.now() - record.receivedAtMs >= testPatienceMs) return await settle(deps, work);
-  const { askedBy } = openTestAlert(deps.sealer, entry.key, record);
+  const { askedBy } = openBody('test_alert', deps.sealer, work);
   const repeat = isRepeat(work, mayBeRepeat);
   const key = historyKey(entry.key, record);
   const compose = (leavesOut: boolean): Composed =>
     deps.compose({ kind: 'test_alert', askedBy, key, mayBeRepeat: repeat, isFirst: leavesOut });
   return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
-}
-
-async function prepareCharge(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference } = openCharge(deps.sealer, entry.key, record);
-  const key = historyKey(entry.key, record);
-  const charge = await requireCharge(deps, reference);
-  const compose = (isFirst: boolean): Composed =>
-    deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat), isFirst });
-  const message = record.posted ? compose(false) : withoutNames(compose);
-  return await postOrEdit(deps, work, deps.deskChannel ?? record.channel, message);
-}
-
-async function prepareNote(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, note } = openChargeNote(deps.sealer, entry.key, record);
-  const channel = deps.deskChannel ?? record.channel;
-  const place = await placeBelow(deps, work, { parent: outboxKey('charge', reference), channel });
-  if (!place) {
-    // The note alone waits: what it waits for may stand behind it in the same channel.
-    return await waitForParent(deps, work);
-  }
-  const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge_note', note, charge, key: entry.key, mayBeRepeat });
-  return { kind: 'post', ...place, message };
-}
-
-async function prepareDirect(deps: PrepareDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, what } = openChargeDirect(deps.sealer, entry.key, record);
-  const charge = await requireCharge(deps, reference);
-  if (!record.posted && isUndecided(what, charge.state)) {
-    return await waitForParent(deps, work);
-  }
-  if (!record.posted && isOver(what, charge.state)) {
-    deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
-    return await settle(deps, work);
-  }
-  const repeat = isRepeat(work, mayBeRepeat);
-  const key = historyKey(entry.key, record);
-  const message = deps.compose({ kind: 'charge_direct', what, charge, key, mayBeRepeat: repeat });
-  return await postOrEdit(deps, work, record.channel, message);
-}
-
-/**
- * A verdict that the charge no longer has, or a request for a code once there is a verdict: another message
- * tells that one.
- */
-function isOver(what: Told, state: ChargeState): boolean {
-  return what === 'otp' ? 'concludedAt' in state : state.kind !== what;
-}
-
-/** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
-function isUndecided(what: Told, state: ChargeState): boolean {
-  return what !== 'otp' && !('concludedAt' in state);
-}
-
-async function requireCharge(deps: PrepareDeps, reference: string): Promise<ChargeSeen> {
-  const charge = await deps.findCharge(reference);
-  if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
-  return charge;
 }

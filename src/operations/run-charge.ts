@@ -54,7 +54,7 @@ export type RunDeps = AdvanceDeps & {
 };
 
 /** One event, its stored step and whatever follows from it, until something has to be waited for. */
-export async function handleCharge(deps: RunDeps, reference: string, event: ChargeEvent): Promise<void> {
+async function handleCharge(deps: RunDeps, reference: string, event: ChargeEvent): Promise<void> {
   const advanced = await insist(deps, () => advanceCharge(deps, reference, event));
   if (advanced) await runCharge(deps, advanced);
 }

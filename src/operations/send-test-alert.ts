@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { outboxKey, type TestAlertBody } from './outbox.ts';
+import { outboxKey } from './outbox.ts';
 import { storeMessage, type StoreMessageDeps } from './store-message.ts';
 
 export type TestAlertDeps = StoreMessageDeps & {
@@ -17,7 +17,7 @@ const rememberMs = 86_400_000;
 export function createTestAlerts(deps: TestAlertDeps): (channel: string, askedBy: string) => Promise<void> {
   return async function sendTestAlert(channel, askedBy) {
     const key = outboxKey('test_alert', randomUUID());
-    const body: TestAlertBody = { askedBy };
+    const body = { askedBy };
     const progress = { kind: 'waiting' } as const;
     await storeMessage(deps, key, { kind: 'test_alert', channel, body, progress, rememberMs });
     deps.wake();

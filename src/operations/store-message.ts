@@ -1,13 +1,12 @@
 import type { Store } from '../store/store.ts';
 import { writeOutboxRecord, type OutboxRecord, type Sealer } from './outbox.ts';
+import type { KindWithBody } from './outbox-bodies.ts';
 
 export type StoreMessageDeps = { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number };
 
 /** `body` is sealed. `lane`: that of the channel when none is given. `progress`: only of what is edited after it was posted. */
-export type Message = Pick<OutboxRecord, 'kind' | 'channel' | 'progress' | 'rememberMs'> & {
-  body: object;
-  lane?: string;
-};
+export type Message = KindWithBody &
+  Pick<OutboxRecord, 'channel' | 'progress' | 'rememberMs'> & { lane?: string };
 
 /** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
 export function storeMessage(

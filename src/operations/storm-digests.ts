@@ -1,7 +1,7 @@
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { RecordStore } from './change-record.ts';
 import { digestLane } from './digest-edits.ts';
-import { outboxKey, readOutboxRecord, type DigestBody, type Sealer } from './outbox.ts';
+import { outboxKey, readOutboxRecord, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
 import { readStormId } from './storm-records.ts';
@@ -23,7 +23,7 @@ export function createStormDigests(deps: StormDigestsDeps): StormDigests {
       if (channel === undefined) throw new Error('No storm is called so.');
       const key = outboxKey('digest', userId === undefined ? storm : `${storm}:${userId}`);
       if (!(await store.read(key))) {
-        const body: DigestBody = { storm, ...withoutUndefined({ to: userId }) };
+        const body = { storm, ...withoutUndefined({ to: userId }) };
         const progress = { kind: 'waiting' } as const;
         // A lane of its own: behind a backlog in the channel’s it would come when the storm is over.
         const lane = digestLane(channel);

@@ -14,7 +14,7 @@ import {
 import type { LoggedEvent } from '../domain/logged-event.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from './event-log.ts';
-import type { DailySummaryBody } from './outbox.ts';
+import type { SummarySpan } from './outbox-bodies.ts';
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
@@ -32,7 +32,7 @@ const mostReasons = 5;
 export async function summariseDay(
   deps: SummariseDeps,
   channel: string,
-  span: DailySummaryBody,
+  span: SummarySpan,
 ): Promise<DailySummary> {
   const { fromMs, untilMs } = span;
   const { plan, eventLog } = deps;
@@ -76,7 +76,7 @@ export async function summariseDay(
 
 /** Which summary counts it: this one, one before it, or, of what came before its end, one after it. */
 function whenTold(
-  { fromMs, untilMs, knownFromMs = fromMs, knownUntilMs = untilMs }: DailySummaryBody,
+  { fromMs, untilMs, knownFromMs = fromMs, knownUntilMs = untilMs }: SummarySpan,
   { receivedAtMs, loggedAtMs }: LoggedEvent,
 ): 'before' | 'now' | 'later' | undefined {
   if (receivedAtMs >= untilMs) return undefined;

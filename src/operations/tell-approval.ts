@@ -3,13 +3,8 @@ import type { Approval, ApprovalNote } from '../domain/approval.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { TellApproval } from './approval-desk.ts';
 import { createChangeRecord, type RecordStore } from './change-record.ts';
-import {
-  outboxKey,
-  type ApprovalAddress,
-  type ApprovalBody,
-  type ApprovalNoteBody,
-  type Sealer,
-} from './outbox.ts';
+import { outboxKey, type Sealer } from './outbox.ts';
+import type { ApprovalAddress } from './outbox-bodies.ts';
 import { markStale } from './outbox-work.ts';
 import { approvalCardKey } from './prepare-approval.ts';
 import { storeMessage } from './store-message.ts';
@@ -165,7 +160,7 @@ function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }:
 
 async function storeCard(deps: TellApprovalDeps, { id }: Approval, { channel, to }: Place): Promise<boolean> {
   const key = approvalCardKey(id, channel);
-  const body: ApprovalBody = { id, to };
+  const body = { id, to };
   const { rememberMs } = deps;
   const message = { kind: 'approval', channel, body, progress: { kind: 'waiting' }, rememberMs } as const;
   return (await storeMessage(deps, key, message)) || (await markStale(deps.store, key));
@@ -180,7 +175,7 @@ async function storeNote(
   // Of three who must approve, two are told of as one each.
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
   const key = outboxKey('approval_note', `${step}:${channel}:${id}`);
-  const body: ApprovalNoteBody = { id, to, what };
+  const body = { id, to, what };
   const { rememberMs } = deps;
   const message = {
     kind: 'approval_note',

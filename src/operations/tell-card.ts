@@ -1,6 +1,6 @@
 import { handlersOf, type AlertCard, type CardStep } from '../domain/alert-card.ts';
 import type { Store } from '../store/store.ts';
-import { alertKey, outboxKey, readOutboxRecord, type AlertNoteBody, type Sealer } from './outbox.ts';
+import { alertKey, outboxKey, readOutboxRecord, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { storeMessage } from './store-message.ts';
 import { readStormTaken, stormTakenPrefix } from './storm-records.ts';
@@ -94,7 +94,7 @@ async function storeNote(
   step: CardStep,
 ): Promise<void> {
   const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
-  const body: AlertNoteBody = { parent, step };
+  const body = { parent, step };
   // It is edited once: then it names whom a new message would ping.
   await storeMessage(deps, key, { kind: 'alert_note', channel, body, progress: { kind: 'waiting' } });
 }
@@ -106,6 +106,6 @@ async function storeDirect(
   { userId, step, parent }: { userId: string; step: CardStep; parent: string },
 ): Promise<void> {
   const key = outboxKey('alert_direct', name);
-  const body: AlertNoteBody = { parent, step };
+  const body = { parent, step };
   await storeMessage(deps, key, { kind: 'alert_direct', channel: userId, body });
 }

@@ -1,6 +1,6 @@
 import type { PaymentLink } from '../domain/payment-link.ts';
 import type { Store } from '../store/store.ts';
-import { outboxKey, type LinkBody, type LinkNoteBody, type Sealer } from './outbox.ts';
+import { outboxKey, type Sealer } from './outbox.ts';
 import { markStale } from './outbox-work.ts';
 import { linkCardKey } from './prepare-link.ts';
 import { storeMessage } from './store-message.ts';
@@ -30,7 +30,7 @@ export async function tellLink(deps: TellLinkDeps, link: PaymentLink): Promise<v
 
 async function storeCard(deps: TellLinkDeps, { reference }: PaymentLink, channel: string): Promise<boolean> {
   const key = linkCardKey(reference, channel);
-  const body: LinkBody = { reference };
+  const body = { reference };
   const { rememberMs } = deps;
   const message = { kind: 'link', channel, body, progress: { kind: 'waiting' }, rememberMs } as const;
   return (await storeMessage(deps, key, message)) || (await markStale(deps.store, key));
@@ -41,6 +41,6 @@ async function storeNote(deps: TellLinkDeps, link: PaymentLink): Promise<boolean
   const [channel] = places;
   if (channel === undefined || (state.kind !== 'paid' && state.kind !== 'review')) return false;
   const key = outboxKey('link_note', `${state.kind}:${reference}`);
-  const body: LinkNoteBody = { reference, what: state.kind };
+  const body = { reference, what: state.kind };
   return await storeMessage(deps, key, { kind: 'link_note', channel, body, rememberMs: deps.rememberMs });
 }

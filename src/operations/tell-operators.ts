@@ -1,4 +1,5 @@
-import { outboxKey, type Notice } from './outbox.ts';
+import type { Notice } from '../domain/notice.ts';
+import { outboxKey } from './outbox.ts';
 import { storeMessage, type StoreMessageDeps } from './store-message.ts';
 
 export type TellDeps = StoreMessageDeps & {

@@ -1,33 +1,28 @@
 import { z } from 'zod';
+import type { Alarm } from '../domain/notice.ts';
 
-/** What is told when webhooks fail as a whole; see `judgeWebhooks` for when. Times in UTC ms. */
-const alarmNotice = z.discriminatedUnion('kind', [
+const alarm: z.ZodType<Alarm> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('webhooks_silent'),
     minutes: z.number(),
-    /** Charges processed since the last webhook; `mostCharges` stands for that many or more. */
+    /** `mostCharges` stands for that many or more. */
     approvals: z.number(),
     sinceMs: z.number(),
   }),
   z.object({
     kind: z.literal('deliveries_refused'),
     refusals: z.number(),
-    /** How many were accepted in the same time; absent: none, all were refused in a row. */
     accepted: z.number().optional(),
     sinceMs: z.number(),
-    /** Words that name settings, headers and fields, and hold nothing secret. */
     cause: z.string(),
   }),
   z.object({
     kind: z.literal('events_missing'),
     references: z.array(z.string()),
-    /** How many there are beyond those. */
     more: z.number(),
     minutes: z.number(),
   }),
 ]);
-
-export type AlarmNotice = z.infer<typeof alarmNotice>;
 
 const refusal = z.object({ id: z.string(), atMs: z.number() });
 const charge = z.object({ reference: z.string(), atMs: z.number() });
@@ -73,7 +68,7 @@ const state = z.object({
   missing: z.array(charge),
   missingToldAtMs: z.number().optional(),
   /** Decided and not surely on record yet; the name is the same however often it is told. */
-  toTell: z.array(z.object({ name: z.string(), notice: alarmNotice })),
+  toTell: z.array(z.object({ name: z.string(), notice: alarm })),
 });
 
 export type WebhookState = z.infer<typeof state>;
@@ -190,7 +185,7 @@ function judgeSilence(before: WebhookState, { silenceMs }: AlarmRules, nowMs: nu
   const [first] = before.approvals;
   if (silenceMs === 0 || before.silentSinceMs !== undefined || !first) return before;
   if (nowMs - Math.max(first.atMs, before.watchedSinceMs ?? 0) < silenceMs) return before;
-  const notice: AlarmNotice = {
+  const notice: Alarm = {
     kind: 'webhooks_silent',
     minutes: Math.round(silenceMs / 60_000),
     approvals: before.approvals.length,
@@ -220,7 +215,7 @@ function judgeRefusals(before: WebhookState, rules: AlarmRules, nowMs: number): 
 
 function withRefused(before: WebhookState, found: Refused, nowMs: number): WebhookState {
   const words = before.cause?.words ?? unexplained;
-  const notice: AlarmNotice = { kind: 'deliveries_refused', ...found, cause: words };
+  const notice: Alarm = { kind: 'deliveries_refused', ...found, cause: words };
   return { ...withTold(before, `refused:${found.sinceMs}`, notice), refusedToldAtMs: nowMs };
 }
 
@@ -245,7 +240,7 @@ function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: nu
   const { missing, missingToldAtMs } = before;
   const [first] = missing;
   if (!first || wasJustTold(missingToldAtMs, nowMs)) return before;
-  const notice: AlarmNotice = {
+  const notice: Alarm = {
     kind: 'events_missing',
     references: missing.slice(0, mostListed).map(({ reference }) => reference),
     more: Math.max(0, missing.length - mostListed),
@@ -263,7 +258,7 @@ function wasJustTold(toldAtMs: number | undefined, nowMs: number): boolean {
   return toldAtMs !== undefined && nowMs - toldAtMs < everyMs;
 }
 
-function withTold(before: WebhookState, name: string, notice: AlarmNotice): WebhookState {
+function withTold(before: WebhookState, name: string, notice: Alarm): WebhookState {
   return { ...before, toTell: [...before.toTell, { name, notice }] };
 }
 

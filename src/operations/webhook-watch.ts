@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Alarm } from '../domain/notice.ts';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { createChangeRecord, type ChangeRecord } from './change-record.ts';
@@ -17,7 +18,6 @@ import {
   readState,
   takeIn,
   watchAnew,
-  type AlarmNotice,
   type AlarmRules,
   type WebhookState,
 } from './webhook-state.ts';
@@ -166,7 +166,7 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   await deps.store.write(entry, String(now()), { delayMs: minuteMs });
 }
 
-function logWords(notice: AlarmNotice): string {
+function logWords(notice: Alarm): string {
   switch (notice.kind) {
     case 'webhooks_silent':
       return `No webhook came for ${notice.minutes} minutes though ${notice.approvals} charges were processed`;

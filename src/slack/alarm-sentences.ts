@@ -1,24 +1,13 @@
+import type { Alarm } from '../domain/notice.ts';
 import { code, moment, words, type Run } from './blocks.ts';
 import { outsideText } from './text.ts';
-
-/** What is wrong with webhooks as a whole, in domain words. */
-export type AlarmView =
-  | { kind: 'webhooks_silent'; minutes: number; approvals: number; sinceMs: number }
-  | {
-      kind: 'deliveries_refused';
-      refusals: number;
-      accepted?: number | undefined;
-      sinceMs: number;
-      cause: string;
-    }
-  | { kind: 'events_missing'; references: readonly string[]; more: number; minutes: number };
 
 export type AlarmSentences = { state: string; details: string[]; advice: string; rest?: readonly Run[] };
 
 const longestReference = 80;
 
 /** What came, what it means for charges and alerts, and what to look at. */
-export function alarmSentences(alarm: AlarmView): AlarmSentences {
+export function alarmSentences(alarm: Alarm): AlarmSentences {
   switch (alarm.kind) {
     case 'webhooks_silent':
       return {
@@ -45,12 +34,12 @@ export function alarmSentences(alarm: AlarmView): AlarmSentences {
   }
 }
 
-function refusedWords({ refusals, accepted }: Extract<AlarmView, { kind: 'deliveries_refused' }>): string {
+function refusedWords({ refusals, accepted }: Extract<Alarm, { kind: 'deliveries_refused' }>): string {
   const of = accepted === undefined ? 'in a row' : `of ${refusals + accepted}`;
   return `${refusals} ${of} within 10 minutes`;
 }
 
-function referenceRuns({ references, more }: Extract<AlarmView, { kind: 'events_missing' }>): Run[] {
+function referenceRuns({ references, more }: Extract<Alarm, { kind: 'events_missing' }>): Run[] {
   const runs = references.flatMap((reference, index) => [
     words(index === 0 ? ' They are: ' : ', '),
     code(outsideText(reference, longestReference)),

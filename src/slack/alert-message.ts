@@ -17,7 +17,7 @@ import type { MessageBlock, SlackMessage } from './message.ts';
 import { stateWords, whyNot } from './transaction-message.ts';
 
 /** What the metadata of every alert is called; the key in it finds the alert again in a channel's history. */
-export const alertEventType = 'payops_alert';
+const alertEventType = 'payops_alert';
 
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
@@ -78,7 +78,7 @@ function body(alert: Alert): MessageBlock[] {
 }
 
 /** LIVE or SANDBOX, the account, and when the event came. */
-export function placeOf(alert: Alert): ContextBlock {
+function placeOf(alert: Alert): ContextBlock {
   return placeLine({
     environment: alert.environment,
     account: alert.account,

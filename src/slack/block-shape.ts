@@ -79,9 +79,9 @@ export function text(max: number, min = 1): Check {
   };
 }
 
-/** Text that is shown, and so counts for the whole message. Blank is allowed where Slack allows it (`min` 0). */
-export function shown(max: number, min = 1): Check {
-  const check = text(max, min);
+/** Text that is shown, and so counts for the whole message. */
+export function shown(max: number): Check {
+  const check = text(max);
   return (value, path, findings) => {
     if (typeof value === 'string') findings.textLength += value.length;
     check(value, path, findings);

@@ -18,7 +18,6 @@ import type {
   RichTextUserMention,
   RichTextUsergroupMention,
   RadioButtons,
-  SectionBlock,
   StaticSelect,
   TableBlock,
 } from '@slack/types';
@@ -43,10 +42,6 @@ export function mrkdwn(text: string, max: number = limits.textObject): MrkdwnEle
   // A token or entity that the cut went through would show its raw inside.
   const whole = shortened === visible(text) ? shortened : shortened.replace(/(<[^>]*|&[a-z]{0,3})…$/u, '…');
   return { type: 'mrkdwn', text: whole.trim() || nothing, verbatim: true };
-}
-
-export function section(text: PlainTextElement | MrkdwnElement): SectionBlock {
-  return { type: 'section', text: { ...text, text: cut(text.text, limits.sectionText) } };
 }
 
 export function header(text: string): HeaderBlock {

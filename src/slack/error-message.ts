@@ -129,14 +129,10 @@ function parted(runs: readonly Run[]): Run[] {
   return runs.length > mostNamed ? [...shown, words(' …')] : shown;
 }
 
-/** A verb that does not exist; `nearest` is what was probably meant, `command` what stands before it, like `/pay`. */
-export function unknownVerbMessage(
-  typed: string,
-  nearest: string | undefined,
-  command = '/pay',
-): SlackMessage {
+/** A verb that does not exist; `nearest` is what was probably meant. */
+export function unknownVerbMessage(typed: string, nearest: string | undefined): SlackMessage {
   const { text, block } = headline(`I do not know “${outsideText(typed, longestWord)}”`, []);
-  const help: Piece[] = [code(`${command} help`), words(' lists everything.')];
+  const help: Piece[] = [code('/pay help'), words(' lists everything.')];
   return {
     text,
     blocks: [
@@ -144,7 +140,7 @@ export function unknownVerbMessage(
       nearest === undefined
         ? richText(help)
         : richText(
-            [words('Did you mean '), code(`${command} ${outsideText(nearest, longestWord)}`), words('?')],
+            [words('Did you mean '), code(`/pay ${outsideText(nearest, longestWord)}`), words('?')],
             help,
           ),
     ],

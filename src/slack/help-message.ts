@@ -15,22 +15,22 @@ const verbsPerBlock = 8;
 
 /**
  * What the caller can type: a line for each verb, or with `detail` everything about that one. Short, because
- * it is read on a phone; `command` is the slash command before the verb.
+ * it is read on a phone.
  */
-export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb, command = '/pay'): SlackMessage {
-  return detail === undefined ? overview(verbs, command) : details(detail, command);
+export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb): SlackMessage {
+  return detail === undefined ? overview(verbs) : details(detail);
 }
 
-function overview(verbs: readonly HelpVerb[], command: string): SlackMessage {
-  const { text, block } = headline(`What you can do with ${command}`, []);
+function overview(verbs: readonly HelpVerb[]): SlackMessage {
+  const { text, block } = headline('What you can do with /pay', []);
   // The last line says what help's own would.
   const lines = verbs
     .filter(({ verb }) => verb !== 'help')
-    .map((verb): Piece[] => [code(typed(verb, command)), words(`  ${verb.summary}${orShorter(verb)}`)]);
+    .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}${orShorter(verb)}`)]);
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );
-  const more = richText([code(`${command} help <verb>`), words('  tells more, with examples.')]);
+  const more = richText([code('/pay help <verb>'), words('  tells more, with examples.')]);
   return { text, blocks: [block, ...parts, more] };
 }
 
@@ -38,27 +38,24 @@ function orShorter({ verb, takesBareWords }: HelpVerb): string {
   return takesBareWords ? ` (“${verb}” may be left out)` : '';
 }
 
-function details(verb: HelpVerb, command: string): SlackMessage {
-  const { text, block } = headline(`${command} ${verb.verb}`, [verb.summary]);
+function details(verb: HelpVerb): SlackMessage {
+  const { text, block } = headline(`/pay ${verb.verb}`, [verb.summary]);
   return {
     text,
     blocks: [
       block,
-      richText([bold('Type: '), code(typed(verb, command))]),
+      richText([bold('Type: '), code(typed(verb))]),
       ...(verb.examples.length === 0
         ? []
-        : [
-            richText([bold('For example:')]),
-            codeLines(verb.examples.map((example) => withCommand(example, command))),
-          ]),
+        : [richText([bold('For example:')]), codeLines(verb.examples.map(withCommand))]),
     ],
   };
 }
 
-function typed(verb: HelpVerb, command: string): string {
-  return `${command} ${verb.verb} ${verb.usage}`.trim();
+function typed(verb: HelpVerb): string {
+  return `/pay ${verb.verb} ${verb.usage}`.trim();
 }
 
-function withCommand(example: string, command: string): string {
-  return example.startsWith('/') ? example : `${command} ${example}`;
+function withCommand(example: string): string {
+  return example.startsWith('/') ? example : `/pay ${example}`;
 }

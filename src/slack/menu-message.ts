@@ -24,11 +24,7 @@ export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
 }
 
 /** `/pay` alone: what waits for the person, the most urgent first, and what they may do. */
-export function menuMessage(
-  verbs: readonly MenuVerb[],
-  open: readonly OpenItems[],
-  command = '/pay',
-): SlackMessage {
+export function menuMessage(verbs: readonly MenuVerb[], open: readonly OpenItems[]): SlackMessage {
   const count = open.reduce((sum, items) => sum + items.count, 0);
   const state =
     count === 0
@@ -37,7 +33,7 @@ export function menuMessage(
   const { text, block } = headline(state, []);
   return {
     text,
-    blocks: [block, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs, command))],
+    blocks: [block, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs))],
   };
 }
 
@@ -47,16 +43,16 @@ function openLines(open: readonly OpenItems[]): HomeBlock[] {
   return sorted.length === 0 ? [] : [richText(...sorted.slice(0, mostLines).map(({ line }) => line))];
 }
 
-function hints(verbs: readonly MenuVerb[], command: string): Run[][] {
+function hints(verbs: readonly MenuVerb[]): Run[][] {
   const lookUp: Run[][] = verbs.some(({ verb }) => verb === 'lookup')
-    ? [[code(`${command} <reference>`), words('  looks a transaction up.')]]
+    ? [[code('/pay <reference>'), words('  looks a transaction up.')]]
     : [];
   const others = verbs.filter(({ verb, menu }) => menu === undefined && verb !== 'lookup');
   return [
     ...lookUp,
     [
       words('Also: '),
-      ...others.flatMap(({ verb }, at) => [...(at > 0 ? [words('  ')] : []), code(`${command} ${verb}`)]),
+      ...others.flatMap(({ verb }, at) => [...(at > 0 ? [words('  ')] : []), code(`/pay ${verb}`)]),
     ],
     [words('Under Apps, the '), bold('Home'), words(' of this app shows all that is open, and follows it.')],
   ];

@@ -6,7 +6,6 @@ import type {
   ContextBlock,
   DividerBlock,
   HeaderBlock,
-  HomeView,
   ImageBlock,
   InputBlock,
   MarkdownBlock,
@@ -33,8 +32,6 @@ export type MessageBlock = HomeBlock | CardBlock | ContextActionsBlock | Markdow
 export type ModalBlock = HomeBlock | AlertBlock | InputBlock;
 
 export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
-
-export type Home = Omit<HomeView, 'blocks'> & { blocks: HomeBlock[] };
 
 /**
  * One message, ready for any way of sending it. `text` is the first line's sentence, escaped for mrkdwn:

@@ -1,23 +1,11 @@
-import { alarmSentences, type AlarmSentences, type AlarmView } from './alarm-sentences.ts';
+import type { Notice } from '../domain/notice.ts';
+import { alarmSentences, type AlarmSentences } from './alarm-sentences.ts';
 import { context, headline, plainText, richText, words } from './blocks.ts';
 import type { SlackMessage } from './message.ts';
 import { outsideText } from './text.ts';
 
-/** What the people who run the bot must know, in domain words. */
 export type NoticeView = {
-  notice:
-    | AlarmView
-    | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-    | { kind: 'unknown_event'; eventKind: string }
-    | { kind: 'stuck'; record: string; errorId: string }
-    | {
-        kind: 'refused';
-        channel: string;
-        slackError: string;
-        fix: string;
-        giveUpHours: number;
-        gathered?: number;
-      };
+  notice: Notice;
   key: string;
   mayBeRepeat: boolean;
   /** "LIVE · lagos": whose it is, where the bot has several merchant accounts. */
@@ -42,7 +30,7 @@ export function noticeMessage(view: NoticeView): SlackMessage {
   };
 }
 
-function sentences(notice: NoticeView['notice']): AlarmSentences {
+function sentences(notice: Notice): AlarmSentences {
   switch (notice.kind) {
     case 'webhooks_silent':
     case 'deliveries_refused':

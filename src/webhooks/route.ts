@@ -44,7 +44,7 @@ export type WebhookDeps = {
   limits?: Partial<typeof webhookLimits>;
 };
 
-export const webhookLimits = {
+const webhookLimits = {
   bodyBytes: 256 * 1024,
   /** For the whole body, from the end of the headers. */
   bodyTimeoutMs: 5_000,
@@ -169,7 +169,7 @@ async function keep(deps: WebhookDeps, found: ParsedEvent, body: Buffer) {
   return 'unknown';
 }
 
-function logFieldsOf(found: ParsedEvent) {
+function logFieldsOf(found: ParsedEvent): LogFields & { eventKind: string } {
   if (found.kind !== 'event') {
     return { eventKind: found.kind === 'unknown_kind' ? found.eventKind : 'unreadable', eventKey: found.key };
   }

@@ -3,7 +3,8 @@ import { createAlarms } from '../../src/app/alarms.ts';
 import type { Kept } from '../../src/app/kept.ts';
 import { readWebhooks } from '../../src/app/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { openNotice, readOutboxRecord } from '../../src/operations/outbox.ts';
+import { readOutboxRecord } from '../../src/operations/outbox.ts';
+import { openBody } from '../../src/operations/outbox-bodies.ts';
 import { alarmPrefix } from '../../src/operations/webhook-watch.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
@@ -57,7 +58,7 @@ async function openRoom(more: Record<string, string> = {}) {
   async function notices(): Promise<unknown[]> {
     return (await contents())
       .filter(({ key }) => key.startsWith('outbox:notice:'))
-      .map(({ key, value }) => openNotice(sealer, key, readOutboxRecord(value)));
+      .map((entry) => openBody('notice', sealer, { entry, record: readOutboxRecord(entry.value) }));
   }
   return { clock, watch, seen, pass, contents, notices, lines };
 }

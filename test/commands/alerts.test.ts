@@ -1,18 +1,16 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { alertsCommand, type AlertsDeps } from '../../src/commands/alerts.ts';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
 import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { testAlertActionId } from '../../src/slack/routes-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import type { BotOptions, RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 const nowMs = Date.UTC(2026, 10, 21);
 /** The channel that the requests of these tests come from. */
@@ -46,8 +44,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
     ...more,
   });
   async function start(options: BotOptions = {}): Promise<RunningBot> {
-    const bot = await runBot({ more: [verb], ...options });
-    running.push(bot);
+    const bot = await run({ more: [verb], ...options });
     return bot;
   }
   return { verb, sent, start };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { cardsHouse, failed, linesOf, mentionedIn, recordOf, type CardsHouse } from './cards-house.ts';
+import { drainKilled, everFewer, killAtEachPoint } from './killed-house.ts';
 
 const ada = 'U0ADA00001';
 
@@ -48,33 +48,15 @@ describe.each(['message_not_found', 'cant_update_message', 'edit_window_closed']
     });
 
     it('is replaced once wherever the process is killed, by whoever goes on', async () => {
-      let kills = 0;
-      for (let nth = 1; ; nth += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one house after the other
+      const kills = await killAtEachPoint(async (killAt) => {
         const { one, two, firstTs } = await closedCard(slackError);
-        let passed = 0;
-        one.watched.pass = () => {
-          passed += 1;
-          if (passed >= nth) throw new StoreUnavailable('killed');
-        };
-        // oxlint-disable-next-line no-await-in-loop
-        const survived = await one.drain(30_000).then(
-          () => true,
-          (error: unknown) => {
-            if (!(error instanceof StoreUnavailable)) throw error;
-            return false;
-          },
-        );
+        const survived = await drainKilled(one, killAt, 30_000);
         one.clock.nowMs += 60_000;
-        // oxlint-disable-next-line no-await-in-loop
         await two.drain(60_000);
         expectOneReplacement(two, firstTs);
-        // oxlint-disable-next-line no-await-in-loop
         await Promise.all([one.store.close(), two.store.close()]);
-        if (survived) break;
-        kills += 1;
-        nth += Math.floor(nth / 6);
-      }
+        return survived;
+      }, everFewer);
       expect(kills).toBeGreaterThan(20);
     }, 120_000);
   },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { postMessage } from '../../src/app/post-message.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
@@ -15,6 +14,7 @@ import { storeMessage } from '../../src/operations/store-message.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
 import { cardsHouse, failed, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
 import { house, sealer } from './house.ts';
+import { drainKilled, everFewer, killAtEachPoint } from './killed-house.ts';
 
 const ada = 'U0ADA00001';
 const channel = 'C0ALERTS01';
@@ -178,36 +178,18 @@ describe.each(words)('where Slack answers every edit with %s', (slackError) => {
 });
 
 it('a card is posted once for each thing that it says wherever the process is killed, by whoever goes on', async () => {
-  let kills = 0;
-  for (let nth = 1; ; nth += 1 + Math.floor(nth / 6)) {
-    // oxlint-disable-next-line no-await-in-loop -- one house after the other
+  const kills = await killAtEachPoint(async (killAt) => {
     const one = await toldCard('edit_window_closed');
     const two = cardsHouse(one.path, undefined, one);
     refuseEdits(two, 'edit_window_closed');
-    // oxlint-disable-next-line no-await-in-loop
     await one.cards.move(failed.key, { kind: 'acknowledge', by: ada });
-    let passed = 0;
-    one.watched.pass = () => {
-      passed += 1;
-      if (passed >= nth) throw new StoreUnavailable('killed');
-    };
-    // oxlint-disable-next-line no-await-in-loop
-    const survived = await one.drain(30_000).then(
-      () => true,
-      (error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        return false;
-      },
-    );
+    const survived = await drainKilled(one, killAt, 30_000);
     one.clock.nowMs += minuteMs;
-    // oxlint-disable-next-line no-await-in-loop
     await two.drain(2 * minuteMs);
     expect(cardsOf(two).filter((text) => text.startsWith('👀 Acknowledged'))).toHaveLength(1);
-    // oxlint-disable-next-line no-await-in-loop
     await Promise.all([one.store.close(), two.store.close()]);
-    if (survived) break;
-    kills += 1;
-  }
+    return survived;
+  }, everFewer);
   expect(kills).toBeGreaterThan(15);
 }, 120_000);
 
@@ -307,12 +289,19 @@ function stage(slackError: string) {
       await createTestAlerts({ ...storing, store: { create } })(channel, ada);
       return keys[0] ?? '';
     }
-    const { key, body } = {
-      approval: { key: approvalCardKey('apr-1', channel), body: { id: 'apr-1', to: 'channel' } },
-      link: { key: linkCardKey('LINK-1', channel), body: { reference: 'LINK-1' } },
-      charge: { key: outboxKey('charge', 'pay-1'), body: { reference: 'pay-1' } },
-    }[what];
-    await storeMessage(storing, key, { kind: what, channel, body, progress: { kind: 'waiting' } });
+    const cards = {
+      approval: {
+        key: approvalCardKey('apr-1', channel),
+        message: { kind: 'approval', body: { id: 'apr-1', to: 'channel' } },
+      },
+      link: { key: linkCardKey('LINK-1', channel), message: { kind: 'link', body: { reference: 'LINK-1' } } },
+      charge: {
+        key: outboxKey('charge', 'pay-1'),
+        message: { kind: 'charge', body: { reference: 'pay-1' } },
+      },
+    } as const;
+    const { key, message } = cards[what];
+    await storeMessage(storing, key, { ...message, channel, progress: { kind: 'waiting' } });
     return key;
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
-import type { Notice } from '../../src/operations/outbox.ts';
+import type { Notice } from '../../src/domain/notice.ts';
 import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from './cards-house.ts';
+import { drainKilled } from './killed-house.ts';
 
 const [dead, other, third, fallback] = ['C0DEAD0001', 'C0OTHER001', 'C0THIRD001', 'C0ALERTS01'];
 const hourMs = 3_600_000;
@@ -267,31 +267,25 @@ describe('a storm that goes on while Slack refuses its channel', () => {
   });
 });
 
-/** Passes each await of the store and of Slack; from that one on nothing is done any more. */
-async function moveAndDie(house: Opened, killAt: number): Promise<{ passed: number; standsAt: number }> {
-  const seen = { passed: 0, standsAt: Infinity };
-  house.watched.pass = () => {
-    seen.passed += 1;
-    if (digestsIn(house, other).length > 0) seen.standsAt = Math.min(seen.standsAt, seen.passed);
-    if (seen.passed >= killAt) throw new StoreUnavailable('killed');
-  };
-  await house.drain(120_000).catch((error: unknown) => {
-    if (!(error instanceof StoreUnavailable)) throw error;
+/** The point at which the digest stands in its new channel, which a kill before that never lets it reach. */
+async function moveKilled(house: Opened, killAt: number): Promise<number> {
+  let standsAt = Infinity;
+  await drainKilled(house, killAt, 120_000, (passed) => {
+    if (digestsIn(house, other).length > 0) standsAt = Math.min(standsAt, passed);
   });
-  house.watched.pass = () => undefined;
-  return seen;
+  return standsAt;
 }
 
 describe('a digest that is posted anew and killed at every await of that', () => {
   it('stands once in its new channel, and says the whole', async () => {
-    const { standsAt } = await moveAndDie(await movable(), Infinity);
+    const standsAt = await moveKilled(await movable(), Infinity);
     expect(standsAt).toBeLessThan(10_000);
     const wrong: string[] = [];
     for (let killAt = standsAt - 25; killAt <= standsAt + 15; killAt += 1) {
       // oxlint-disable-next-line no-await-in-loop
       const house = await movable();
       // oxlint-disable-next-line no-await-in-loop
-      await moveAndDie(house, killAt);
+      await moveKilled(house, killAt);
       house.clock.nowMs += house.deliver.leaseMs;
       // oxlint-disable-next-line no-await-in-loop
       await house.drain(900_000);

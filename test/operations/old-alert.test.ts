@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { alertCardPrefix } from '../../src/operations/alert-cards.ts';
 import { alertKey, readOutboxRecord } from '../../src/operations/outbox.ts';
 import { detailsLane } from '../../src/operations/alert-age.ts';
 import { cardsHouse, failed, linesOf, paidBy, pressables, recordOf, type CardsHouse } from './cards-house.ts';
+import { drainKilled, killAtEachPoint } from './killed-house.ts';
 
 const ada = 'U0ADA00001';
 const dayMs = 86_400_000;
@@ -205,36 +205,18 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
   });
 
   it('is edited down wherever the process is killed, and never shows its details again', async () => {
-    let kills = 0;
-    for (let nth = 1; ; nth += 1) {
+    const kills = await killAtEachPoint(async (killAt) => {
       const house = detailsHouse();
-      // oxlint-disable-next-line no-await-in-loop -- one house after the other
       await toldAlert(house);
       house.clock.nowMs += ageMs;
-      let passed = 0;
-      house.watched.pass = () => {
-        passed += 1;
-        if (passed === nth) throw new StoreUnavailable('killed');
-      };
-      // oxlint-disable-next-line no-await-in-loop
-      const survived = await house.drain(10_000).then(
-        () => true,
-        (error: unknown) => {
-          if (!(error instanceof StoreUnavailable)) throw error;
-          return false;
-        },
-      );
-      house.watched.pass = () => undefined;
+      const survived = await drainKilled(house, killAt, 10_000);
       house.clock.nowMs += 60_000;
-      // oxlint-disable-next-line no-await-in-loop
       await house.drain(60_000);
       expect(only(house.parents()).shown.text).toBe('❌ Declined by the bank · ORDER-1');
       expect(detailsIn(storedOpen(house, /^(outbox:alert:|alert:)/))).toEqual([]);
-      // oxlint-disable-next-line no-await-in-loop
       await house.store.close();
-      if (survived) break;
-      kills += 1;
-    }
+      return survived;
+    });
     expect(kills).toBeGreaterThan(10);
   });
 });

@@ -1,7 +1,9 @@
-import { readOutboxRecord, openNotice } from '../../src/operations/outbox.ts';
+import { readOutboxRecord } from '../../src/operations/outbox.ts';
+import { openBody } from '../../src/operations/outbox-bodies.ts';
 import { receiveEvent } from '../../src/operations/receive-event.ts';
 import { alarmPrefix, createWebhookWatch, type WebhookWatch } from '../../src/operations/webhook-watch.ts';
-import type { AlarmNotice, AlarmRules } from '../../src/operations/webhook-state.ts';
+import type { Alarm } from '../../src/domain/notice.ts';
+import type { AlarmRules } from '../../src/operations/webhook-state.ts';
 import { workOnce } from '../../src/operations/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
@@ -61,11 +63,11 @@ export async function openRoom(
     }
   }
   /** Every notice there ever was, in its order. */
-  async function told(): Promise<AlarmNotice[]> {
+  async function told(): Promise<Alarm[]> {
     const keys = store.keys().filter((key) => key.startsWith('outbox:notice:'));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
     return entries.flatMap((entry) =>
-      entry ? [openNotice(sealer, entry.key, readOutboxRecord(entry.value)) as AlarmNotice] : [],
+      entry ? [openBody('notice', sealer, { entry, record: readOutboxRecord(entry.value) }) as Alarm] : [],
     );
   }
   async function receiveSuccess(reference: string): Promise<void> {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { AlarmView } from '../../src/slack/alarm-sentences.ts';
+import type { Alarm } from '../../src/domain/notice.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { noticeMessage } from '../../src/slack/notice-message.ts';
 import { firstLine, shownLines, unescaped } from './shown-text.ts';
 
 const sinceMs = Date.UTC(2026, 10, 21, 9, 30);
 
-function shown(notice: AlarmView): string {
+function shown(notice: Alarm): string {
   const message = noticeMessage({ notice, key: 'outbox:notice:alarm:x', mayBeRepeat: false });
   assertBlocks('message', message.blocks);
   expect(unescaped(message.text)).toBe(firstLine(message));

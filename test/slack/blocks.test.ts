@@ -18,7 +18,6 @@ import {
   plainText,
   quotation,
   richText,
-  section,
   select,
   table,
   textInput,
@@ -40,7 +39,6 @@ describe('the builders', () => {
     fc.assert(
       fc.property(outside, outside, (one, two) => {
         taken('message', [header(one), divider(), richText([words(one)], [code(two)])]);
-        taken('message', [section(plainText(one)), section(mrkdwn(two))]);
         taken('message', [context(plainText(one), mrkdwn(two)), codeLines([one, two])]);
         taken('message', [quotation(one, two), ...fields({ A: one, B: two, C: undefined })]);
         taken('message', [headline(`✅ ${one}`, [two]).block]);

@@ -1,23 +1,15 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceFailure, failureKinds } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { answerAuthTest, runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import { answerAuthTest, type RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { eventBody, signSlack, slashBody } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 async function logs(bot: RunningBot, words: string): Promise<void> {
   // oxlint-disable-next-line no-await-in-loop -- one event after the other

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chargeCommand } from '../../src/commands/charge.ts';
 import { doubtCommand } from '../../src/commands/doubt.ts';
 import { otpCommand } from '../../src/commands/otp.ts';
@@ -21,7 +21,8 @@ import {
   type Plan,
 } from '../operations/charge-house.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type Acknowledged, type RunningBot } from '../support/running-bot.ts';
+import type { Acknowledged } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { typedText, type SentView, type Submitted } from '../support/slack-requests.ts';
 
 mockTheOutside();
@@ -35,10 +36,7 @@ const mayRun: MayRun = async (permission, { userId }) =>
     ? { kind: 'allowed' }
     : { kind: 'refused', rule: `It needs the permission ${permission}`, whoCan: 'agents' };
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 /** The charging verbs behind real Bolt, on the real desk, with a bank in memory. */
 async function openShop(plan: Plan) {
@@ -54,8 +52,7 @@ async function openShop(plan: Plan) {
     account: 'Main',
     now,
   } as const;
-  const bot = await runBot({ mayRun, more: [chargeCommand(deps), otpCommand(deps), doubtCommand(deps)] });
-  running.push(bot);
+  const bot = await run({ mayRun, more: [chargeCommand(deps), otpCommand(deps), doubtCommand(deps)] });
 
   /** Submits a form, and gives what is on the screen then. */
   async function submit(view: SentView, from: Partial<Submitted> = {}): Promise<string> {

@@ -1,21 +1,19 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AuditNote } from '../../src/domain/audit-note.ts';
 import { parseOrderReference, type OrderReference } from '../../src/domain/order-reference.ts';
 import { modal, richText, words } from '../../src/slack/blocks.ts';
 import { defineCommand, itself, type Command } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import type { BotOptions } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { answerSlack } from '../support/slack-api.ts';
 import { typedText } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 const form = modal({ callbackId: 'refund_form', title: 'Refund', blocks: [richText([words('Terms')])] });
 
@@ -55,8 +53,7 @@ function refundVerb(breaks = false): Command {
 async function start(options: BotOptions = {}, breaks = false) {
   const notes: AuditNote[] = [];
   const note = (one: AuditNote): void => void notes.push(one);
-  const bot = await runBot({ more: [refundVerb(breaks)], note, ...options });
-  running.push(bot);
+  const bot = await run({ more: [refundVerb(breaks)], note, ...options });
   return { bot, notes };
 }
 

@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parsed } from '../../src/domain/parsed.ts';
 import { defineCommand, type Closed, type Command } from '../../src/slack/command.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type RunningBot } from '../support/running-bot.ts';
+import type { RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 async function start(closed?: (told: Closed) => Promise<void>): Promise<RunningBot> {
   const verb: Command = defineCommand<undefined>({
@@ -29,8 +27,7 @@ async function start(closed?: (told: Closed) => Promise<void>): Promise<RunningB
     parse: () => parsed(undefined),
     run: async () => undefined,
   });
-  const bot = await runBot({ more: [verb] });
-  running.push(bot);
+  const bot = await run({ more: [verb] });
   return bot;
 }
 

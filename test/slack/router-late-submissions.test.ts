@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { createLog } from '../../src/log.ts';
 import { findViewProblems } from '../../src/slack/assert-blocks.ts';
@@ -7,23 +7,15 @@ import { routeSubmission } from '../../src/slack/route-submission.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import { auditLines, form, formVerb, page } from '../support/form-verb.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { allowAll, runBot, slackApiUrl, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import { allowAll, slackApiUrl } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { answerSlack, type ApiCall } from '../support/slack-api.ts';
 import { submitBody } from '../support/slack-requests.ts';
 import { createCommandSet } from '../../src/commands/command-set.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 function viewOf(body: Record<string, unknown> | undefined): unknown {
   expect(body).toMatchObject({ response_action: 'update' });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accountCommand } from '../../src/commands/account.ts';
 import { terminalsCommand } from '../../src/commands/terminals.ts';
@@ -13,14 +13,12 @@ import type { UploadedFile } from '../../src/slack/upload-file.ts';
 import { sealer } from '../operations/house.ts';
 import { memoryStore } from '../operations/memory-store.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type RunningBot } from '../support/running-bot.ts';
+import type { RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 const place = { environment: 'live', account: 'Main shop' } as const;
 
@@ -68,7 +66,7 @@ async function start(
     accountFields: [],
     showEnd: async () => undefined,
   });
-  const bot = await runBot({
+  const bot = await run({
     more: [
       terminalsCommand({
         terminals,
@@ -87,7 +85,6 @@ async function start(
     ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
     ...(options.mayRun === undefined ? {} : { mayRun: options.mayRun }),
   });
-  running.push(bot);
   const press = (which: ListButton, value: string) =>
     bot.press({ actionId: listActionId('terminals', which), value, isEphemeral: true });
   return { bot, asked, made, press, files, clock };

@@ -1,5 +1,5 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
@@ -14,22 +14,14 @@ import {
 } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import type { BotOptions } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { answerSlack, type ApiCall } from '../support/slack-api.ts';
 import { chosenOption, typedText } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 const page = modal({ callbackId: 'page', title: 'Refund', blocks: [richText([words('Terms')])] });
 const opened = { ok: true, view: { id: 'V9' } };

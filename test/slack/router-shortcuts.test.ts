@@ -1,19 +1,17 @@
 import nock from 'nock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parsed } from '../../src/domain/parsed.ts';
 import { modal, richText, words } from '../../src/slack/blocks.ts';
 import { defineCommand, type Command, type MayRun } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import type { BotOptions } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { signSlack, teamId } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
+const run = runningBots();
 
 const refuseAll: MayRun = async () => ({ kind: 'refused', rule: 'It needs a role', whoCan: 'the leads' });
 const form = modal({ callbackId: 'form', title: 'Form', blocks: [richText([words('a form')])] });
@@ -50,8 +48,7 @@ function verbWith(seen: (readonly string[])[]): Command {
 
 async function start(options: BotOptions = {}) {
   const seen: (readonly string[])[] = [];
-  const bot = await runBot({ more: [verbWith(seen)], ...options });
-  running.push(bot);
+  const bot = await run({ more: [verbWith(seen)], ...options });
   async function choose(more: Record<string, unknown>): Promise<number> {
     const payload = {
       type: 'shortcut',

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findViewProblems } from '../../src/slack/assert-blocks.ts';
@@ -6,21 +6,12 @@ import type { Permit, Submission, ViewAnswer } from '../../src/slack/command.ts'
 import { findCanaries } from '../support/canaries.ts';
 import { auditLines, form, formVerb, page } from '../support/form-verb.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 import { chosenOption, typedText } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 function viewOf(body: Record<string, unknown> | undefined): unknown {
   expect(body).toMatchObject({ response_action: 'update' });

@@ -1,23 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Choice } from '../../src/slack/blocks.ts';
 import { defineCommand, type Command, type Suggestion } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 function pickVerb(suggest: Suggestion['suggest']): Command {
   return defineCommand<undefined>({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { parsed } from '../../src/domain/parsed.ts';
@@ -6,20 +6,11 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { defineCommand, type Command, type Definition } from '../../src/slack/command.ts';
 import { helpMessage } from '../../src/slack/help-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { runBot, type BotOptions, type RunningBot } from '../support/running-bot.ts';
+import { runningBots } from '../support/running-bots.ts';
 
 mockTheOutside();
 
-const running: RunningBot[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((bot) => bot.stop()));
-});
-
-async function start(options: BotOptions = {}): Promise<RunningBot> {
-  const bot = await runBot(options);
-  running.push(bot);
-  return bot;
-}
+const start = runningBots();
 
 const cardNumber = '4111 1111 1111 1111';
 

@@ -4,7 +4,7 @@ import type { PaymentsOrder } from '../protocol.ts';
 import { otps } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 
-export const otpLifetimeMs = 15 * 60_000;
+const otpLifetimeMs = 15 * 60_000;
 export const otpSubmissionLimit = 3;
 
 /** A checkout order or a saved-card charge: both are found by the merchant's reference, and only once each. */

@@ -15,7 +15,7 @@ export const otpBody = z.object({
 
 const resendBody = z.object({ orderReference: z.string().min(1) });
 
-export const tooManyAttempts = 'TOO MANY OTP ATTEMPTS';
+const tooManyAttempts = 'TOO MANY OTP ATTEMPTS';
 
 /** Spec: submit OTP, resend-otp. Neither takes Authorization or accountId. */
 export function otpRoutes(world: World): Route[] {

@@ -11,7 +11,7 @@ export const changeEmailBody = z.object({
   newEmailAddress: email,
 });
 
-export const cardPath = '/v1/checkout/tokenized-card-data';
+const cardPath = '/v1/checkout/tokenized-card-data';
 
 /** Spec: change the email of a saved card; the shapes of listing and deleting are not shown, so they are the playground's. */
 export function savedCardRoutes(world: World): Route[] {

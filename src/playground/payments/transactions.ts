@@ -35,7 +35,7 @@ function lookUp(world: World, call: Call): Answer {
 }
 
 /** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING and FAILED. */
-export function transactionRecord(order: Order): Record<string, string> & { status: string } {
+function transactionRecord(order: Order): Record<string, string> & { status: string } {
   const amount = wireFromMinor(order.amountMinor);
   return {
     id: order.transactionRecordId,
@@ -55,7 +55,7 @@ export function transactionRecord(order: Order): Record<string, string> & { stat
   };
 }
 
-export function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' {
+function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' {
   switch (order.state) {
     case 'paid':
       return order.pendingLookups > 0 ? 'PENDING' : 'SUCCESS';

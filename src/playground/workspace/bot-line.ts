@@ -100,7 +100,7 @@ export function createBotLine(deps: BotLineDeps): BotLine {
 }
 
 /** Slack's v0 signature over timestamp and raw body. */
-export function sign(signingSecret: string, timestamp: number, body: string): string {
+function sign(signingSecret: string, timestamp: number, body: string): string {
   return `v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
 }
 

@@ -31,7 +31,7 @@ function nameElement(element: Element, ids: Ids): Element {
     : element;
 }
 
-export function placedElements(blocks: readonly PageBlock[]): PlacedElement[] {
+function placedElements(blocks: readonly PageBlock[]): PlacedElement[] {
   return blocks.flatMap((block) => {
     const elements = Array.isArray(block['elements']) ? block['elements'] : [];
     return [block['element'], block['accessory'], ...elements]

@@ -160,7 +160,7 @@ function closedReason({ state }: Approval): RichTextBlock[] {
 }
 
 /** Only while it waits; of whoever asked their own. */
-export function approvalButtons(approval: Approval, to: ApprovalCopy['to']): ActionsBlock[] {
+function approvalButtons(approval: Approval, to: ApprovalCopy['to']): ActionsBlock[] {
   if (approval.state.kind === 'waiting') {
     return [to === 'requester' ? actions(withdrawButton(approval)) : actions(...decideButtons(approval))];
   }

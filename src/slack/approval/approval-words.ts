@@ -153,10 +153,6 @@ export function ruleWords({ rule }: Approval): string {
   return outsideText(rule, longestReason);
 }
 
-export function reasonWords(reason: string): string {
-  return outsideText(reason, longestReason) || '–';
-}
-
 /** What nothing happens of until the decision; said where money could be thought to have moved. */
 export function nothingBefore({ kind }: ApprovalShown): string {
   switch (kind) {

@@ -12,11 +12,11 @@ import { correction, reviewLines } from './state-lines.ts';
 import { isClosed, isConcluded } from './state-words.ts';
 
 /** What the metadata of the desk's message is called; the key in it finds the message again. */
-export const chargeEventType = 'payops_charge';
+const chargeEventType = 'payops_charge';
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
- * settled one loses its details and buttons: they are in the thread.
+ * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
 export function chargeMessage(
   charge: ChargeSeen,

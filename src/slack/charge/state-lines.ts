@@ -3,13 +3,12 @@
 import type { RichTextBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { Conclusion } from '../../domain/charge-state.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
 import { moment, richText, type Run } from '../blocks.ts';
 import { quoted, referenceWord, ticks } from '../evidence.ts';
 import { amountWord, counted, labelled, plain } from './charge-facts.ts';
 import { rejectionWords } from './rejection-words.ts';
 import { retryLines } from './retry-lines.ts';
-import { isConcluded } from './state-words.ts';
+import { isConcluded, wordsOfTold } from './state-words.ts';
 
 /** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
@@ -21,19 +20,10 @@ export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
   if (corrects === undefined || !isConcluded(state) || corrects === state.kind) return [];
   return [
     richText(
-      labelled('Correction', `earlier you were told “${conclusionWords[corrects]}”. That no longer holds.`),
+      labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”. That no longer holds.`),
     ),
   ];
 }
-
-const conclusionWords: Record<Conclusion['kind'], string> = {
-  approved: outcomeWords.paid,
-  declined: outcomeWords.declined,
-  rejected: outcomeWords.rejected,
-  abandoned: outcomeWords.abandoned,
-  expired: outcomeWords.expired,
-  review: outcomeWords.review,
-};
 
 /** A charge is approved only on a look-up in which all three held; these are the values they were held against. */
 function proof({ state, reference, terms }: ChargeSeen): RichTextBlock[] {

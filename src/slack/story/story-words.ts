@@ -4,6 +4,7 @@
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import { bold, channelName, code, person, words, type Run } from '../blocks.ts';
+import { wordsOfTold } from '../charge/state-words.ts';
 import { outsideText } from '../text.ts';
 
 const longestWord = 100;
@@ -85,14 +86,8 @@ export function stateWord(state: string): string {
 const states: Readonly<Record<string, string>> = {
   charging: 'Charging',
   confirming: outcomeWords.doubt,
-  otp: outcomeWords.otp,
   otp_checking: 'Checking the code',
-  approved: outcomeWords.paid,
-  declined: outcomeWords.declined,
-  rejected: outcomeWords.rejected,
-  abandoned: outcomeWords.abandoned,
-  expired: outcomeWords.expired,
-  review: outcomeWords.review,
+  ...wordsOfTold,
   approval_waiting: 'Needs approval',
   approval_approved: 'approved',
   approval_executed: 'done',

@@ -2,6 +2,7 @@
 // and kinds of events, from payops.yml and from what people type.
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
+import type { Notice } from '../../../src/domain/notice.ts';
 import { readMerchantWords } from '../../../src/commands/merchant-words.ts';
 import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
 import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/dead-letters-message.ts';
@@ -13,7 +14,7 @@ import {
   usageMessage,
 } from '../../../src/slack/error-message.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { noticeMessage, type NoticeView } from '../../../src/slack/notice-message.ts';
+import { noticeMessage } from '../../../src/slack/notice-message.ts';
 import { placeWords } from '../../../src/slack/evidence.ts';
 import { withMerchantChoice } from '../../../src/slack/merchant-choice.ts';
 import { homeMutes, routesMessage } from '../../../src/slack/routes-message.ts';
@@ -88,8 +89,8 @@ export const botSurfaces: readonly Surface[] = [
   messageOf('a bug', ({ text }) => bugMessage('e-123', { reference: text(), moneyMayHaveMoved: true })),
 ];
 
-function noticeOf({ random, text }: Outside): NoticeView['notice'] {
-  return random.pick<() => NoticeView['notice']>([
+function noticeOf({ random, text }: Outside): Notice {
+  return random.pick<() => Notice>([
     () => ({ kind: 'event_differs', eventKind: 'payment_failed', orderReference: text() }),
     () => ({ kind: 'unknown_event', eventKind: text().slice(0, 64) }),
     () => ({ kind: 'stuck', record: text(), errorId: 'e-123' }),

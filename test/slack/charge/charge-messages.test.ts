@@ -72,6 +72,19 @@ describe('chargeMessage', () => {
     expect(lines(desk(concluded('review'))).join('\n')).toContain('Reason  September rent');
   });
 
+  it.each([
+    [concluded('approved'), 'Status is SUCCESS'],
+    [concluded('declined', { bankWords: 'Insufficient Funds' }), 'Insufficient Funds'],
+    [concluded('rejected', {}, { reason: 'invalid_token', why: 'Token unknown' }), 'Token unknown'],
+    [concluded('abandoned'), 'it knows no such reference'],
+    [concluded('expired'), 'The time for the code is over'],
+  ] as const)('says once it is settled why it ended so in the thread, and there alone', (charge, why) => {
+    const what = charge.state.kind as Told;
+    const note = chargeNoteMessage({ kind: 'told', what, at: nowMs }, charge, live, about);
+    expect(lines(note).join('\n')).toContain(why);
+    expect(lines(desk(charge)).join('\n')).not.toContain(why);
+  });
+
   it('mentions nobody in the version that is posted as they click', () => {
     const about = { key: 'k', mayBeRepeat: false };
     for (const charge of [seen(), waiting(), inDoubt()]) {

@@ -1,0 +1,37 @@
+/** What is told when webhooks fail as a whole. Times in UTC ms. */
+export type Alarm =
+  /** `approvals`: charges processed since the last webhook. */
+  | { kind: 'webhooks_silent'; minutes: number; approvals: number; sinceMs: number }
+  /** `accepted`: in the same time; absent: none, all were refused in a row. `cause` names settings, headers and fields. */
+  | {
+      kind: 'deliveries_refused';
+      refusals: number;
+      accepted?: number | undefined;
+      sinceMs: number;
+      cause: string;
+    }
+  /** `more`: how many there are beyond those named. */
+  | { kind: 'events_missing'; references: readonly string[]; more: number; minutes: number };
+
+/**
+ * Something the bot must tell the people who run it, besides alerts: short, rare, once per key. Nothing secret, and no
+ * customer: the channel may be wide.
+ * `event_differs`: a repeat of a known event came with another amount or outcome.
+ * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
+ * `stuck`: something that should be posted cannot be prepared, time after time.
+ * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says; `gathered`: so
+ * many alerts of a storm its digest counts there, which nobody sees.
+ */
+export type Notice =
+  | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
+  | { kind: 'unknown_event'; eventKind: string }
+  | { kind: 'stuck'; record: string; errorId: string }
+  | {
+      kind: 'refused';
+      channel: string;
+      slackError: string;
+      fix: string;
+      giveUpHours: number;
+      gathered?: number;
+    }
+  | Alarm;
