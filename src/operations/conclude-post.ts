@@ -2,7 +2,8 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { WriteOptions } from '../store/store.ts';
 import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
-import { openAlertNote, type OutboxRecord } from './outbox.ts';
+import type { OutboxRecord } from './outbox.ts';
+import { openBody } from './outbox-bodies.ts';
 import { again, finish, finishPosted, lookForMessage, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
 import { addsNamesAlone, planAnew } from './post-anew.ts';
@@ -101,7 +102,7 @@ async function concludeGone(
   const missedParent = conclusion.doubt?.threadTs;
   if (record.kind === 'alert_note' && missedParent !== undefined && record.missedParent !== missedParent) {
     deps.log('info', 'the message above is looked for', about);
-    await lookForMessage(deps.store, openAlertNote(deps.sealer, entry.key, record).parent);
+    await lookForMessage(deps.store, openBody('alert_note', deps.sealer, work).parent);
     await again(deps, work, { doubt: standing, missedParent }, waitAlone(lookedForMs));
     return;
   }
