@@ -47,8 +47,13 @@ export function alertMessage(alert: Alert): SlackMessage {
 
 /** The first line: the state of card and charge, or another word for it; amount, customer, reference. */
 export function alertHeadline(alert: Alert, state?: string): ReturnType<typeof headline> {
-  const charge = cardSavedState(alert.event.cardSaved, verdict(alert).state);
+  const charge = chargeState(alert);
   return headline(state ?? (alert.card ? cardState(alert.card.card, charge) : charge), details(alert));
+}
+
+/** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
+export function chargeState(alert: Alert): string {
+  return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
 function body(alert: Alert): MessageBlock[] {

@@ -19,10 +19,15 @@ export function cardState(card: AlertCard, charge: string): string {
     case 'acknowledged':
       return `${card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed'} · ${charge}`;
     case 'recovered':
-      return `✅ Recovered · ${outcomeWords.paid}`;
+      return recoveredState(card.payment);
     case 'closed':
       return `☑️ Closed · ${charge}`;
   }
+}
+
+/** *Paid* stands beside the failed reference only when that very reference was paid. */
+export function recoveredState({ isSameReference }: Recovery): string {
+  return isSameReference ? `✅ Recovered · ${outcomeWords.paid}` : '✅ Recovered by another payment';
 }
 
 /** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */

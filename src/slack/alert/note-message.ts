@@ -1,13 +1,12 @@
 import type { RichTextBlock } from '@slack/types';
 import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
-import { alertHeadline } from '../alert-message.ts';
+import { alertHeadline, chargeState } from '../alert-message.ts';
 import { fields, moment, person, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { paidBy, reasonWords, recoveryTime } from './card-lines.ts';
+import { paidBy, reasonWords, recoveredState, recoveryTime } from './card-lines.ts';
 
 const noteEventType = 'payops_alert_note';
 const directEventType = 'payops_alert_direct';
@@ -16,16 +15,21 @@ type About = AboutMessage & { isFirst: boolean };
 
 /** One step of a card, for the thread below it. A first post names nobody, because that pings; its edit does. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, noteEventType);
+  return stepMessage(step, alert, about, { state: stepState(step), eventType: noteEventType });
 }
 
-/** The same for the one person it matters to. */
+/** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
 export function alertDirectMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, directEventType);
+  return stepMessage(step, alert, about, { state: directState(step, alert), eventType: directEventType });
 }
 
-function stepMessage(step: CardStep, alert: Alert, about: About, eventType: string): SlackMessage {
-  const { text, block } = alertHeadline(alert, stepWords[step.kind]);
+function stepMessage(
+  step: CardStep,
+  alert: Alert,
+  about: About,
+  { state, eventType }: { state: string; eventType: string },
+): SlackMessage {
+  const { text, block } = alertHeadline(alert, state);
   const { environment, account } = alert;
   return {
     text,
@@ -39,14 +43,23 @@ function stepMessage(step: CardStep, alert: Alert, about: About, eventType: stri
   };
 }
 
-const stepWords: Record<CardStep['kind'], string> = {
+function stepState(step: CardStep): string {
+  return step.kind === 'recovered' ? recoveredState(step.payment) : stepWords[step.kind];
+}
+
+function directState(step: CardStep, alert: Alert): string {
+  if (step.kind === 'recovered') return recoveredState(step.payment);
+  const state = step.kind === 'assigned' ? '👤 Assigned to you' : stepWords[step.kind];
+  return `${state} · ${chargeState(alert)}`;
+}
+
+const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   acknowledged: '👀 Acknowledged',
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
   awake: '⏰ The snooze is over',
   closed: '☑️ Closed',
-  other_payment: '💳 Another payment, the card stays open',
-  recovered: `✅ Recovered · ${outcomeWords.paid}`,
+  other_payment: '💳 Another payment, the alert stays open',
 };
 
 const whyOpen: Record<OtherPayment['why'], string> = {
@@ -72,7 +85,7 @@ function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
         'Paid by': paidBy(step.payment),
         When: recoveryTime(step.payment),
         'Why it stays open': whyOpen[step.payment.why],
-        Next: [words('if it settles the failed charge all the same, close the card with that reason.')],
+        Next: [words('if it settles the failed charge all the same, close the alert with that reason.')],
       });
     case 'recovered':
       return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });
