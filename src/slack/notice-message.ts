@@ -1,5 +1,5 @@
 import { alarmSentences, type AlarmSentences, type AlarmView } from './alarm-sentences.ts';
-import { context, headline, plainText, richText, words } from './blocks.ts';
+import { channelName, context, headline, plainText, richText, words, type Run } from './blocks.ts';
 import type { SlackMessage } from './message.ts';
 import { outsideText } from './text.ts';
 
@@ -79,7 +79,13 @@ function sentences(notice: NoticeView['notice']): AlarmSentences {
         state: 'Slack refuses the messages for a channel or person',
         details: [channel, slackError],
         advice: `${fix} Nothing is lost: each message is tried again for ${hours}, and then kept. /pay undelivered lists what is kept and delivers it again.${storm}`,
+        rest: channelRuns(channel),
       };
     }
   }
+}
+
+/** Its name, for whoever may see it. A person is not named: that would ping them here. */
+function channelRuns(channel: string): Run[] {
+  return /^[CG]/.test(channel) ? [words(' They are for '), channelName(channel), words('.')] : [];
 }
