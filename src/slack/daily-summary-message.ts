@@ -64,7 +64,7 @@ function line(label: string, { count, sums, withoutAmount }: Counted): Run[] {
 
 /** What makes these numbers others than the day’s own. */
 function lateLines({ late, notYet }: DailySummary): Run[][] {
-  const before = `${late} of them came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
+  const before = `${late} of all these came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
   const after =
     notYet === 1
       ? '1 more was known too late for this summary: the next one counts it.'

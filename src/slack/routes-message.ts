@@ -112,7 +112,7 @@ function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
   }
   const { events, sinceMs, unsure } = rehearsal;
   if (sinceMs === undefined) return 'No event of the last 7 days is on record, so nothing was rehearsed.';
-  const record = `Rehearsed with ${counted(events, 'event')}, the first of ${slackTime(sinceMs, utcTime(sinceMs))}, as if no rule were muted.`;
+  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, as if no rule were muted.`;
   if (unsure === 0) return record;
   return `${record} ${unsure} of them nobody looked up, and they are counted by what they say themselves.`;
 }

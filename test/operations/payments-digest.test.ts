@@ -69,7 +69,7 @@ describe('many payments that a channel is told', () => {
     await pay(house, 1, 20);
     await house.drain(6 * minuteMs);
     const [digest] = digests(house, ofPayments);
-    expect(digest?.shown.text).toMatch(/^☑️ Many payments, over: 15 ·/);
+    expect(digest?.shown.text).toMatch(/^☑️ Many payments, ended: 15 ·/);
     await pay(house, 21, 22);
     await house.drain(10_000);
     expect(house.parents()).toHaveLength(threshold + 1 + 2);

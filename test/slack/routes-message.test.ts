@@ -188,7 +188,7 @@ describe('/pay alerts in words', () => {
     expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
     expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
     expect(lines).toContain(
-      'Rehearsed with 1234 events, the first of <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>, as if no rule were muted. 2 of them nobody looked up',
+      'Rehearsed with 1234 events since <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>, as if no rule were muted. 2 of them nobody looked up',
     );
   });
 

@@ -14,7 +14,7 @@ import { gathered, listButtons, mostMuted, stormEventType, sumWords } from './st
  */
 export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
   const { count, summary, isOver, environment, account } = storm;
-  const { text, block } = headline(`${isOver ? '☑️ Many payments, over' : '📥 Many payments'}: ${count}`, [
+  const { text, block } = headline(`${isOver ? '☑️ Many payments, ended' : '📥 Many payments'}: ${count}`, [
     ...(summary.sums.length === 0 ? [] : [sumWords(summary)]),
     'as their events say',
   ]);
