@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { seedCards } from '../src/playground/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
+import { channelIds } from '../src/playground/workspace/cast.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { openChargePage, type ChargePage } from '../test/support/charge-page.ts';
 
@@ -10,10 +12,24 @@ import { openChargePage, type ChargePage } from '../test/support/charge-page.ts'
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
 const size = { width: 1280, height: 800 };
+/** Tall enough that the longest message stands in it whole. */
+const tall = { ...size, height: 1_400 };
+/** Ends where an item of the Home does. */
+const homeRoom = { ...size, height: 850 };
 
 async function shoot(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await page.screenshot({ path: `${folder}${name}.png` });
+  console.log(`docs/images/${name}.png`);
+}
+
+/** A part of the page with nothing over it: neither the mouse nor what was pressed last has its tools out. */
+async function shootWhole(page: Page, part: Locator, { name, room }: { name: string; room: typeof size }) {
+  await page.setViewportSize(room);
+  await page.mouse.move(0, 0);
+  await page.evaluate('document.activeElement?.blur()');
+  await part.screenshot({ path: `${folder}${name}.png` });
+  await page.setViewportSize(size);
   console.log(`docs/images/${name}.png`);
 }
 
@@ -91,16 +107,15 @@ async function shootHome(ada: ChargePage): Promise<void> {
   await ada.channel('Pay');
   await ada.click(ada.page.getByRole('tab', { name: 'Home' }));
   await ada.page.getByText('Waiting for a code').waitFor();
-  await ada.page.mouse.move(0, 0);
-  await ada.page.getByRole('tabpanel', { name: 'Home' }).screenshot({ path: `${folder}home.png` });
-  console.log('docs/images/home.png');
+  await shootWhole(ada.page, ada.page.getByRole('tabpanel', { name: 'Home' }), {
+    name: 'home',
+    room: homeRoom,
+  });
 }
 
 /** One message of the open channel. */
 async function shootMessage({ page, message }: ChargePage, words: string, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  await message(words).screenshot({ path: `${folder}${name}.png` });
-  console.log(`docs/images/${name}.png`);
+  await shootWhole(page, message(words), { name, room: tall });
 }
 
 /** A link that was paid, its saved card, and a list that was searched. */
@@ -149,7 +164,10 @@ async function shootCard(lead: ChargePage): Promise<void> {
   await lead.channel('pay-alerts');
   const card = lead.message('Declined by the bank');
   await lead.click(card.getByRole('button', { name: 'Acknowledge', exact: true }));
-  await lead.message('Acknowledged by').waitFor();
+  await lead
+    .message('Acknowledged by')
+    .getByRole('button', { name: /repl(y|ies)/ })
+    .waitFor();
   await shootMessage(lead, 'Declined by the bank', 'alert-acknowledged');
 }
 
@@ -158,15 +176,38 @@ async function shootStorm(lead: ChargePage): Promise<void> {
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
   // Slack takes a message a second, and those before the threshold have one each.
-  await lead.page.getByText(/Storm: [1-9]\d failed charges/).waitFor({ timeout: 60_000 });
+  await lead.page.getByText(/Storm: [34]\d failed charges/).waitFor({ timeout: 60_000 });
   await shootMessage(lead, 'Storm: ', 'alert-storm');
   await lead.type('/pay alerts');
   await lead.message('worst hour').waitFor();
   await shootMessage(lead, 'worst hour', 'alert-routes');
 }
 
+/** One channel is told of payments too, and soon by a digest. */
+const paidRule = `  - name: paid
+    when: { event: payment_success }
+    to: ${channelIds.general}
+    digest_after: 5
+`;
+
+async function shootPayments(lead: ChargePage, { payments }: Playground): Promise<void> {
+  await lead.channel('general');
+  const customers = Object.values(seedCards).map(({ customerEmail }) => customerEmail);
+  for (let number = 0; number < 60; number += 1) {
+    const customerEmail = customers[number % customers.length] ?? '';
+    // oxlint-disable-next-line no-await-in-loop -- one payment after another
+    await payments.act({
+      kind: 'approve_saved_card_charge',
+      amount: `${2_000 + number * 310}.00`,
+      customerEmail,
+    });
+  }
+  await lead.page.getByText(/Many payments: [45]\d/).waitFor({ timeout: 60_000 });
+  await shootMessage(lead, 'Many payments: ', 'many-payments');
+}
+
 await mkdir(folder, { recursive: true });
-const playground = await startPlayground();
+const playground = await startPlayground({ rules: paidRule });
 const browser = await openBrowser({ ...size, scale: 1.25 });
 if (!browser) {
   console.error('The pictures need chromium.');
@@ -186,6 +227,7 @@ try {
   await shootDesk(ada, playground);
   await shootApproval(ada, lead);
   await shootStorm(lead);
+  await shootPayments(lead, playground);
 } finally {
   await browser.close();
   await playground.close();

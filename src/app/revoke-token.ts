@@ -11,12 +11,19 @@ import { withKept } from './with-kept.ts';
 
 /**
  * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
- * retired, and forgets it. Never throws, and says no more of the token than what became of it. Running bots
+ * retired, and forgets it. Does nothing for a word that it does not know, `--help` for one. Never throws, and says no more of the token than what became of it. Running bots
  * get a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
-export async function runRevokeToken(outside: Outside): Promise<CommandEnd> {
+export async function runRevokeToken(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  if (words.length > 0) {
+    return {
+      exitCode: 2,
+      words:
+        'Nothing was revoked. Say nothing, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME',
+    };
+  }
   const { paymentsTokenRevokeBody: revokeBody } = outside.config;
   if (revokeBody === undefined) {
     return refused(

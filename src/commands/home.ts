@@ -41,8 +41,9 @@ export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMess
   const overview = helpMessage(listed);
   const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;
   const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
+  const top = buttons.length === 0 ? [] : [...buttons, divider()];
   const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
-  return { text: overview.text, blocks: [...buttons, divider(), ...shown, ...end, ...overview.blocks] };
+  return { text: overview.text, blocks: [...top, ...shown, ...end, ...overview.blocks] };
 }
 
 const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);

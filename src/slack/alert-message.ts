@@ -53,10 +53,15 @@ export function alertHeadline(
   alert: Alert,
   told: { state?: string; money?: Money } = {},
 ): ReturnType<typeof headline> {
-  const charge = cardSavedState(alert.event.cardSaved, verdict(alert).state);
+  const charge = chargeState(alert);
   const card = alert.card?.card;
   const state = told.state ?? (card ? cardState(card, charge) : charge);
   return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : told.money));
+}
+
+/** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
+export function chargeState(alert: Alert): string {
+  return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
 function body(alert: Alert): MessageBlock[] {

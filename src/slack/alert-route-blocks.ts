@@ -18,10 +18,11 @@ export function mentioned({ kind, id }: Mention): Run {
 export function routeBlocks(route: AlertRoute | undefined): RichTextBlock[] {
   if (!route) return [];
   const { mention, severity, rule } = route;
+  const isAlone = mention === undefined && severity === undefined;
   const line: Run[] = [
     ...(mention ? [mentioned(mention), words(' · ')] : []),
     ...(severity === undefined ? [] : [bold(severityWords[severity]), words(' · ')]),
-    words(`by rule ${word(rule) ?? ''}`),
+    words(`${isAlone ? 'Sent here by rule' : 'by rule'} ${word(rule) ?? ''}`),
   ];
   return [richText(line)];
 }

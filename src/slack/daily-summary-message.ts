@@ -36,8 +36,8 @@ export function dailySummaryMessage(
         line('Failed, by the events', failed),
         line('Succeeded, by the events', paid, provenWords(summary)),
         ...disputedLines(summary),
-        [bold('Told in this channel: '), words(String(summary.toldHere))],
         ...lateLines(summary),
+        [bold('Told in this channel: '), words(String(summary.toldHere))],
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
@@ -79,7 +79,7 @@ function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
 
 /** What makes these numbers others than the day’s own. */
 function lateLines({ late, notYet }: DailySummary): Run[][] {
-  const before = `${late} of them came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
+  const before = `${late} of all these came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
   const after =
     notYet === 1
       ? '1 more was known too late for this summary: the next one counts it.'

@@ -1,6 +1,6 @@
 import type { Notice } from '../domain/notice.ts';
 import { alarmSentences, type AlarmSentences } from './alarm-sentences.ts';
-import { context, headline, plainText, richText, words } from './blocks.ts';
+import { channelName, context, headline, plainText, richText, words, type Run } from './blocks.ts';
 import type { SlackMessage } from './message.ts';
 import { outsideText } from './text.ts';
 
@@ -67,7 +67,13 @@ function sentences(notice: Notice): AlarmSentences {
         state: 'Slack refuses the messages for a channel or person',
         details: [channel, slackError],
         advice: `${fix} Nothing is lost: each message is tried again for ${hours}, and then kept. /pay undelivered lists what is kept and delivers it again.${storm}`,
+        rest: channelRuns(channel),
       };
     }
   }
+}
+
+/** Its name, for whoever may see it. A person is not named: that would ping them here. */
+function channelRuns(channel: string): Run[] {
+  return /^[CG]/.test(channel) ? [words(' The channel is '), channelName(channel), words('.')] : [];
 }

@@ -18,6 +18,7 @@ import {
   header,
   headline,
   moment,
+  mrkdwn,
   plainText,
   richText,
   words,
@@ -25,7 +26,7 @@ import {
 } from './blocks.ts';
 import { briefMutes } from './brief-mutes.ts';
 import { environmentWords, word } from './evidence.ts';
-import { utcTime } from './text.ts';
+import { slackTime, utcTime } from './text.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
 
 /** The button that posts a test alert; its value is the channel. */
@@ -59,7 +60,7 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: Routes
   const muted = rules.filter((rule) => isMuted(rule, nowMs));
   const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
   const { text, block } = headline('🔔 This channel gets alerts', [
-    rules.length === 0 ? 'by channels alone' : `by ${counted(rules.length, 'rule')}`,
+    rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
     muted.length === 0 ? '' : `${muted.length} muted now`,
   ]);
   const most = muted.length > mostRules ? mostAmongMutes : mostRules;
@@ -74,7 +75,7 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm }: Routes
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
       ...(storm ? stormBlocks(storm, rules) : []),
-      context(plainText(rehearsalWords(rehearsal))),
+      context(mrkdwn(rehearsalWords(rehearsal))),
       context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
@@ -103,7 +104,7 @@ function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string
   return [words(` In the last 7 days this would have posted ${posted}.`)];
 }
 
-/** What the numbers above stand on. */
+/** What the numbers above stand on. Words of ours alone, so that the time can be each reader's own. */
 function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
   if (rehearsal === 'pending') return '⏳ Working out what this would have posted in the last 7 days …';
   if (rehearsal === 'impossible') {
@@ -111,7 +112,7 @@ function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
   }
   const { events, sinceMs, unsure } = rehearsal;
   if (sinceMs === undefined) return 'No event of the last 7 days is on record, so nothing was rehearsed.';
-  const record = `Rehearsed with ${counted(events, 'event')}, the first of ${utcTime(sinceMs)}, as if no rule were muted.`;
+  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, as if no rule were muted.`;
   if (unsure === 0) return record;
   return `${record} ${unsure} of them nobody looked up, and they are counted by what they say themselves.`;
 }

@@ -235,6 +235,11 @@ describe('the App Home', () => {
     assertBlocks('home', blocks);
   });
 
+  it('begins with its first words where it has no buttons', async () => {
+    const { blocks } = await commandSet([withHome('juggle', async () => lines(1, 'ball'))]).home(caller);
+    expect(blocks[0]).toEqual(lines(1, 'ball')[0]);
+  });
+
   it('asks no verb that the caller may not run', async () => {
     let asked = 0;
     const verb = withHome('juggle', async () => {

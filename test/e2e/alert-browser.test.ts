@@ -118,7 +118,7 @@ describe.skipIf(missing)('alerts in a browser', () => {
     const card = omar.message('NGN 7,700.00');
     await card.waitFor();
     await press(omar, card, 'Close…');
-    await omar.modalSays('The card loses its buttons and details');
+    await omar.modalSays('The alert loses its buttons and details');
     await omar.press('Close the alert');
     await omar.modal.locator('textarea, input').first().fill('The customer paid in cash');
     await omar.press('Close the alert');

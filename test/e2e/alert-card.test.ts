@@ -181,7 +181,11 @@ describe('an alert’s card in the workspace', () => {
     await press(house, 'lead', alertActions.chargeAgain);
     await house.until('the lead is told from when', () =>
       seen(house, 'lead').some(({ ephemeral, text, blocks }) => {
-        return ephemeral && text.includes('Not yet') && JSON.stringify(blocks).includes('Next try from');
+        return (
+          ephemeral &&
+          text.includes('Not charged again yet') &&
+          JSON.stringify(blocks).includes('Next try from')
+        );
       }),
     );
     expect(house.workspace.state(house.workspace.ids.users.lead).views).toEqual([]);
@@ -211,7 +215,9 @@ describe('an alert’s card in the workspace', () => {
     const card = await cardToChargeAgain(house, reference);
 
     const told = () =>
-      seen(house, 'lead').filter(({ ephemeral, text }) => ephemeral && text.includes('Not yet'));
+      seen(house, 'lead').filter(
+        ({ ephemeral, text }) => ephemeral && text.includes('Not charged again yet'),
+      );
     await press(house, 'lead', alertActions.chargeAgain);
     await house.until('the lead is told from when', () => told().length === 1);
     const nextTryFromMs = momentIn(told()[0]) * 1_000;

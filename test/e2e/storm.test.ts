@@ -131,7 +131,10 @@ describe('a storm in the workspace', () => {
       references.push(await house.approve());
     }
     const gathered = () => house.posts('general').filter(({ text }) => text.includes('Many payments'));
-    await house.until('the digest counts five', () => gathered()[0]?.text.includes('5 payments') === true);
+    await house.until(
+      'the digest counts five',
+      () => gathered()[0]?.text.includes('Many payments: 5') === true,
+    );
     expect(gathered()).toHaveLength(1);
     expect(house.posts('general')).toHaveLength(3);
     const shown = JSON.stringify(gathered()[0]?.blocks);

@@ -130,7 +130,7 @@ describe('a payment after a failure', () => {
     await payment(house, 'ORDER-2');
     expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
       '☑️ Closed',
-      '✅ Recovered',
+      '✅ Recovered by another payment',
     ]);
   });
 });
@@ -185,7 +185,7 @@ describe('a later payment of another order', () => {
     expect(parent?.shown.text).toMatch(/^❌ Declined/);
     const notes = house.notes(parent?.ts ?? '');
     expect(notes.map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
-      '💳 Another payment, the card stays open',
+      '💳 Another payment, the alert stays open',
     ]);
     const [note] = notes;
     expect(note && linesOf(note)).toContain(`${words}, reference ORDER-2`);
@@ -279,7 +279,7 @@ describe('a later payment of another order', () => {
     expect(house.answers).toEqual([]);
     expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
       '🔎 Event says failed, look-up says Not found',
-      '✅ Recovered',
+      '✅ Recovered by another payment',
     ]);
   });
 });

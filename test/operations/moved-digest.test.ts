@@ -173,7 +173,7 @@ describe('a storm’s digest that was given up, delivered again once the rules s
     await house.letters.redrive(dead);
     await house.drain(60_000);
     expect(house.parents().filter(({ shown }) => /Many payments/.test(shown.text))).toMatchObject([
-      { channel: 'C0PAID0001', shown: { text: expect.stringContaining(`over: ${gathered} payments`) } },
+      { channel: 'C0PAID0001', shown: { text: expect.stringContaining(`ended: ${gathered} ·`) } },
     ]);
   });
 

@@ -144,7 +144,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     await house.receive(paidBy('ORDER-2'));
     await house.drain(30_000);
-    expect(only(house.parents()).shown.text).toBe('✅ Recovered · Paid (confirmed) under ORDER-2 · ORDER-1');
+    expect(only(house.parents()).shown.text).toBe('✅ Recovered by another payment · ORDER-1');
   });
 
   it.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(

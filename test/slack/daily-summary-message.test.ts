@@ -70,10 +70,10 @@ describe('a daily summary in words', () => {
 
   it('says what came before this day, and what the next summary counts, and else nothing of it', () => {
     expect(linesWith({ late: 3, notYet: 1 })).toContain(
-      '3 of them came before this day and were not known yet.\n1 more was known too late for this summary: the next one counts it.',
+      '3 of all these came before this day and were not known yet.\n1 more was known too late for this summary: the next one counts it.',
     );
     expect(linesWith({ late: 1, notYet: 2 })).toContain(
-      '1 of them came before this day and was not known yet.\n2 more were known too late for this summary: the next one counts them.',
+      '1 of all these came before this day and was not known yet.\n2 more were known too late for this summary: the next one counts them.',
     );
     expect(linesWith({})).not.toContain('known');
   });

@@ -86,6 +86,15 @@ describe('the notice of a refused channel', () => {
     expect(findBlockProblems('message', blocks)).toEqual([]);
   });
 
+  it('shows the channel by its name too, and names no person: that would ping them', () => {
+    const [inChannel, toPerson] = [channel, 'U0ADA00001'].map((place) => {
+      const notice = { kind: 'refused', ...undelivered({ channel: place }), giveUpHours: 24 } as const;
+      return JSON.stringify(noticeMessage({ notice, key: 'k', mayBeRepeat: false }).blocks);
+    });
+    expect(inChannel).toContain(`{"type":"channel","channel_id":"${channel}"}`);
+    expect(toPerson).not.toMatch(/"type":"(user|channel)"/);
+  });
+
   it('says how much a storm’s digest counts there that nobody sees', () => {
     const [shown, plain] = [4_812, 0].map((gathered) => {
       const notice = { kind: 'refused', ...undelivered(), giveUpHours: 24, gathered } as const;

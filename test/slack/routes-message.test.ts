@@ -158,7 +158,7 @@ describe('/pay alerts in words', () => {
   it('says what comes by channels alone, and that it is the rest once there are rules', () => {
     const alone = plan([], { failures: channel, successes: channel });
     expect(shown(alone)).toEqual([
-      '🔔 This channel gets alerts · by channels alone',
+      '🔔 This channel gets alerts · by channels of payops.yml',
       'Every failed charge and every saved card, because channels.alerts names this channel.',
       'Every successful payment, because channels.successes names this channel.',
       'No event of the last 7 days is on record, so nothing was rehearsed.',
@@ -188,7 +188,7 @@ describe('/pay alerts in words', () => {
     expect(lines).toMatch(/by rule no-funds.* In the last 7 days this would have posted nothing\./);
     expect(lines).toMatch(/names this channel\. In the last 7 days this would have posted 3, worst hour 2\./);
     expect(lines).toContain(
-      'Rehearsed with 1234 events, the first of 2026-11-20 12:00 UTC, as if no rule were muted. 2 of them nobody looked up',
+      'Rehearsed with 1234 events since <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>, as if no rule were muted. 2 of them nobody looked up',
     );
   });
 
@@ -292,6 +292,11 @@ describe('what an alert says of its rule', () => {
       ],
     });
     assertBlocks('message', routeBlocks({ rule: 'r', mention: { kind: 'person', id: 'U0ADA00001' } }));
+  });
+
+  it('is a sentence of its own where it calls nobody and names no severity', () => {
+    const [block] = routeBlocks({ rule: 'paid' });
+    expect(block?.elements[0]).toMatchObject({ elements: [{ text: 'Sent here by rule paid' }] });
   });
 
   it('is nothing where no rule sent it', () => {

@@ -35,7 +35,7 @@ export async function press(deps: ActDeps, user: PageUser, pressed: Pressed): Pr
         actions: [action],
       },
     },
-    `${user.realName} presses ${labelOf(placed)}`,
+    `${user.realName} presses ${labelOf(placed, action)}`,
   );
   return actResult(answer);
 }
@@ -191,8 +191,12 @@ function readOptions(body: unknown): PageOption[] | undefined {
   }));
 }
 
-function labelOf(placed: PlacedElement): string {
-  const label = z.looseObject({ text: z.string() }).safeParse(placed.element['text']);
+/** What the person reads on it, or the choice they read in it. */
+function labelOf(placed: PlacedElement, action: Record<string, unknown>): string {
+  const readable = z.looseObject({ text: z.string() });
+  const chosen = z.looseObject({ text: readable }).safeParse(action['selected_option']);
+  if (chosen.success) return `"${chosen.data.text.text}"`;
+  const label = readable.safeParse(placed.element['text']);
   return label.success ? `"${label.data.text}"` : placed.actionId;
 }
 

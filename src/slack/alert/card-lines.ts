@@ -25,10 +25,9 @@ export function cardState(card: AlertCard, charge: string): string {
   }
 }
 
-/** Of another order it is that one which was paid: nobody may take the failed reference for paid. */
-export function recoveredState({ isSameReference, reference }: Recovery): string {
-  const state = `✅ Recovered · ${outcomeWords.paid}`;
-  return isSameReference ? state : `${state} under ${referenceWord(reference)}`;
+/** *Paid* stands beside the failed reference only when that very reference was paid. */
+export function recoveredState({ isSameReference }: Recovery): string {
+  return isSameReference ? `✅ Recovered · ${outcomeWords.paid}` : '✅ Recovered by another payment';
 }
 
 /** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */

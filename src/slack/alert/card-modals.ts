@@ -1,11 +1,12 @@
 // The forms of a card: each asks for one thing and carries the card's id. What is submitted is read beside it.
 
-import type { InputBlock } from '@slack/types';
+import type { ContextBlock, InputBlock } from '@slack/types';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { modal, plainText, richText, select, textInput, words } from '../blocks.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
+import { context, modal, plainText, richText, select, textInput, words } from '../blocks.ts';
+import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import type { ViewValues } from '../command.ts';
 import { limits } from '../limits.ts';
+import { placeWords } from '../evidence.ts';
 import type { Modal } from '../message.ts';
 import { oneLine } from '../text.ts';
 
@@ -30,8 +31,8 @@ export function closeModal(id: string, place: ChargePlace): Modal {
     privateMetadata: id,
     blocks: [
       richText([
-        words('The card loses its buttons and details; /pay and its reference look the charge up again. '),
-        words('The reason stands on the card. No money moves by this.'),
+        words('The alert loses its buttons and details; /pay and its reference look the charge up again. '),
+        words('The reason stands on it. No money moves by this.'),
       ]),
       textInput({
         id: cardFieldIds.reason,
@@ -41,9 +42,14 @@ export function closeModal(id: string, place: ChargePlace): Modal {
         maxLength: longestReason,
         focus: true,
       }),
-      placeFoot(place),
+      placeOf(place),
     ],
   });
+}
+
+/** Whose alert it is; not that real money moves, because none does by these forms. */
+function placeOf({ environment, account }: ChargePlace): ContextBlock {
+  return context(plainText(placeWords(environment, account)));
 }
 
 export function readCloseModal(values: ViewValues): Parsed<string> {
@@ -68,7 +74,7 @@ export function assignModal(id: string, place: ChargePlace): Modal {
     submit: 'Assign',
     close: 'Back',
     privateMetadata: id,
-    blocks: [input, placeFoot(place)],
+    blocks: [input, placeOf(place)],
   });
 }
 
@@ -98,11 +104,11 @@ export function snoozeModal(id: string, place: ChargePlace): Modal {
       select({
         id: cardFieldIds.snooze,
         label: 'For how long',
-        hint: 'It ends by itself, and the thread says so. A payment resolves the card all the same.',
+        hint: 'It ends by itself, and the thread says so. A payment resolves the alert all the same.',
         choices: snoozes,
         initial: '4',
       }),
-      placeFoot(place),
+      placeOf(place),
     ],
   });
 }

@@ -13,7 +13,10 @@ export type NotAgain =
   | { kind: 'not_declined' };
 
 export function notAgainMessage(why: NotAgain): SlackMessage {
-  const { text, block } = headline(why.kind === 'resting' ? '⏳ Not yet' : '🚫 Not charged again', []);
+  const { text, block } = headline(
+    why.kind === 'resting' ? '⏳ Not charged again yet' : '🚫 Not charged again',
+    [],
+  );
   return { text, blocks: [block, richText(...lines(why), labelled('Money', 'none was moved by this.'))] };
 }
 

@@ -1,8 +1,8 @@
 import type { RichTextBlock } from '@slack/types';
 import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
-import type { Money } from '../../domain/money.ts';
-import { alertHeadline } from '../alert-message.ts';
+import { alertHeadline, chargeState } from '../alert-message.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { fields, moment, person, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine } from '../evidence.ts';
@@ -16,16 +16,22 @@ type About = AboutMessage & { isFirst: boolean };
 
 /** One step of a card, for the thread below it. A first post names nobody, because that pings; its edit does. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, noteEventType);
+  return stepMessage(step, alert, about, { state: stepState(step), eventType: noteEventType });
 }
 
-/** The same for the one person it matters to. */
+/** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
 export function alertDirectMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, directEventType);
+  return stepMessage(step, alert, about, { state: directState(step, alert), eventType: directEventType });
 }
 
-function stepMessage(step: CardStep, alert: Alert, about: About, eventType: string): SlackMessage {
-  const { text, block } = alertHeadline(alert, stepState(step));
+function stepMessage(
+  step: CardStep,
+  alert: Alert,
+  about: About,
+  { state, eventType }: { state: string; eventType: string },
+): SlackMessage {
+  const money = step.kind === 'recovered' ? step.payment.money : undefined;
+  const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   return {
     text,
@@ -39,9 +45,14 @@ function stepMessage(step: CardStep, alert: Alert, about: About, eventType: stri
   };
 }
 
-function stepState(step: CardStep): { state: string; money?: Money } {
-  if (step.kind !== 'recovered') return { state: stepWords[step.kind] };
-  return { state: recoveredState(step.payment), money: step.payment.money };
+function stepState(step: CardStep): string {
+  return step.kind === 'recovered' ? recoveredState(step.payment) : stepWords[step.kind];
+}
+
+function directState(step: CardStep, alert: Alert): string {
+  if (step.kind === 'recovered') return recoveredState(step.payment);
+  const state = step.kind === 'assigned' ? '👤 Assigned to you' : stepWords[step.kind];
+  return `${state} · ${chargeState(alert)}`;
 }
 
 const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
@@ -50,7 +61,7 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   snoozed: '💤 Snoozed',
   awake: '⏰ The snooze is over',
   closed: '☑️ Closed',
-  other_payment: '💳 Another payment, the card stays open',
+  other_payment: '💳 Another payment, the alert stays open',
 };
 
 const whyOpen: Record<OtherPayment['why'], string> = {
@@ -76,7 +87,7 @@ function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
         'Paid by': paidBy(step.payment),
         When: recoveryTime(step.payment),
         'Why it stays open': whyOpen[step.payment.why],
-        Next: [words('if it settles the failed charge all the same, close the card with that reason.')],
+        Next: [words('if it settles the failed charge all the same, close the alert with that reason.')],
       });
     case 'recovered':
       return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });

@@ -14,16 +14,15 @@ import { gathered, listButtons, mostMuted, stormEventType, sumWords } from './st
  */
 export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
   const { count, summary, isOver, environment, account } = storm;
-  const many = gathered('payment_success', count);
-  const { text, block } = headline(
-    isOver ? `☑️ Many payments, over: ${many}` : `📥 Many payments: ${many}`,
-    summary.sums.length === 0 ? ['by their events'] : [sumWords(summary), 'by their events'],
-  );
+  const { text, block } = headline(`${isOver ? '☑️ Many payments, ended' : '📥 Many payments'}: ${count}`, [
+    ...(summary.sums.length === 0 ? [] : [sumWords(summary)]),
+    'as their events say',
+  ]);
   return {
     text,
     blocks: [
       block,
-      richText([words(isOver ? overWords : liveWords)]),
+      richText([words(inWords(storm))]),
       ...fields({
         Time: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)],
         'Proven by look-up': `${summary.confirmed ?? 0} of ${count}`,
@@ -41,14 +40,20 @@ export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): Sl
   };
 }
 
-const liveWords =
-  'Nothing is wrong: so many came that they are counted here until few come again. One that its look-up does not confirm is told on its own. What came too fast was not looked up and counts by its event alone; the list says which.';
-const overWords =
-  'What comes from now on is told one by one again. What came too fast was not looked up and counts by its event alone: the list says which, and /pay with a reference looks one up.';
+/** What was not looked up is spoken of only where there is such a payment. */
+function inWords({ isOver, count, summary }: StormSeen): string {
+  const isProven = (summary.confirmed ?? 0) >= count;
+  const told = isOver
+    ? 'What comes from now on is told one by one again.'
+    : 'Nothing is wrong: so many came that they are counted here, until few come again. One that its look-up does not confirm is told on its own.';
+  if (isProven) return told;
+  return `${told} What came too fast was not looked up: the list says which, and /pay with a reference looks one up.`;
+}
 
+/** One alone stands in the first line already. */
 function currencies({ sums }: StormSummary) {
-  if (sums.length === 0) return [];
-  return [richText([bold('By currency, by the events')], ...sums.map(lineOf))];
+  if (sums.length < 2) return [];
+  return [richText([bold('By currency, as the events say')], ...sums.map(lineOf))];
 }
 
 function lineOf(sum: StormSummary['sums'][number]): Run[] {

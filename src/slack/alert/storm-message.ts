@@ -78,9 +78,9 @@ export function stormDirectMessage(storm: StormSeen, about: AboutMessage): Slack
 }
 
 const liveWords =
-  'So many that they are counted here, by what their events say, until few come again. Each is kept, and a payment resolves it as ever.';
+  'So many came that they are counted here, by what their events say, until few come again. Each stays an alert of its own: a payment still makes it good.';
 const overWords =
-  'What comes from now on is told one by one again. Each of these is kept, and a payment resolves it as ever.';
+  'What comes from now on is told one by one again. Each of these stays an alert of its own: a payment still makes it good.';
 
 function failures(count: number): string {
   return gathered('payment_failed', count);
@@ -99,7 +99,7 @@ function reasons({ summary }: StormSeen): RichTextBlock {
   const shown = byCount.slice(0, mostReasons);
   const others = byCount.slice(mostReasons).reduce((sum, { count }) => sum + count, otherReasons);
   return richText(
-    [bold('Reasons, by the events')],
+    [bold('Reasons, as the events say')],
     ...shown.map(({ reason, count }) => line(count, outsideText(reason, longestReason) || '–')),
     ...(others === 0 ? [] : [line(others, 'other reasons')]),
     ...(noReason === 0 ? [] : [line(noReason, 'no reason given')]),

@@ -46,10 +46,10 @@ function thresholdWords(threshold: number, minutes: number, rules: readonly Aler
   const usual =
     threshold === 0
       ? 'Failed charges and payments are never gathered in a digest here'
-      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; payments likewise, by one of their own`;
+      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; the same holds for payments, with a digest of their own`;
   const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
-    if (digestAfter === 0) return threshold === 0 ? [] : [`never for rule ${name}`];
-    return [`past ${digestAfter} for rule ${name}`];
+    if (digestAfter === 0) return threshold === 0 ? [] : [`rule ${name} has no digest`];
+    return [`rule ${name} counts by itself, past ${digestAfter}`];
   });
   const shown = own.slice(0, mostOwn);
   const left = own.length - shown.length;

@@ -54,6 +54,20 @@ function pressOf(
 }
 
 describe('a press on a message', () => {
+  it('is told of in the log by the words that a person reads, be it a button or a choice of a menu', async () => {
+    const said: string[] = [];
+    const workspace = await openWorkspace({ onExchange: ({ summary }) => said.push(summary) });
+    await openBot(workspace, (app) => {
+      app.action(/.*/, async ({ ack }) => ack());
+    });
+    const ts = await posted(workspace);
+    const { onCall } = workspace.ids.users;
+    await workspace.act(onCall, pressOf(workspace, ts));
+    const element = { type: 'static_select', selected_option: option('4h') };
+    await workspace.act(onCall, pressOf(workspace, ts, { actionId: 'snooze', element }));
+    expect(said.join('\n')).toMatch(/Omar presses "Take it"[^]*Omar presses "4h"/);
+  });
+
   it('carries the button as the bot made it, the message, and a way to answer', async () => {
     const workspace = await openWorkspace();
     const seen: unknown[] = [];

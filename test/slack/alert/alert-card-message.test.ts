@@ -134,6 +134,31 @@ describe('a card in any state, with the most hostile texts', () => {
     },
   );
 
+  it('is never called paid where another reference was', () => {
+    for (const isSameReference of [true, false]) {
+      const recovered = { kind: 'recovered', at, payment: { ...payment, isSameReference } } as const;
+      const about = { key: 'k', mayBeRepeat: false, isFirst: false };
+      const told = [
+        alertMessage(alertOf({ card: recovered })),
+        alertNoteMessage(recovered, alertOf({}), about),
+        alertDirectMessage(recovered, alertOf({}), about),
+      ];
+      for (const { text } of told) {
+        expect(text.startsWith('✅ Recovered by another payment · ')).toBe(!isSameReference);
+        expect(text.includes('Paid (confirmed)')).toBe(isSameReference);
+      }
+    }
+  });
+
+  it('says to the one person it is told to what became of the charge: they read it away from the card', () => {
+    const about = { key: 'k', mayBeRepeat: false, isFirst: false };
+    const [assigned, awake] = steps
+      .filter(({ kind }) => kind === 'assigned' || kind === 'awake')
+      .map((step) => alertDirectMessage(step, alertOf({}), about).text);
+    expect(assigned).toMatch(/^👤 Assigned to you · ❌ Declined by the bank · /);
+    expect(awake).toMatch(/^⏰ The snooze is over · ❌ Declined by the bank · /);
+  });
+
   it('offers to charge again on an acknowledged card alone, and keeps the look-up in the menu then', () => {
     const texts = cards.map((card) => JSON.stringify(alertMessage(alertOf({ card })).blocks));
     expect(texts.map((text) => text.includes('Charge again'))).toEqual([
@@ -155,6 +180,9 @@ describe('the forms and answers of a card', () => {
     for (const modal of [closeModal(id, place), assignModal(id, place), snoozeModal(id, place)]) {
       expect(findViewProblems(modal)).toEqual([]);
       expect(modal.private_metadata).toBe(id);
+      // They move none, so they must not warn of it.
+      expect(JSON.stringify(modal.blocks)).not.toContain('real money');
+      expect(JSON.stringify(modal.blocks.at(-1))).toContain('LIVE · Main shop');
     }
   });
 

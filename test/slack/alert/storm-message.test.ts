@@ -110,10 +110,22 @@ describe('the digest of a storm', () => {
 describe('the digest of many payments', () => {
   it('is no alarm: nothing to acknowledge, no reasons, and no more called proven than is', () => {
     const { text, blocks } = stormMessage(paid(3), about);
-    expect(text).toMatch(/^📥 Many payments: 3 payments · .* · by their events$/);
+    expect(text).toMatch(/^📥 Many payments: 3 · .* · as their events say$/);
     const shown = JSON.stringify(blocks);
     expect(shown).toContain('2 of 3');
     expect(shown).not.toMatch(/Acknowledge|Reasons|🚨|failed/);
+  });
+
+  it('speaks of what was not looked up only where there is such a payment, and of currencies where there are two', () => {
+    const one = items(3).map((item) => ({ ...item, currency: 'NGN', isConfirmed: true as const }));
+    const proven = paid(3, { summary: emptySummary });
+    const all = JSON.stringify(
+      stormMessage({ ...proven, summary: one.reduce(summarise, emptySummary) }, about).blocks,
+    );
+    expect(all).toContain('3 of 3');
+    expect(all).not.toMatch(/not looked up|By currency/);
+    const some = JSON.stringify(stormMessage(paid(3), about).blocks);
+    expect(some).toMatch(/What came too fast was not looked up.*By currency/);
   });
 
   it('is a message and a list that Slack takes at the extremes, whatever the events say', () => {
