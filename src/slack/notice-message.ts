@@ -75,5 +75,5 @@ function sentences(notice: Notice): AlarmSentences {
 
 /** Its name, for whoever may see it. A person is not named: that would ping them here. */
 function channelRuns(channel: string): Run[] {
-  return /^[CG]/.test(channel) ? [words(' The channel is '), channelName(channel), words('.')] : [];
+  return /^[CG][A-Z0-9]+$/.test(channel) ? [words(' The channel is '), channelName(channel), words('.')] : [];
 }
