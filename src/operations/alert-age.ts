@@ -35,12 +35,13 @@ function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
 }
 
 /**
- * Into its channel’s lane, where what people wait for is done: out of that of old alerts, in which nothing hurries, and
- * out of that of a channel whose place another took when it was posted.
+ * Into its channel’s lane, where what people wait for is done: out of that of old alerts, in which nothing hurries, and,
+ * once it stands, out of that of the channel whose place another took.
  */
 export function toChannelLane(
   { lane }: Pick<Entry, 'lane'>,
-  { kind, channel }: OutboxRecord,
+  { kind, channel, posted }: OutboxRecord,
 ): { lane?: string } {
-  return kind === 'alert' && channel !== '' && lane !== channel ? { lane: channel } : {};
+  const isMoved = kind === 'alert' && posted !== undefined && lane !== channel;
+  return lane === detailsLane || isMoved ? { lane: channel } : {};
 }

@@ -2,12 +2,12 @@ import type { PostOutcome } from '../domain/delivery.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { newErrorId } from '../log.ts';
 import type { WriteOptions } from '../store/store.ts';
-import { createChangeRecord } from './change-record.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
 import { again, finish, paceMs, type Work } from './outbox-work.ts';
 import { longestPutAsideMs } from './keep-for-later.ts';
+import { incidentSince } from './refusal-incident.ts';
 import { tellStuck, type PutAsideDeps } from './put-aside.ts';
 import type { Storms } from './storms.ts';
 import { tellOperators } from './tell-operators.ts';
@@ -136,12 +136,8 @@ async function giveUp(
  * its own: in one channel, or where it is unclear for the same word, they are one trouble without a long enough pause.
  */
 function incidentMs(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<number> {
-  const changeRecord = createChangeRecord(deps.store);
   const name = outcome.about === 'channel' ? channel : `${channel}:${outcome.slackError}`;
-  return changeRecord(`refused-since:${name}`, (text) => {
-    const value = text ?? String(sinceMs);
-    return { kind: 'write', value, ttlMs: stillMs, result: Number(value) };
-  });
+  return incidentSince(deps.store, name, { sinceMs, stillMs });
 }
 
 /** Once per trouble of a channel. A notice in the channel that it is about would not arrive either. */

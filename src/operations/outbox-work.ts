@@ -4,6 +4,7 @@ import type { RecordStore } from './change-record.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
 import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { endIncident } from './refusal-incident.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
@@ -87,6 +88,9 @@ export async function finishPosted(
   // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
   const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
   const change = { ...mended, channel, posted, shown, mayBeRepeat, whole, anew };
+  // A person’s channel has another name than theirs.
+  if (refused && (refused.channel === posted.channel || posted.channel.startsWith('D')))
+    await endIncident(deps.store, refused.channel);
   const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));

@@ -97,4 +97,21 @@ describe('an alert that left a channel which Slack refuses, because the rules na
     expect(steps).toEqual(['👀 Acknowledged', '☑️ Closed']);
     expect(notices()).toHaveLength(1);
   });
+
+  it('has the operators told once of each trouble, also of one soon after another', async () => {
+    const { cards, drain, fail, notices, slack } = movingHouse();
+    const first = await fail('ORDER-1');
+    await drain();
+    for (const [trouble, reference] of ['ORDER-2', 'ORDER-3'].entries()) {
+      slack.isArchived = true;
+      await cards.move(first, { kind: 'acknowledge', by: 'U0ADA00001' });
+      await cards.move(first, { kind: 'assign', by: 'U0ADA00001', to: `U0BOLA000${trouble}` });
+      await fail(reference);
+      await drain(560_000);
+      expect(notices()).toHaveLength(trouble + 1);
+      slack.isArchived = false;
+      await drain(490_000);
+      expect(notices()).toHaveLength(trouble + 1);
+    }
+  });
 });
