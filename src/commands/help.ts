@@ -32,11 +32,7 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
 }
 
 /** What the caller may do; who may do nothing is told so, and whom to ask. */
-async function overviewFor(
-  caller: Caller,
-  verbs: readonly Command[],
-  mayRun: MayRun,
-): Promise<SlackMessage> {
+async function overviewFor(caller: Caller, verbs: readonly Command[], mayRun: MayRun): Promise<SlackMessage> {
   const permitted = await sortByPermit(caller, verbs, mayRun);
   return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
 }
