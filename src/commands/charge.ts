@@ -1,11 +1,10 @@
-import { parseAmount } from '../domain/money.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges } from '../slack/charge/charge-list.ts';
 import { chargeFields, chargeModal } from '../slack/charge/charge-modal.ts';
 import { homeLimits } from '../slack/charge/limit-words.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { HomeBlock } from '../slack/message.ts';
+import { parseAmountAlone } from './amount-alone.ts';
 import { chargeModals } from './charge/charge-modals.ts';
 import { chargePresses } from './charge/charge-presses.ts';
 import { formParts, type ChargeDeps } from './charge/charge-deps.ts';
@@ -39,7 +38,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
       chargeFields.email,
       chargeFields.reason,
     ],
-    parse: parseBeginning,
+    parse: (typed) => parseAmountAlone(typed, 'The card and everything else are asked for in a form.'),
     modals: chargeModals(deps),
     presses: chargePresses(deps),
     suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
@@ -50,14 +49,6 @@ export function chargeCommand(deps: ChargeDeps): Command {
       return undefined;
     },
   });
-}
-
-function parseBeginning([first, ...rest]: readonly string[]): Parsed<Beginning> {
-  if (first === undefined) return parsed({});
-  const amount = parseAmount(first);
-  if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
-  const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
-  return problem(`${said} The card and everything else are asked for in a form.`);
 }
 
 async function ownLimits({ desk }: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {

@@ -1,10 +1,9 @@
-import { parseAmount } from '../domain/money.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { defineCommand, itself, type Caller, type Command } from '../slack/command.ts';
 import { linkActions, linkModalId, shareModalId } from '../slack/link/link-actions.ts';
 import { linkFields, linkForm, type LinkPrefill } from '../slack/link/link-form.ts';
 import { homeLinks } from '../slack/link/link-list.ts';
 import type { HomeBlock } from '../slack/message.ts';
+import { parseAmountAlone } from './amount-alone.ts';
 import { askForLink } from './link/ask-for-link.ts';
 import type { LinkDeps } from './link/link-deps.ts';
 import { channelOf, checkLink, formAgain, openShare, shareLink, showLink } from './link/link-presses.ts';
@@ -33,7 +32,7 @@ export function linkCommand(deps: LinkDeps): Command {
       linkFields.reference,
       linkFields.place,
     ],
-    parse: parsePrefill,
+    parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
     modals: [
       { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },
       {
@@ -56,14 +55,6 @@ export function linkCommand(deps: LinkDeps): Command {
       return undefined;
     },
   });
-}
-
-function parsePrefill([first, ...rest]: readonly string[]): Parsed<LinkPrefill> {
-  if (first === undefined) return parsed({});
-  const amount = parseAmount(first);
-  if (rest.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
-  const said = rest.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
-  return problem(`${said} The customer and everything else are asked for in a form.`);
 }
 
 async function open(deps: LinkDeps, { userId }: Caller): Promise<HomeBlock[]> {

@@ -1,4 +1,5 @@
 import { redisAddressForms } from '../domain/redis-address.ts';
+import { defaultRetryRule } from '../domain/retry-rule.ts';
 import { logLevels } from '../log.ts';
 import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
 import { paymentsSettings } from './payments-settings.ts';
@@ -65,7 +66,7 @@ export const settings = {
     slack,
     'How long messages are tried again for a channel or a person that Slack refuses; then they are kept, listed by `/pay undelivered`, and delivered again when somebody asks for it. What keeps the whole bot from posting, such as a revoked token or an outage, is waited out without end.',
     wholeNumber(1, 720),
-    '24',
+    String(defaultRetryRule.waitMs / 3_600_000),
   ),
   channelCheckSeconds: setting(
     slack,
@@ -104,19 +105,19 @@ export const settings = {
     charges,
     'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
     wholeNumber(1, 720),
-    '24',
+    String(defaultRetryRule.waitMs / 3_600_000),
   ),
   chargeRetryAttempts: setting(
     charges,
     'Declines after which a card is charged no more until the first of them is forgotten; a charge that is still open counts as one. Spec: “a few”.',
     wholeNumber(1, 10),
-    '3',
+    String(defaultRetryRule.attempts),
   ),
   chargeRetryForgetDays: setting(
     charges,
     'When a decline no longer counts, so that next month’s charge starts anew. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
     wholeNumber(3, 365),
-    '30',
+    String(defaultRetryRule.forgetMs / 86_400_000),
   ),
   chargeTwinMinutes: setting(
     charges,

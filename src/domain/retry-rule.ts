@@ -6,6 +6,7 @@ export type RetryRule = {
   forgetMs: number;
 };
 
+/** Where the settings say nothing else. */
 export const defaultRetryRule: RetryRule = {
   waitMs: 24 * 3_600_000,
   attempts: 3,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outside } from '../../src/app/outside.ts';
 import { runCommand } from '../../src/app/run-command.ts';
-import { readConfig } from '../../src/config/read-config.ts';
 import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
+import { outsideOf } from './outside-of.ts';
 
 const signedAtMs = Date.UTC(2026, 2, 1, 9, 30);
 const secret = 'canary-webhook-secret-0001';
@@ -21,20 +21,13 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 function outside(more: Record<string, string> = {}): Outside {
-  const result = readConfig({
-    SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
-    PAYMENTS_SANDBOX_URL: 'https://payments.test',
-    PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-    PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-    PAYOPS_FILE: 'payops.example.yml',
+  const given = outsideOf({
     WEBHOOK_SIGNATURE_PRESET: 'timestamped-pairs',
     WEBHOOK_SECRETS: `an-older-secret-of-ours,${secret}`,
     DATA_DIR: '/dev/null/none',
     ...more,
   });
-  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
-  return { config: result.config, log: () => undefined, now: () => signedAtMs + 86_400_000 };
+  return { ...given, now: () => signedAtMs + 86_400_000 };
 }
 
 async function explain(file: string | Buffer, words: string[] = [], more: Record<string, string> = {}) {

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/app/kept.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { runCommand } from '../../src/app/run-command.ts';
-import { readConfig } from '../../src/config/read-config.ts';
 import { createCardLedger, type CardLedger } from '../../src/operations/card-ledger.ts';
 import { openFingerprint } from '../../src/operations/fingerprint.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis } from '../support/redis-server.ts';
+import { outsideOf } from './outside-of.ts';
 
 const email = 'ada.canary@example.com';
 const cards = ['canary-token-1', 'canary-token-2'].map((tokenKey) => ({ tokenKey, customerEmail: email }));
@@ -24,23 +24,9 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true }));
 
 function outside(more: Record<string, string> = {}): Outside & { lines: string[] } {
-  const result = readConfig(
-    {
-      SLACK_BOT_TOKEN: 'xoxb-token',
-      SLACK_SIGNING_SECRET: 'signing',
-      PAYMENTS_SANDBOX_URL: 'https://payments.test',
-      PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-      PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-      PAYOPS_FILE: 'payops.example.yml',
-      DATA_DIR: dataDir,
-      ...more,
-    },
-    [],
-  );
-  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
   const lines: string[] = [];
   const log: Outside['log'] = (...line) => void lines.push(JSON.stringify(line));
-  return { config: result.config, log, now: () => Date.now(), lines };
+  return { ...outsideOf({ DATA_DIR: dataDir, ...more }), log, lines };
 }
 
 async function withLedger<T>(settings: Record<string, string>, use: (ledger: CardLedger) => Promise<T>) {

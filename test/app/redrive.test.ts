@@ -7,12 +7,12 @@ import { openKept, type Kept } from '../../src/app/kept.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { runCommand } from '../../src/app/run-command.ts';
 import { createUndelivered, undeliveredMetric } from '../../src/app/undelivered.ts';
-import { readConfig } from '../../src/config/read-config.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createDeadLetters } from '../../src/operations/dead-letters.ts';
 import { writeOutboxRecord } from '../../src/operations/outbox.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis } from '../support/redis-server.ts';
+import { outsideOf } from './outside-of.ts';
 
 const channel = 'C0ALERTS01';
 const other = 'C0OTHER001';
@@ -25,21 +25,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true }));
 
 function outside(more: Record<string, string> = {}): Outside {
-  const result = readConfig(
-    {
-      SLACK_BOT_TOKEN: 'xoxb-token',
-      SLACK_SIGNING_SECRET: 'signing',
-      PAYMENTS_SANDBOX_URL: 'https://payments.test',
-      PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-      PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-      PAYOPS_FILE: 'payops.example.yml',
-      DATA_DIR: dataDir,
-      ...more,
-    },
-    [],
-  );
-  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
-  return { config: result.config, log: () => undefined, now: () => Date.now() };
+  return outsideOf({ DATA_DIR: dataDir, ...more });
 }
 
 async function withKept<T>(settings: Record<string, string>, use: (kept: Kept) => Promise<T>): Promise<T> {

@@ -7,11 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/app/kept.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { runCommand } from '../../src/app/run-command.ts';
-import { readConfig } from '../../src/config/read-config.ts';
 import { shareToken, type TokenMemory } from '../../src/operations/share-token.ts';
 import { mockTheOutside } from '../support/mocks.ts';
+import { accountId, outsideOf } from './outside-of.ts';
 
-const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
 const token = { accessToken: 'canary-access', refreshToken: 'canary-refresh' };
 const revokeBody = '{"accessToken":"{{ACCESS_TOKEN}}","refreshToken":"{{REFRESH_TOKEN}}"}';
 
@@ -24,22 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true }));
 
 function outside(more: Record<string, string> = {}): Outside {
-  const result = readConfig(
-    {
-      SLACK_BOT_TOKEN: 'xoxb-token',
-      SLACK_SIGNING_SECRET: 'signing',
-      PAYMENTS_SANDBOX_URL: 'https://payments.test',
-      PAYMENTS_ACCOUNT_ID: accountId,
-      PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-      PAYMENTS_TOKEN_REVOKE_BODY: revokeBody,
-      PAYOPS_FILE: 'payops.example.yml',
-      DATA_DIR: dataDir,
-      ...more,
-    },
-    [],
-  );
-  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
-  return { config: result.config, log: () => undefined, now: () => Date.now() };
+  return outsideOf({ PAYMENTS_TOKEN_REVOKE_BODY: revokeBody, DATA_DIR: dataDir, ...more });
 }
 
 async function withMemory<T>(use: (memory: TokenMemory) => Promise<T>): Promise<T> {

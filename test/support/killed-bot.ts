@@ -15,16 +15,13 @@
  */
 import { appendFileSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
-import { fastClock } from './fast-clock.ts';
+import { hastenClock, openBot } from './hastened-bot.ts';
 import { createKillPoints, hastenedStore, pointedFetch, pointedStore } from './kill-points.ts';
 
 enableCompileCache();
 
 const { KILL_CLOCK, KILL_AT, KILL_FROM, KILL_LIST, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
-const realNow = Date.now.bind(Date);
-const clock = JSON.parse(KILL_CLOCK ?? '{"fromMs":0,"factor":1}') as { fromMs: number; factor: number };
-// For all of the process: Bolt compares signatures with it, the store's file alone keeps the real one.
-Date.now = fastClock(clock, realNow);
+const { factor, realNow } = hastenClock(KILL_CLOCK);
 
 let number = 0;
 const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
@@ -35,35 +32,7 @@ const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
 // Before anything is imported: Slack's client takes it as it starts.
 globalThis.fetch = pointedFetch(globalThis.fetch, points);
 
-const [
-  { createApp },
-  { openKept },
-  { webhookChecks },
-  { permissions },
-  { permissionCheck },
-  { readConfig, secretsOf },
-  { createLog },
-] = await Promise.all([
-  import('../../src/app.ts'),
-  import('../../src/app/kept.ts'),
-  import('../../src/app/webhook-settings.ts'),
-  import('../../src/commands/registry.ts'),
-  import('../../src/config/permission-check.ts'),
-  import('../../src/config/read-config.ts'),
-  import('../../src/log.ts'),
-]);
-
-const result = readConfig(environment, [...webhookChecks, permissionCheck(permissions)]);
-if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
-const { config } = result;
-const log = createLog({
-  level: config.logLevel,
-  secrets: secretsOf(config),
-  write: (line) => process.stdout.write(line),
-  now: () => new Date(Date.now()),
-});
-const kept = openKept({ config, log, now: realNow });
-const store = hastenedStore(pointedStore(kept.store, points), clock.factor);
-await createApp({ config, log, now: () => Date.now() }, { ...kept, store }).start();
+const { kept, start } = await openBot(environment, realNow);
+await start(hastenedStore(pointedStore(kept.store, points), factor));
 // Who dies by SIGKILL leaves nothing behind for the next one to start faster with.
 if (KILL_LIST !== undefined) flushCompileCache();

@@ -80,7 +80,8 @@ function shown(text: string | undefined): string {
 
 /** The state in the words that its messages have; `link_`, `alert_` and `approval_` stand before those that are no charge's. */
 export function stateWord(state: string): string {
-  return states[state] ?? shown(state.replace(/^(?:link|alert|approval)_/, '').replaceAll('_', ' '));
+  const known = Object.hasOwn(states, state) ? states[state] : undefined;
+  return known ?? shown(state.replace(/^(?:link|alert|approval)_/, '').replaceAll('_', ' '));
 }
 
 const states: Readonly<Record<string, string>> = {

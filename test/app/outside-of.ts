@@ -1,0 +1,19 @@
+import type { Outside } from '../../src/app/outside.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+
+export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+
+/** What a command of the operator's is given, with the fewest settings that a bot starts with and those named. */
+export function outsideOf(settings: Record<string, string>): Outside {
+  const result = readConfig({
+    SLACK_BOT_TOKEN: 'xoxb-token',
+    SLACK_SIGNING_SECRET: 'signing',
+    PAYMENTS_SANDBOX_URL: 'https://payments.test',
+    PAYMENTS_ACCOUNT_ID: accountId,
+    PAYMENTS_TOKEN_ISSUE_BODY: '{}',
+    PAYOPS_FILE: 'payops.example.yml',
+    ...settings,
+  });
+  if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
+  return { config: result.config, log: () => undefined, now: () => Date.now() };
+}
