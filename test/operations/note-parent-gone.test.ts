@@ -37,7 +37,7 @@ describe('a step of an alert whose message somebody deleted', () => {
     await house.drain(60_000);
     expect(shownIn(house)).toEqual({
       parents: ['❌ Declined by the bank'],
-      notes: ['💳 Another payment, the card stays open'],
+      notes: ['💳 Another payment, the alert stays open'],
     });
   });
 
