@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 /** No call leaves this machine, and a mock that was set up and not used fails its test: it was a wrong expectation. */
 export function mockTheOutside(): void {
   beforeAll(() => {
+    // Test files share their worker's modules, and the one before has put the real outside back.
+    if (!nock.isActive()) nock.activate();
     nock.disableNetConnect();
     nock.enableNetConnect('127.0.0.1');
   });
