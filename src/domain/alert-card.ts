@@ -47,7 +47,8 @@ export type CardMove =
 /** What was done, as the thread below the card tells it, each once. */
 export type CardStep =
   | { kind: 'acknowledged'; by: string; at: number }
-  | { kind: 'assigned'; by: string; to: string; at: number }
+  /** `from`: whoever had it in hand until then, unless that is the same person. */
+  | { kind: 'assigned'; by: string; to: string; from?: string; at: number }
   | { kind: 'snoozed'; by: string; until: number; at: number }
   | { kind: 'awake'; at: number }
   | { kind: 'closed'; by: string; reason: string; at: number }
@@ -109,7 +110,9 @@ function handle(
     case 'assign': {
       const { by, to } = move;
       if (card.assignee === to) return refused('nothing_new');
-      return { kind: 'moved', card: { ...card, assignee: to }, step: { kind: 'assigned', by, to, at } };
+      const from = card.assignee ?? card.by;
+      const step: CardStep = { kind: 'assigned', by, to, ...(from === to ? {} : { from }), at };
+      return { kind: 'moved', card: { ...card, assignee: to }, step };
     }
     case 'snooze': {
       const until = at + Math.min(Math.max(move.forMs, 0), longestSnoozeMs);

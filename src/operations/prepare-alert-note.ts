@@ -65,6 +65,7 @@ export async function prepareAlertDirect(
   if (!told) return await settle(deps, work);
   const message = deps.compose({
     kind: 'alert_direct',
+    to: record.channel,
     alert: told.alert,
     step: told.step,
     key: entry.key,

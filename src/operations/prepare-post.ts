@@ -26,6 +26,12 @@ import { prepareAlertDirect, prepareAlertNote } from './prepare-alert-note.ts';
 import { prepareAlert, type CardsForPosts } from './prepare-alert.ts';
 import type { Storms } from './storms.ts';
 
+/** A step of a card, for the thread below it, or for one person, whose Slack id `to` is. */
+type AlertStepPost = { alert: Alert; step: CardStep; key: string; mayBeRepeat: boolean; isFirst: boolean } & (
+  | { kind: 'alert_note' }
+  | { kind: 'alert_direct'; to: string }
+);
+
 /** What is posted: the words are made where Slack is known. */
 export type Post =
   | { kind: 'alert'; alert: Alert }
@@ -45,15 +51,7 @@ export type Post =
       mayBeRepeat: boolean;
       isFirst: boolean;
     }
-  /** A step of a card, for the thread below it (`alert_note`) or for one person. */
-  | {
-      kind: 'alert_note' | 'alert_direct';
-      alert: Alert;
-      step: CardStep;
-      key: string;
-      mayBeRepeat: boolean;
-      isFirst: boolean;
-    }
+  | AlertStepPost
   /** A link's card, or with `note` what is said beside it. */
   | {
       kind: 'link';

@@ -81,10 +81,12 @@ async function readMessages(
   };
 }
 
-/** Whom a step is told by direct message: whoever has it in hand and did not do it. */
+/** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. */
 function addressees(step: CardStep, card: AlertCard): string[] {
   if (step.kind === 'recovered') return handlersOf(card);
-  return step.kind === 'assigned' && step.to !== step.by ? [step.to] : [];
+  if (step.kind !== 'assigned') return [];
+  const concerned = step.from === undefined ? [step.to] : [step.to, step.from];
+  return concerned.filter((userId) => userId !== step.by);
 }
 
 async function storeNote(

@@ -72,6 +72,22 @@ describe('the card of a failed charge', () => {
     expect(mentionedIn(onlyParent(house))).toEqual([ada, bola]);
   });
 
+  it('tells whoever had it in hand that somebody else has it now, unless they gave it away', async () => {
+    const house = cardsHouse();
+    await posted(house);
+    await house.cards.move(id, { kind: 'acknowledge', by: ada });
+    await house.cards.move(id, { kind: 'assign', by: bola, to: bola });
+    await house.drain();
+    expect(house.directs()).toMatchObject([
+      { channel: ada, shown: { text: expect.stringMatching(/^👤 Assigned to somebody else · /) } },
+    ]);
+    await house.cards.move(id, { kind: 'assign', by: bola, to: ada });
+    await house.drain();
+    expect(house.directs().slice(1)).toMatchObject([
+      { channel: ada, shown: { text: expect.stringMatching(/^👤 Assigned to you · /) } },
+    ]);
+  });
+
   it('ends a snooze by itself and says so in the thread, once', async () => {
     const house = cardsHouse();
     await posted(house);

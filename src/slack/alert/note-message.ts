@@ -20,8 +20,15 @@ export function alertNoteMessage(step: CardStep, alert: Alert, about: About): Sl
 }
 
 /** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
-export function alertDirectMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, { state: directState(step, alert), eventType: directEventType });
+export function alertDirectMessage(
+  step: CardStep,
+  alert: Alert,
+  about: About & { to: string },
+): SlackMessage {
+  return stepMessage(step, alert, about, {
+    state: directState(step, alert, about.to),
+    eventType: directEventType,
+  });
 }
 
 function stepMessage(
@@ -49,10 +56,14 @@ function stepState(step: CardStep): string {
   return step.kind === 'recovered' ? recoveredState(step.payment) : stepWords[step.kind];
 }
 
-function directState(step: CardStep, alert: Alert): string {
+function directState(step: CardStep, alert: Alert, reader: string): string {
   if (step.kind === 'recovered') return recoveredState(step.payment);
-  const state = step.kind === 'assigned' ? '👤 Assigned to you' : stepWords[step.kind];
+  const state = step.kind === 'assigned' ? assignedState(step.to === reader) : stepWords[step.kind];
   return `${state} · ${chargeState(alert)}`;
+}
+
+function assignedState(isToReader: boolean): string {
+  return isToReader ? '👤 Assigned to you' : '👤 Assigned to somebody else';
 }
 
 const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {

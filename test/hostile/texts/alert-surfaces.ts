@@ -48,7 +48,10 @@ export const alertSurfaces: readonly Surface[] = [
     alertNoteMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
   ),
   messageOf('a direct message about a card', (outside) =>
-    alertDirectMessage(stepOf(outside), alertOf(outside, cardShown(outside)), aboutOf(outside)),
+    alertDirectMessage(stepOf(outside), alertOf(outside, cardShown(outside)), {
+      ...aboutOf(outside),
+      to: outside.random.pick([ada, bola]),
+    }),
   ),
   messageOf('an answer to a press', (outside) =>
     refusedMessage(

@@ -128,7 +128,7 @@ describe('a card in any state, with the most hostile texts', () => {
       for (const isFirst of [true, false]) {
         const about = { key: 'k', mayBeRepeat: true, isFirst };
         const note = checked(alertNoteMessage(step, alertOf({}), about));
-        checked(alertDirectMessage(step, alertOf({}), about));
+        for (const to of [ada, bola]) checked(alertDirectMessage(step, alertOf({}), { ...about, to }));
         expect(note.includes('"user_id"')).toBe(!isFirst && 'by' in step);
       }
     },
@@ -141,7 +141,7 @@ describe('a card in any state, with the most hostile texts', () => {
       const told = [
         alertMessage(alertOf({ card: recovered })),
         alertNoteMessage(recovered, alertOf({}), about),
-        alertDirectMessage(recovered, alertOf({}), about),
+        alertDirectMessage(recovered, alertOf({}), { ...about, to: ada }),
       ];
       for (const { text } of told) {
         expect(text.startsWith('✅ Recovered by another payment · ')).toBe(!isSameReference);
@@ -151,12 +151,15 @@ describe('a card in any state, with the most hostile texts', () => {
   });
 
   it('says to the one person it is told to what became of the charge: they read it away from the card', () => {
-    const about = { key: 'k', mayBeRepeat: false, isFirst: false };
+    const about = { key: 'k', mayBeRepeat: false, isFirst: false, to: bola };
     const [assigned, awake] = steps
       .filter(({ kind }) => kind === 'assigned' || kind === 'awake')
       .map((step) => alertDirectMessage(step, alertOf({}), about).text);
     expect(assigned).toMatch(/^👤 Assigned to you · ❌ Declined by the bank · /);
     expect(awake).toMatch(/^⏰ The snooze is over · ❌ Declined by the bank · /);
+    const step: CardStep = { kind: 'assigned', by: bola, to: bola, from: ada, at };
+    const away = alertDirectMessage(step, alertOf({}), { ...about, to: ada }).text;
+    expect(away).toMatch(/^👤 Assigned to somebody else · ❌ Declined by the bank · /);
   });
 
   it('offers to charge again on an acknowledged card alone, and keeps the look-up in the menu then', () => {
