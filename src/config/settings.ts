@@ -66,7 +66,7 @@ export const settings = {
     slack,
     'How long messages are tried again for a channel or a person that Slack refuses; then they are kept, listed by `/pay undelivered`, and delivered again when somebody asks for it. What keeps the whole bot from posting, such as a revoked token or an outage, is waited out without end.',
     wholeNumber(1, 720),
-    String(defaultRetryRule.waitMs / 3_600_000),
+    '24',
   ),
   channelCheckSeconds: setting(
     slack,
