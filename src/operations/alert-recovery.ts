@@ -18,6 +18,7 @@ import {
   type ListedEvent,
   type Term,
 } from './event-lists.ts';
+import { createChangeRecord, makeDue, type ChangeRecord } from './change-record.ts';
 import { keepForLater } from './keep-for-later.ts';
 import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from './outbox.ts';
@@ -74,7 +75,11 @@ const mostUnknown = 5;
 /** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
 const lookUpLanes = 2;
 
-type Linking = AlertRecoveryDeps & { failures: EventLists; payments: EventLists };
+type Linking = AlertRecoveryDeps & {
+  failures: EventLists;
+  payments: EventLists;
+  changeRecord: ChangeRecord;
+};
 
 export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
   const { store, sealer, log } = deps;
@@ -82,6 +87,7 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     ...deps,
     failures: createEventLists(deps, 'failures'),
     payments: createEventLists(deps, 'payments'),
+    changeRecord: createChangeRecord(store),
   };
 
   return {
@@ -153,14 +159,9 @@ async function link(
   await Promise.all([paymentKey(event), ...since.map(({ id }) => id)].map((id) => lookAgain(linking, id)));
 }
 
-/** Its proof may come later. Again when lost: whoever had it in hand may have looked before the failure was listed. */
-async function lookAgain({ store }: Linking, paymentId: string): Promise<void> {
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    const paid = await store.read(paymentPrefix + paymentId);
-    // oxlint-disable-next-line no-await-in-loop
-    if (!paid || (await store.write(paid, paid.value, { delayMs: firstProofMs }))) return;
-  }
+/** Its proof may come later; and whoever has it in hand may have looked before the failure was listed. */
+function lookAgain({ changeRecord }: Linking, paymentId: string): Promise<void> {
+  return makeDue(changeRecord, paymentPrefix + paymentId, firstProofMs);
 }
 
 /** The service did not say whose it is. Kept beside the payments, and looked up as one that names nobody is. */

@@ -33,6 +33,15 @@ export function createChangeRecord(store: RecordStore): ChangeRecord {
   return (key, judge) => takeTurn(key, () => swap(store, key, judge));
 }
 
+/** Has the record looked at again, due after that long, whoever writes it meanwhile; nothing when there is none. */
+export function makeDue(changeRecord: ChangeRecord, key: string, delayMs: number): Promise<void> {
+  return changeRecord(key, (value) =>
+    value === undefined
+      ? { kind: 'keep', result: undefined }
+      : { kind: 'write', value, delayMs, result: undefined },
+  );
+}
+
 async function swap<Result>(
   store: RecordStore,
   key: string,

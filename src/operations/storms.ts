@@ -8,7 +8,7 @@ import {
   type StormSummary,
   type StormTaken,
 } from '../domain/storm-summary.ts';
-import { createChangeRecord, type RecordStore } from './change-record.ts';
+import { createChangeRecord, makeDue, type RecordStore } from './change-record.ts';
 import { createChannelStorms, type ChannelStorms, type ChannelStormsDeps } from './channel-storms.ts';
 import type { Sealer } from './outbox.ts';
 import { createPagedLog } from './paged-log.ts';
@@ -92,11 +92,7 @@ export function createStorms(deps: StormsDeps): Storms {
       const isThere = (await list.all(storm)).some(({ id }) => id === item.id);
       await (isThere ? tell(storm) : add(storm, item));
       // Taken on and told to every card before this one came, it is work no more.
-      await changeRecord(stormTakenPrefix + storm, (value) =>
-        value === undefined
-          ? { kind: 'keep', result: undefined }
-          : { kind: 'write', value, delayMs: 0, result: undefined },
-      );
+      await makeDue(changeRecord, stormTakenPrefix + storm, 0);
     },
 
     async recovered(storm, id, userIds) {
