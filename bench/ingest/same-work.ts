@@ -4,11 +4,11 @@
  * difference to the floor is this work, and how much is the bot's.
  */
 import { writeSync } from 'node:fs';
-import { connect } from 'node:net';
 import { createLog, inOneWrite } from '../../src/log.ts';
 import { createScript } from '../../src/store/redis-scripts.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { serveBare } from './bare-server.ts';
+import { connectToRedis } from './redis-lines.ts';
 import { isSigned, peerKey } from './signed.ts';
 
 const prefix = process.env['KEY_PREFIX'] ?? '';
@@ -21,19 +21,11 @@ const log = createLog({ level: 'info', secrets: [], write, now: () => new Date()
 type Waiting = { record: string[]; resolve: (isNew: boolean) => void };
 let collected: Waiting[] = [];
 const asked: Waiting[] = [];
-let rest = '';
-const socket = connect(Number(process.env['REDIS_PORT']), '127.0.0.1').setNoDelay(true);
-socket.write(command(['SCRIPT', 'LOAD', createScript.text]));
-socket.setEncoding('latin1').on('data', (chunk: string) => {
-  rest += chunk;
-  for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-    const answer = rest.slice(0, end);
-    rest = rest.slice(end + 2);
-    if (answer.startsWith('-')) throw new Error(answer);
-    // One number for each record; the lines between say how many come.
-    if (answer.startsWith(':')) asked.shift()?.resolve(answer === ':1');
-  }
+const socket = connectToRedis(Number(process.env['REDIS_PORT']), (line) => {
+  // One number for each record; the lines between say how many come.
+  if (line.startsWith(':')) asked.shift()?.resolve(line === ':1');
 });
+socket.write(command(['SCRIPT', 'LOAD', createScript.text]));
 
 function command(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
