@@ -73,8 +73,10 @@ export function createLog(settings: LogSettings): Log {
   };
 }
 
-function onlyListed(fields: LogFields | undefined): LogFields | undefined {
-  return fields && Object.fromEntries(Object.entries(fields).filter(([name]) => listed.has(name)));
+function onlyListed(fields: LogFields = {}): LogFields {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (listed.has(name)) kept[name] = value;
+  return kept;
 }
 
 /** Writes what is logged in one turn of the process together: a write of the system for each line costs more than the line. */

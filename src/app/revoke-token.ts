@@ -11,8 +11,8 @@ import { withKept } from './with-kept.ts';
 
 /**
  * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
- * retired, and forgets it. Does nothing for a word that it does not know, `--help` for one. Never throws, and says no more of the token than what became of it. Running bots
- * get a new one.
+ * retired, and forgets it. Does nothing for a word that it does not know, `--help` for one. Never throws, and
+ * says no more of the token than what became of it. Running bots get a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
