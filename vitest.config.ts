@@ -41,7 +41,7 @@ export default defineConfig({
           include: [whole],
           exclude: timed,
           globalSetup: 'test/support/warm-bot.ts',
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
