@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * Where the tests keep their stores, if the machine has it: with enough room, in memory. Every write of a store waits
@@ -18,30 +19,38 @@ function memoryFolder(): string | undefined {
 
 const folder = memoryFolder();
 
-const whole = 'test/e2e/*.test.ts';
-/** They tell what hangs from what is slow, or need mocks of modules: vi.mock does nothing where modules are shared. */
+const whole = 'test/{e2e,chaos}/*.test.ts';
+/** They tell what hangs from what is slow. */
 const timed = [
-  'test/{store,chaos,http,hostile}/**/*.test.ts',
-  'test/e2e/{chaos,charge-hang,hang,outages,storm,undelivered}.test.ts',
+  'test/{store,http}/**/*.test.ts',
+  'test/hostile/bot/*.test.ts',
+  'test/e2e/{browser,charge-hang,hang,outages}.test.ts',
 ];
+/** With `vi.mock`, which does nothing where modules are shared. */
+const mocked = 'test/hostile/{requests,texts}/*.test.ts';
 
 export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // Modules are loaded once for each worker instead of once for each file, which must leave nothing behind.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     ...(folder === undefined || process.env['TMPDIR'] !== undefined ? {} : { env: { TMPDIR: folder } }),
     coverage: { include: ['src/**/*.ts'], exclude: ['src/payments/schema.d.ts', 'src/playground/page/**'] },
-    // One after the other, each with as many workers as two processors can stand.
+    // One group after the other, each with as many workers as there are processors: with a third, what a test of a
+    // slow service or of Slack's seconds waits for was now and then not there in time.
+    maxWorkers: 2,
     projects: [
       {
-        // Real bots, which spend half of the time on waiting: retries, leases, browsers.
+        // Real bots, which wait for retries, leases and browsers.
         extends: true,
         test: {
           name: 'whole',
           include: [whole],
           exclude: timed,
           globalSetup: 'test/support/warm-bot.ts',
-          maxWorkers: 2,
+          maxConcurrency: 4,
           sequence: { groupOrder: 1 },
         },
       },
@@ -51,19 +60,19 @@ export default defineConfig({
           name: 'timed',
           include: timed,
           globalSetup: 'test/support/warm-bot.ts',
-          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
       {
-        // Modules are loaded once for each worker instead of once for each file, which must leave nothing behind.
+        extends: true,
+        test: { name: 'mocked', include: [mocked], isolate: true, sequence: { groupOrder: 3 } },
+      },
+      {
         extends: true,
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [whole, ...timed],
-          isolate: false,
-          maxWorkers: 2,
+          exclude: [whole, ...timed, mocked],
           sequence: { groupOrder: 3 },
         },
       },

@@ -22,7 +22,7 @@ try {
     env,
     encoding: 'utf8',
   });
-  if (status !== 1 || !stderr.startsWith('Payops cannot start. Its settings have problems:')) {
+  if (status !== 1 || !stderr.startsWith('Payops cannot start. The settings have problems:')) {
     console.error(`The production tree does not start (exit code ${status}):\n${stderr}`);
     process.exitCode = 1;
   } else {

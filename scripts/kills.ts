@@ -9,10 +9,11 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { connectRedis } from '../src/store/redis-client.ts';
-import { createLimit, killEverywhere, type KillsResult } from '../test/support/kill-everywhere.ts';
+import { killEverywhere, type KillsResult } from '../test/support/kill-everywhere.ts';
 import { runApproval } from '../test/support/killed-approval.ts';
-import { bundleKilledBot } from '../test/support/killed-bot-bundle.ts';
+import { bundleKilledBot } from '../test/support/killed-charge.ts';
 import { stories, type Place } from '../test/support/killed-charge-scene.ts';
+import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 
 const plays = [...stories, 'four-eyes'] as const;

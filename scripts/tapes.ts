@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { runTapes } from '../test/tapes/run-tapes.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({ options: { count: { type: 'string' }, seed: { type: 'string' } } });
 const count = wholeNumber('count', values.count ?? '50000');
@@ -23,10 +24,3 @@ console.log(
 if (failure) console.log(`Broken: ${failure.message}\nTape: ${JSON.stringify(failure.tape)}`);
 console.log(failure ? `${tapes} tapes: an invariant is broken` : `${tapes} tapes: all invariants hold`);
 process.exitCode = failure ? 1 : 0;
-
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  console.error(`--${name} must be a whole number.`);
-  process.exit(2);
-}

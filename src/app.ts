@@ -1,27 +1,28 @@
-import { tellMutes, tellRulesElsewhere } from './app/alert-routes.ts';
+import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
 import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
 import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
+import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createHomes, type Homes } from './app/homes.ts';
-import { createHouse, type Houses } from './app/house.ts';
+import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
 import { createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { undeliveredMetric } from './app/undelivered.ts';
-import type { Webhooks } from './app/webhook-settings.ts';
+import { webhooksFix, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
 import { withHints } from './commands/merchant-hints.ts';
 import { createMerchantSets } from './commands/merchant-sets.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { keepUnknownEvent, receiveEvent } from './operations/receive-event.ts';
-import type { Worker } from './operations/worker.ts';
-import { createSlack, type Slack } from './slack/bolt.ts';
+import { keepUnknownEvent, receiveEvent } from './operations/alert/receive-event.ts';
+import type { Worker } from './operations/work/worker.ts';
+import { createSlack, type Slack } from './slack/router/bolt.ts';
 import type { CommandSet, MayRun } from './slack/command.ts';
-import { createDirectory, type Directory } from './slack/directory.ts';
+import { createDirectory, type Directory } from './slack/people/directory.ts';
 import type { Identity } from './slack/workspace.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -51,13 +52,16 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const pens = createAuditPens(outside, audit.append);
   const shared = { clients, wake, posts, ...directory, audit, pens, homeChanged: homes.changed };
   const [first, ...further] = merchantPlaces(outside, kept);
-  const houses: Houses = [createHouse(first, shared), ...further.map((place) => createHouse(place, shared))];
-  const slack: Slack = createSlackSide(outside, { kept, clients, houses, homes, mayRun, pens });
+  const merchantBots: MerchantBots = [
+    createMerchantBot(first, shared),
+    ...further.map((place) => createMerchantBot(place, shared)),
+  ];
+  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, homes, mayRun, pens });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
   const server = createHttpServer({
     log,
-    routes: createRoutes(outside, { kept, slack, channels, houses, posts }),
+    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts }),
   });
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
@@ -67,20 +71,22 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(kept.store, config);
-      for (const { webhooks, routes, place } of houses) {
+      for (const { webhooks, routes, place } of merchantBots) {
         tellRefusal(webhooks, place.outside.log);
         tellMutes(routes, now(), place.outside.log);
+        tellUnreadParts(routes, webhooks, place.outside.log);
       }
       tellRulesElsewhere(
-        houses.map(({ routes }) => routes),
+        merchantBots.map(({ routes }) => routes),
         log,
       );
+      tellEmptyRoles(config.policy, log);
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, houses, homes, audit, isPressed });
+      worker = startWork(outside, { store: kept.store, merchantBots, homes, audit, isPressed });
       audit.start();
-      for (const { alarms, alerts } of houses) {
+      for (const { alarms, alerts } of merchantBots) {
         alarms.watch.start();
         alerts.summaries.start();
       }
@@ -88,13 +94,13 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       return port;
     },
     async stop() {
-      for (const { alerts } of houses) alerts.summaries.stop();
+      for (const { alerts } of merchantBots) alerts.summaries.stop();
       // All at once: together they must fit the grace period of whoever stops us.
       await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
       // What was approved may begin a charge.
-      await Promise.all(houses.map(({ approvals }) => approvals.drained()));
-      await Promise.all([...houses.map(({ charges }) => charges.drained()), homes.drained()]);
-      await Promise.all(houses.map(({ alarms }) => alarms.watch.stop()));
+      await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
+      await Promise.all([...merchantBots.map(({ charges }) => charges.drained()), homes.drained()]);
+      await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
       // The last ones: whatever stops may still have something to say.
       await pens.drained();
       await audit.stop();
@@ -105,8 +111,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
 
 function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
   if (problem === undefined) return;
-  const fix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
-  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix });
+  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
 }
 
 function openClients({ config, log }: Outside): SlackClients {
@@ -141,14 +146,14 @@ function openDirectory(
 type SlackParts = {
   kept: Kept;
   clients: SlackClients;
-  houses: Houses;
+  merchantBots: MerchantBots;
   homes: Homes;
   mayRun: MayRun;
   pens: AuditPens;
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
-  const { kept, clients, houses, mayRun } = parts;
+  const { kept, clients, merchantBots, mayRun } = parts;
   const { slackApiUrl } = config;
   const botToken = config.slackBotToken ?? '';
   const way =
@@ -159,7 +164,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     { botToken, slackApiUrl, ...way },
     {
       clients,
-      commands: createCommands(houses, mayRun, log),
+      commands: createCommands(merchantBots, mayRun, log),
       mayRun,
       homeOpened: parts.homes.opened,
       // Each entry names the account of what was asked for, if it is any one's.
@@ -172,21 +177,21 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
   );
 }
 
-function createCommands(houses: Houses, mayRun: MayRun, log: Outside['log']): CommandSet {
-  const verbs = houses.flatMap(({ place: { merchant, outside }, verbs }) => {
+function createCommands(merchantBots: MerchantBots, mayRun: MayRun, log: Outside['log']): CommandSet {
+  const verbs = merchantBots.flatMap(({ place: { merchant, outside }, verbs }) => {
     const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
     const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
     return merchant ? [{ merchant, environment, label, channels, verbs }] : [];
   });
   return verbs.length > 0
     ? createMerchantSets(verbs, mayRun, log)
-    : createCommandSet(houses[0].verbs, mayRun, log);
+    : createCommandSet(merchantBots[0].verbs, mayRun, log);
 }
 
-type Doors = { kept: Kept; slack: Slack; channels: Channels; houses: Houses; posts: PostCounter };
+type Doors = { kept: Kept; slack: Slack; channels: Channels; merchantBots: MerchantBots; posts: PostCounter };
 
 function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
-  const { slack, houses } = doors;
+  const { slack, merchantBots } = doors;
   const deliveries = createCounter(
     {
       name: 'payops_webhook_deliveries_total',
@@ -195,7 +200,7 @@ function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
     },
     webhookResults,
   );
-  const webhookRoutes = houses.map(({ place, webhooks, receiving, alarms }): Route => {
+  const webhookRoutes = merchantBots.map(({ place, webhooks, receiving, alarms }): Route => {
     const { merchant, outside } = place;
     const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
     const handle = createWebhookHandler({
@@ -219,6 +224,9 @@ function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
     ...webhookRoutes,
     createHealthRoute(),
     createReadinessRoute({ checks: createChecks(doors), log }),
-    createMetricsRoute({ metrics: [deliveries.metric, doors.posts.metric, undeliveredMetric(houses)], log }),
+    createMetricsRoute({
+      metrics: [deliveries.metric, doors.posts.metric, undeliveredMetric(merchantBots)],
+      log,
+    }),
   ];
 }

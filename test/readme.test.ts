@@ -20,6 +20,7 @@ const pages = [
   'CHANGELOG.md',
   'docs/agents.md',
   'docs/alerts.md',
+  'docs/on-call.md',
   'docs/accounts.md',
   'docs/policy.md',
   'docs/audit.md',
@@ -216,7 +217,26 @@ describe('settings', () => {
   });
 });
 
+type Schema = { properties: Record<string, Schema>; items: Schema };
+
 describe('payops.example.yml', () => {
+  it('is explained, as far as it routes alerts, key by key', () => {
+    const { properties } = JSON.parse(read('docs/payops.schema.json')) as Schema;
+    const rule = properties['routes']?.items.properties ?? {};
+    const keys = [
+      ...Object.keys(rule),
+      ...Object.keys(rule['when']?.properties ?? {}).map((key) => `when.${key}`),
+    ];
+    expect(keys).toContain('when.reason');
+    const rows = read('docs/alerts.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const explained = rows.flatMap((line) =>
+      Array.from((line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g), ([, key = '']) => key),
+    );
+    expect(explained.toSorted()).toEqual(keys.toSorted());
+  });
+
   it('is a policy', () => {
     expect(policySchema.safeParse(parse(read('payops.example.yml'))).error).toBeUndefined();
   });

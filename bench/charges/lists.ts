@@ -1,5 +1,5 @@
 import type { ChargeIntent } from '../../src/domain/charge-state.ts';
-import { chargeKey, isOpen, keepUntilDue, sealCharge } from '../../src/operations/charge-record.ts';
+import { chargeKey, isOpen, keepUntilDue, sealCharge } from '../../src/operations/charge/charge-record.ts';
 import {
   check,
   clocked,

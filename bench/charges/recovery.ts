@@ -1,4 +1,9 @@
-import { chargeKey, keepUntilDue, openCharge, sealCharge } from '../../src/operations/charge-record.ts';
+import {
+  chargeKey,
+  keepUntilDue,
+  openCharge,
+  sealCharge,
+} from '../../src/operations/charge/charge-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   check,

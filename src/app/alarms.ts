@@ -1,12 +1,11 @@
 import type { Config } from '../config/config.ts';
-import { createWebhookWatch, type WebhookWatch } from '../operations/webhook-watch.ts';
-import type { AlarmRules } from '../operations/webhook-state.ts';
+import { createWebhookWatch, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
+import type { AlarmRules } from '../operations/webhook/webhook-state.ts';
 import { causeWords, likelyCause } from '../webhooks/likely-cause.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
-import { coverageOf } from '../webhooks/signature-template.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
-import type { Webhooks } from './webhook-settings.ts';
+import { readsField, type Webhooks } from './webhook-settings.ts';
 
 export type Alarms = { watch: WebhookWatch; seen: NonNullable<WebhookDeps['watch']> };
 
@@ -47,18 +46,12 @@ export function createAlarms(
  * While no delivery can be accepted at all, which the start says, silence is no news. An event whose signature
  * does not cover the reference is kept under another key, so nobody could say of a charge that its own never came.
  */
-function rulesOf(config: Config, { scheme, pointers, problem }: Webhooks): AlarmRules {
-  const isUsable = problem === undefined;
+function rulesOf(config: Config, webhooks: Webhooks): AlarmRules {
+  const isUsable = webhooks.problem === undefined;
+  const readsReference = readsField(webhooks, 'orderReference');
   return {
     refusals: config.alarmRefusedDeliveries,
     silenceMs: isUsable ? config.alarmSilenceMinutes * minuteMs : 0,
-    missingMs: isUsable && coversReference(scheme, pointers) ? config.alarmMissingEventMinutes * minuteMs : 0,
+    missingMs: isUsable && readsReference ? config.alarmMissingEventMinutes * minuteMs : 0,
   };
-}
-
-function coversReference(scheme: Webhooks['scheme'], pointers: Webhooks['pointers']): boolean {
-  if (!scheme || scheme.algorithm === 'none') return scheme !== undefined;
-  const coverage = coverageOf(scheme.template);
-  if (coverage.covers === 'body') return true;
-  return pointers.orderReference.some((pointer) => coverage.pointers.includes(pointer));
 }

@@ -1,7 +1,9 @@
-import { alertRules } from '../config/alert-rules.ts';
+import { alertRules, takenBefore } from '../config/alert-rules.ts';
 import type { Config } from '../config/config.ts';
 import { isMuted, isOfPlace, type RoutePlan } from '../domain/alert-route.ts';
+import { reachingExample, rulesInTheWay } from '../domain/alert-route-reach.ts';
 import type { Log } from '../log.ts';
+import { readsField, type Webhooks } from './webhook-settings.ts';
 
 /** Where events are told: the rules of the policy file, and behind them its `channels`. */
 export function readRoutes({
@@ -32,13 +34,57 @@ export function tellMutes({ rules }: RoutePlan, nowMs: number, log: Log): void {
   }
 }
 
-/** A rule for a place where this bot is not takes nothing here. One file may serve several bots, so it is no refusal. */
+/**
+ * A rule for a place where this bot is not, or one that the rules before it leave nothing to where it is, takes nothing
+ * here. One file may serve several bots, so it is no refusal.
+ */
 export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
-  const places = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
-  for (const { name, match } of plans[0]?.rules ?? []) {
-    if (plans.some((plan) => isOfPlace(match, plan))) continue;
+  const rules = plans[0]?.rules ?? [];
+  for (const [index, { name, match }] of rules.entries()) {
+    if (plans.some((plan) => isOfPlace(match, plan))) {
+      tellTakenHere(plans, index, log);
+      continue;
+    }
     const asked = [match.account, match.environment].filter((part) => part !== undefined).join(' in ');
     const fix = `correct account or environment of rule ${name}, unless it is for another bot that reads this file`;
-    log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${places}`, { fix });
+    log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${namesOf(plans)}`, {
+      fix,
+    });
+  }
+}
+
+/** Where the rule takes nothing because those before it leave nothing to it. */
+function tellTakenHere(plans: readonly RoutePlan[], index: number, log: Log): void {
+  const rules = plans[0]?.rules ?? [];
+  if (reachingExample(rules, index, plans)) return;
+  const name = rules[index]?.name ?? '';
+  const who = takenBefore(rulesInTheWay(rules, index, plans));
+  const fix = `move rule ${name} up, or write continue: true there, unless it is for another bot that reads this file`;
+  log('warn', `Rule ${name} can never fit here: ${who} at ${namesOf(plans)}`, { fix });
+}
+
+function namesOf(plans: readonly RoutePlan[]): string {
+  return plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
+}
+
+/**
+ * A rule that asks for a part of the event which the bot does not read, because the signature does not cover it, and
+ * which no look-up says either. Nothing is told while no delivery can be accepted at all.
+ */
+export function tellUnreadParts(plan: RoutePlan, webhooks: Webhooks, log: Log): void {
+  if (!webhooks.scheme) return;
+  const reads = (...fields: Parameters<typeof readsField>[1][]): boolean =>
+    fields.some((field) => readsField(webhooks, field));
+  for (const { name, match } of plan.rules.filter((rule) => isOfPlace(rule.match, plan))) {
+    const { customer, isSavedCardCharge, event } = match;
+    const asked = [
+      ...(customer === undefined || reads('customerId') ? [] : ['customer_id']),
+      ...(isSavedCardCharge === undefined || reads('isSavedCardCharge') ? [] : ['saved_card']),
+      ...(event !== 'card_saved' || reads('isSavedCardCharge', 'savedCard') ? [] : ['card_saved']),
+    ].join(' and ');
+    if (asked === '') continue;
+    const why = `it asks for ${asked}, which the signature does not cover and no look-up says`;
+    const fix = `have WEBHOOK_SIGNED_TEMPLATE name it, if the sender signs it, or take it out of rule ${name}`;
+    log('warn', `Rule ${name} can never fit here: ${why}`, { fix });
   }
 }

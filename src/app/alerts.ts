@@ -6,28 +6,28 @@ import {
   alertCardPrefix,
   type AlertCards,
   type FoundAlert,
-} from '../operations/alert-cards.ts';
-import type { AuditNotes } from '../operations/audit-notes.ts';
-import { alertMarkPrefix, createAlertMarks } from '../operations/alert-marks.ts';
-import { createAlertRecovery, paymentPrefix } from '../operations/alert-recovery.ts';
-import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/charge-again.ts';
+} from '../operations/alert/alert-cards.ts';
+import type { AuditNotes } from '../operations/audit/audit-notes.ts';
+import { alertMarkPrefix, createAlertMarks } from '../operations/alert/alert-marks.ts';
+import { createAlertRecovery, paymentPrefix } from '../operations/alert/alert-recovery.ts';
+import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/alert/charge-again.ts';
 import {
   createDailySummaries,
   dailySummaryPrefix,
   type DailySummaries,
-} from '../operations/daily-summaries.ts';
-import { listInHand, type AlertsInHand } from '../operations/alerts-in-hand.ts';
-import { createEventLog, type EventLog } from '../operations/event-log.ts';
-import { openFingerprint } from '../operations/fingerprint.ts';
-import { createEventLookUp, lookUpEvent } from '../operations/look-up-event.ts';
-import type { OpenHomes } from '../operations/open-homes.ts';
-import type { PrepareDeps } from '../operations/prepare-post.ts';
-import { summariseDay } from '../operations/summarise-day.ts';
-import type { CardsForPosts } from '../operations/prepare-alert.ts';
-import { stormPrefix, stormTakenPrefix } from '../operations/storm-records.ts';
-import { createStorms, type Storms } from '../operations/storms.ts';
-import { createTakeStorm, type TakeStorm } from '../operations/take-storm.ts';
-import type { WorkOnceDeps } from '../operations/work-once.ts';
+} from '../operations/alert/daily-summaries.ts';
+import { listInHand, type AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
+import { createEventLog, type EventLog } from '../operations/alert/event-log.ts';
+import { openFingerprint } from '../operations/work/fingerprint.ts';
+import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
+import type { OpenHomes } from '../operations/home/open-homes.ts';
+import type { SummaryPostDeps } from '../operations/alert/prepare-daily-summary.ts';
+import { summariseDay } from '../operations/alert/summarise-day.ts';
+import type { CardsForPosts } from '../operations/alert/alert-post.ts';
+import { stormPrefix, stormTakenPrefix } from '../operations/storm/storm-records.ts';
+import { createStorms, type Storms } from '../operations/storm/storms.ts';
+import { createTakeStorm, type TakeStorm } from '../operations/storm/take-storm.ts';
+import type { WorkOnceDeps } from '../operations/work/work-once.ts';
 import { createReactions } from '../slack/reactions.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
@@ -50,7 +50,7 @@ export type Alerts = {
   /** What came within the last week. */
   eventLog: EventLog;
   /** What a channel is told of a day. */
-  summarise: PrepareDeps['summarise'];
+  summarise: SummaryPostDeps['summarise'];
   summaries: DailySummaries;
   kinds: WorkOnceDeps['kinds'];
 };
@@ -70,7 +70,7 @@ type AlertParts = {
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
   const { kept, payments, clients, charges, routes, wake } = parts;
   const { store, sealer } = kept;
-  const { ledger } = charges;
+  const { ledger, mayTry, chargedCard } = charges;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
   const shared = { rememberMs, now, wake, note: parts.notes.note };
@@ -111,7 +111,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     inHand,
     storms,
     takeStorm,
-    chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry: charges.mayTry, restMs, now }, alert),
+    chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
     forPosts: {
       ...cards,
       mark: (...message) => marks.ask(...message),
@@ -124,7 +124,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
     expect: (event) => recovery.expect(event),
     kinds: [
-      { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
+      { prefix: alertCardPrefix, work: async (entry) => void (await cards.work(entry)) },
       { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },

@@ -2,7 +2,7 @@ import {
   createTellApproval,
   type ApprovalTelling,
   type TellApprovalDeps,
-} from '../operations/tell-approval.ts';
+} from '../operations/approval/tell-approval.ts';
 import { createShowApproval } from '../slack/show-approval.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackClients } from '../slack/workspace.ts';

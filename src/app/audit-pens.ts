@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Audit } from '../domain/audit-entry.ts';
-import { createAuditNotes, type AuditNotes } from '../operations/audit-notes.ts';
+import { createAuditNotes, type AuditNotes } from '../operations/audit/audit-notes.ts';
 import type { Outside } from './outside.ts';
 
 /** What writes into the one trail of all merchant accounts, each under its own name. */

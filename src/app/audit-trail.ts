@@ -1,6 +1,6 @@
-import { createAuditLog, type AuditLog } from '../operations/audit-log.ts';
-import { auditRetentionPrefix, createAuditRetention } from '../operations/audit-retention.ts';
-import type { WorkOnceDeps } from '../operations/work-once.ts';
+import { createAuditLog, type AuditLog } from '../operations/audit/audit-log.ts';
+import { auditRetentionPrefix, createAuditRetention } from '../operations/audit/audit-retention.ts';
+import type { WorkOnceDeps } from '../operations/work/work-once.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

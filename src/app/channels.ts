@@ -5,7 +5,8 @@ import {
   type ChannelWatch,
   type NamedChannel,
   type UnreachableChannel,
-} from '../operations/channel-watch.ts';
+} from '../operations/outbox/channel-watch.ts';
+import type { ChannelUse } from '../slack/alert/channel-uses.ts';
 import { createLookAtChannel } from '../slack/look-at-channel.ts';
 import { wait, type SlackClients } from '../slack/workspace.ts';
 import type { Outside } from './outside.ts';
@@ -34,6 +35,7 @@ export function namedChannels({
   channels,
   routes = [],
   daily_summary: summaries = [],
+  approvals,
 }: Policy): NamedChannel[] {
   const named = [
     ...Object.entries(channels).flatMap(([name, channel]) =>
@@ -41,9 +43,25 @@ export function namedChannels({
     ),
     ...routes.flatMap(({ name, to }) => to.map((channel) => [channel, `rule ${name}`] as const)),
     ...summaries.map(({ channel }) => [channel, 'daily_summary'] as const),
+    ...(approvals ? [[approvals.channel, 'approvals'] as const] : []),
   ];
   const byChannel = Map.groupBy(named, ([channel]) => channel);
   return Array.from(byChannel, ([channel, all]) => ({ channel, namedBy: all.map(([, name]) => name) }));
+}
+
+/** What the file tells a channel besides alerts. */
+export function channelUses(
+  { channels, daily_summary: summaries = [], approvals }: Policy,
+  channel: string,
+): ChannelUse[] {
+  return [
+    ...summaries
+      .filter((one) => one.channel === channel)
+      .map(({ at, tz }): ChannelUse => ({ kind: 'daily_summary', atMinute: at, timeZone: tz })),
+    ...(channels.ops === channel ? [{ kind: 'ops' } as const] : []),
+    ...(channels.desk === channel ? [{ kind: 'desk' } as const] : []),
+    ...(approvals?.channel === channel ? [{ kind: 'approvals' } as const] : []),
+  ];
 }
 
 const mostShown = 5;

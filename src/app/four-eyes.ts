@@ -1,5 +1,5 @@
 import type { HoldersOf } from '../domain/standing.ts';
-import type { ApprovalTelling } from '../operations/tell-approval.ts';
+import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
 import { createApprovalTelling, type TellingParts } from './approval-telling.ts';
 import { createApprovalsOf, type ApprovalParts, type Approvals } from './approvals.ts';
 import type { Outside } from './outside.ts';

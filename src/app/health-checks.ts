@@ -1,5 +1,5 @@
 import type { PartCheck } from '../http/health.ts';
-import type { Slack } from '../slack/bolt.ts';
+import type { Slack } from '../slack/router/bolt.ts';
 import { repeatsWords } from '../slack/workspace.ts';
 import type { Channels } from './channels.ts';
 import type { Kept } from './kept.ts';
@@ -7,17 +7,17 @@ import type { MerchantPlace } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
 import type { Payments } from './payments.ts';
 import type { Undelivered } from './undelivered.ts';
-import type { Webhooks } from './webhook-settings.ts';
+import { webhooksFix, type Webhooks } from './webhook-settings.ts';
 
 type Parts = {
   kept: Kept;
   slack: Slack;
   channels: Channels;
   /** Of each merchant account, the first one first. */
-  houses: readonly HouseParts[];
+  merchantBots: readonly MerchantParts[];
 };
 
-type HouseParts = {
+type MerchantParts = {
   place: Pick<MerchantPlace, 'merchant'>;
   payments: Pick<Payments, 'failure'>;
   webhooks: Webhooks;
@@ -31,7 +31,7 @@ type HouseParts = {
  * reaches the port reads the answers: nothing in them comes from outside.
  */
 export function createChecks(parts: Parts): PartCheck[] {
-  const { kept, slack, channels, houses } = parts;
+  const { kept, slack, channels, merchantBots } = parts;
   return [
     {
       name: 'store',
@@ -52,7 +52,7 @@ export function createChecks(parts: Parts): PartCheck[] {
       },
     },
     { name: 'channels', check: () => channels.health() },
-    ...houses.flatMap(houseChecks),
+    ...merchantBots.flatMap(merchantChecks),
     {
       name: 'repeats',
       check() {
@@ -64,7 +64,7 @@ export function createChecks(parts: Parts): PartCheck[] {
 }
 
 /** Under a name of its own for each further account. */
-function houseChecks({ place, payments, webhooks, outbox, undelivered }: HouseParts): PartCheck[] {
+function merchantChecks({ place, payments, webhooks, outbox, undelivered }: MerchantParts): PartCheck[] {
   const { merchant } = place;
   const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
   return [
@@ -72,8 +72,9 @@ function houseChecks({ place, payments, webhooks, outbox, undelivered }: HousePa
       name: named('payments'),
       check() {
         const failure = payments.failure();
+        // Its words are the bot's own, and say what to check.
         return failure
-          ? { state: 'degraded', detail: `the last call failed: ${failure.kind}` }
+          ? { state: 'degraded', detail: `the last look-up failed: ${failure.message}` }
           : { state: 'ok' };
       },
     },
@@ -81,7 +82,11 @@ function houseChecks({ place, payments, webhooks, outbox, undelivered }: HousePa
       name: named('webhooks'),
       check() {
         if (webhooks.problem === undefined) return { state: 'ok' };
-        return { state: 'degraded', detail: `every delivery is refused: ${webhooks.problem}` };
+        return {
+          state: 'degraded',
+          detail: `every delivery is refused: ${webhooks.problem}`,
+          fix: webhooksFix,
+        };
       },
     },
     { name: named('alerts'), check: () => outbox.health() },

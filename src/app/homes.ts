@@ -1,6 +1,6 @@
-import { createOpenHomes, type OpenHomes } from '../operations/open-homes.ts';
-import type { TellCharge } from '../operations/run-charge.ts';
-import type { Slack } from '../slack/bolt.ts';
+import { createOpenHomes, type OpenHomes } from '../operations/home/open-homes.ts';
+import type { TellCharge } from '../operations/charge/run-charge.ts';
+import type { Slack } from '../slack/router/bolt.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';
-import type { Sealer } from '../operations/outbox.ts';
+import type { Sealer } from '../domain/sealer.ts';
 import { withinDeadline } from '../store/deadline.ts';
 import { readOrMakeKeyFile } from '../store/key-file.ts';
 import { connectRedis, type RedisConnection } from '../store/redis-client.ts';

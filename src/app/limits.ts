@@ -1,7 +1,7 @@
 import { chargePermission, limitRules } from '../config/limit-rules.ts';
 import type { StandingOf } from '../domain/standing.ts';
-import { chargeStanding } from '../operations/charge-standing.ts';
-import { createLimitClaims, noLimits, type LimitClaims } from '../operations/limit-claims.ts';
+import { chargeStanding } from '../operations/charge/charge-standing.ts';
+import { createLimitClaims, noLimits, type LimitClaims } from '../operations/charge/limit-claims.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

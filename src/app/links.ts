@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditNotes } from '../operations/audit-notes.ts';
-import { createExpectedLookUp, lookUpExpected } from '../operations/look-up-event.ts';
-import type { OpenHomes } from '../operations/open-homes.ts';
-import { createPaymentLinks, type PaymentLinks } from '../operations/payment-links.ts';
+import type { AuditNotes } from '../operations/audit/audit-notes.ts';
+import { createExpectedLookUp, lookUpExpected } from '../operations/alert/look-up-event.ts';
+import type { OpenHomes } from '../operations/home/open-homes.ts';
+import { createPaymentLinks, type PaymentLinks } from '../operations/link/payment-links.ts';
 import { createLookAtChannel } from '../slack/look-at-channel.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Kept } from './kept.ts';

@@ -1,21 +1,22 @@
 import type { RoutePlan } from '../domain/alert-route.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
-import type { PartHealth } from '../http/health.ts';
 import { createCounter } from '../http/metrics.ts';
-import { approvalPrefix } from '../operations/approval-record.ts';
-import { chargePrefix } from '../operations/charge-record.ts';
-import { deliverEntry, type DeliverDeps } from '../operations/deliver-outbox.ts';
-import { linkPrefix } from '../operations/link-record.ts';
-import { createEventLookUp } from '../operations/look-up-event.ts';
-import { homePrefix, type OpenHomes } from '../operations/open-homes.ts';
-import type { PaymentLinks } from '../operations/payment-links.ts';
-import type { Post } from '../operations/prepare-post.ts';
-import type { ReceiveDeps } from '../operations/receive-event.ts';
-import type { ApprovalTelling } from '../operations/tell-approval.ts';
-import { alarmPrefix, type WebhookWatch } from '../operations/webhook-watch.ts';
-import { workOnce, type WorkOnceDeps } from '../operations/work-once.ts';
-import { startWorker, type Worker } from '../operations/worker.ts';
+import { approvalPrefix } from '../operations/approval/approval-record.ts';
+import { chargePrefix } from '../operations/charge/charge-record.ts';
+import { deliverPost, type DeliverPostDeps } from '../operations/posts/deliver-post.ts';
+import { linkPrefix } from '../operations/link/link-record.ts';
+import { createEventLookUp } from '../operations/alert/look-up-event.ts';
+import { lookUpAhead } from '../operations/alert/route-by-look-up.ts';
+import { toRouteLanes } from '../operations/alert/route-event.ts';
+import { homePrefix, type OpenHomes } from '../operations/home/open-homes.ts';
+import type { PaymentLinks } from '../operations/link/payment-links.ts';
+import type { Post } from '../operations/outbox/prepare-post.ts';
+import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
+import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
+import { alarmPrefix, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
+import { workOnce, type Kind, type WorkOnceDeps } from '../operations/work/work-once.ts';
+import { startWorker, type Worker } from '../operations/work/worker.ts';
 import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { placeWords } from '../slack/evidence.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
@@ -31,9 +32,9 @@ import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
 import { postMessage } from './post-message.ts';
-import { createRefusals } from './refusals.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 
-export type Outbox = { kinds: WorkOnceDeps['kinds']; health(): PartHealth };
+export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
 
 export type PostCounter = ReturnType<typeof createPostCounter>;
 
@@ -72,7 +73,10 @@ export function createPostCounter() {
 type WorkParts = {
   /** The whole one, which is shared by all accounts. */
   store: Store;
-  houses: readonly { outbox: Outbox; place: Pick<MerchantPlace, 'entryOf' | 'merchant'> }[];
+  merchantBots: readonly {
+    outbox: Pick<Outbox, 'kinds'>;
+    place: Pick<MerchantPlace, 'entryOf' | 'merchant'>;
+  }[];
   /** A person has one Home, whatever accounts they work for. */
   homes: Pick<OpenHomes, 'work'>;
   /** One for all accounts. */
@@ -81,28 +85,37 @@ type WorkParts = {
 };
 
 /** The worker over the whole store: each record is the work of the account whose it is. */
-export function startWork({ config, log }: Outside, parts: WorkParts): Worker {
-  const { store, houses, homes, audit, isPressed } = parts;
-  const ofAccounts = houses.flatMap(({ outbox, place: { merchant, entryOf } }) => {
+export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
+  const { store, merchantBots, homes, audit, isPressed } = parts;
+  const ofAccounts = merchantBots.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
-    return outbox.kinds.map(({ prefix, work }) => ({
-      prefix: scope + prefix,
-      async work(entry: Entry) {
-        const own = entryOf(entry);
-        if (!own) throw new Error('A record was taken for another account.');
-        await work(own);
-      },
-    }));
+    function ownOf(entry: Entry): Entry {
+      const own = entryOf(entry);
+      if (!own) throw new Error('A record was taken for another account.');
+      return own;
+    }
+    return outbox.kinds.map(({ prefix, work, ahead }): Kind => {
+      const kind = { prefix: scope + prefix, work: (entry: Entry) => work(ownOf(entry)) };
+      if (!ahead) return kind;
+      return {
+        ...kind,
+        async ahead(entry) {
+          const ready = await ahead(ownOf(entry));
+          return ready && { ...ready, key: entry.key };
+        },
+      };
+    });
   });
   const kinds = [...ofAccounts, { prefix: homePrefix, work: homes.work }, ...audit.kinds];
   const leaseMs = config.workLeaseSeconds * 1_000;
+  const together = { lanes: toRouteLanes, most: config.routeLookupsAtOnce, now };
   return startWorker({
     isPressed,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,
     log,
-    workOnce: () => workOnce({ store, leaseMs, kinds, log }),
+    workOnce: () => workOnce({ store, leaseMs, kinds, together, log }),
   });
 }
 
@@ -121,7 +134,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   }
 
   const leaseMs = config.workLeaseSeconds * 1_000;
-  const deliver: DeliverDeps = {
+  const deliver: DeliverPostDeps = {
     ...receiving,
     ...keepsDetails(config),
     store: kept.store,
@@ -148,8 +161,11 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
         edit: (channel, ts) => delivery.edit({ channel, ts }, message),
       };
     },
-    findByKey: (channel, key, sinceMs, threadTs) =>
-      delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs),
+    async findByKey(channel, key, sinceMs, threadTs) {
+      const answer = await delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs);
+      refusals.looked(answer);
+      return answer;
+    },
     report,
     ...place,
     leaseMs,
@@ -159,7 +175,11 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     log,
   };
   const kinds = [
-    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+    {
+      prefix: 'outbox:',
+      work: (entry: Entry) => deliverPost(deliver, entry),
+      ahead: (entry: Entry) => lookUpAhead(deliver, entry),
+    },
     { prefix: chargePrefix, work: charges.recover },
     { prefix: linkPrefix, work: links.work },
     { prefix: approvalPrefix, work: parts.approvals.work },
@@ -170,11 +190,12 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   return {
     kinds,
     health: refusals.health,
+    refused: refusals.refused,
   };
 }
 
 /** For how long an alert shows what it tells; absent: as long as it stands. */
-function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverDeps, 'detailsMs'> {
+function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverPostDeps, 'detailsMs'> {
   return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
 }
 

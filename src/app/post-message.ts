@@ -1,6 +1,6 @@
-import type { Post } from '../operations/prepare-post.ts';
+import type { Post } from '../operations/outbox/prepare-post.ts';
 import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
-import { alertMessage } from '../slack/alert-message.ts';
+import { alertMessage } from '../slack/alert/alert-message.ts';
 import { approvalMessage } from '../slack/approval/approval-message.ts';
 import { approvalNoteMessage } from '../slack/approval/approval-note-message.ts';
 import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
@@ -8,11 +8,11 @@ import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
 import { chargeMessage } from '../slack/charge/charge-message.ts';
 import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
-import { dailySummaryMessage } from '../slack/daily-summary-message.ts';
+import { dailySummaryMessage } from '../slack/alert/daily-summary-message.ts';
 import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import { noticeMessage } from '../slack/notice-message.ts';
-import { testAlertMessage } from '../slack/test-alert-message.ts';
+import { testAlertMessage } from '../slack/alert/test-alert-message.ts';
 
 /**
  * The words of a post; the same post gives the same message. `whose` is said of what else would name no account;

@@ -12,14 +12,14 @@ export type Settings =
   /** What is wrong, every problem of it, as text for whoever starts the process. */
   | { kind: 'refused'; words: string };
 
-/** The settings of the bot and of every command: one reading, so that both refuse the same. */
-export function readSettings(variables: Variables): Settings {
+/** The settings of the bot and of every command: one reading, so that both refuse the same. `lead`: what that means. */
+export function readSettings(variables: Variables, lead = 'Payops cannot start.'): Settings {
   const result = readConfig(variables, [...webhookChecks, permissionCheck(permissions)]);
   if (result.kind === 'read') return result;
   const problems = [...result.problems, ...result.warnings].map((problem) => `  - ${problem}`).join('\n');
   return {
     kind: 'refused',
-    words: `Payops cannot start. Its settings have problems:\n${problems}\ndocs/settings.md explains each setting.`,
+    words: `${lead} The settings have problems:\n${problems}\ndocs/settings.md explains each setting, docs/policy.md and payops.example.yml the policy file.`,
   };
 }
 

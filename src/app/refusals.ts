@@ -1,9 +1,17 @@
-import type { PostOutcome } from '../domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import { longestPutAsideMs } from '../operations/keep-for-later.ts';
+import { longestPutAsideMs } from '../operations/work/keep-for-later.ts';
+import { utcTime } from '../slack/text.ts';
+import { awayFix } from '../slack/workspace.ts';
+
+export type RefusedChannel = { channel: string; slackError: string; fix: string };
 
 export type Refusals = {
   note: (channel: string, outcome: PostOutcome) => void;
+  /** What a look for an earlier post brought: after an outage that comes before the next post. */
+  looked: (answer: HistoryAnswer) => void;
+  /** The channels and people whose messages are being tried again. */
+  refused: () => readonly RefusedChannel[];
   health: () => PartHealth;
 };
 
@@ -11,31 +19,52 @@ export type Refusals = {
 const forgottenAfterMs = longestPutAsideMs + 600_000;
 
 /**
- * Which channels Slack refuses, as this process saw it, for health. A channel is forgotten with the next post there,
- * and when nothing was refused for so long: its route may have changed, its person left, its messages been given up,
- * and those are told of as undelivered.
+ * Which channels Slack refuses, and whether it answers posts at all, as this process saw it, for health. A channel is
+ * forgotten with the next post there, and when nothing was refused for so long: its route may have changed, its person
+ * left, its messages been given up, and those are told of as undelivered.
  */
 export function createRefusals(now: () => number): Refusals {
   const refused = new Map<string, { slackError: string; fix: string; atMs: number }>();
+  /** Since the first post without an answer; any answer ends it. */
+  let away: { sinceMs: number; atMs: number } | undefined;
 
   function forget(): void {
     for (const [channel, { atMs }] of refused) if (now() - atMs > forgottenAfterMs) refused.delete(channel);
+    if (away && now() - away.atMs > forgottenAfterMs) away = undefined;
+  }
+
+  function noteAnswer(isAnswer: boolean): void {
+    forget();
+    const atMs = now();
+    away = isAnswer ? undefined : { sinceMs: away?.sinceMs ?? atMs, atMs };
   }
 
   return {
     note(channel, outcome) {
-      forget();
+      noteAnswer(outcome.kind !== 'not_sent' && outcome.kind !== 'unsure');
       if (outcome.kind === 'posted') refused.delete(channel);
       if (outcome.kind !== 'refused') return;
       const { slackError, fix } = outcome;
       refused.set(channel, { slackError, fix, atMs: now() });
     },
+    looked(answer) {
+      noteAnswer(answer.kind !== 'unknown' || answer.retryAfterMs !== undefined);
+    },
+    refused() {
+      forget();
+      return Array.from(refused, ([channel, { slackError, fix }]) => ({ channel, slackError, fix }));
+    },
     health() {
       forget();
-      const [first] = refused;
+      if (away) {
+        const detail = `Slack has given posts no usable answer since ${utcTime(away.sinceMs)}; what is to be told waits`;
+        return { state: 'degraded', detail, fix: awayFix };
+      }
+      const [first, ...others] = refused;
       if (!first) return { state: 'ok' };
       const [channel, { slackError, fix }] = first;
-      return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}`, fix };
+      const more = others.length > 0 ? `, and to ${others.length} more` : '';
+      return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}${more}`, fix };
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   type SavedCardsAnswer,
   type SavedCardShape,
 } from '../domain/saved-card-list.ts';
-import { createSavedCardDesk } from '../operations/saved-card-desk.ts';
+import { createSavedCardDesk } from '../operations/card/saved-card-desk.ts';
 import type { PaymentsClient } from '../payments/client.ts';
 import { deleteSavedCard, listSavedCards } from '../payments/saved-cards.ts';
 import type { Charges } from './charges.ts';

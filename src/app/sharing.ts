@@ -1,5 +1,5 @@
 import type { Sharing } from '../commands/lookup/look-up.ts';
-import { createShareOnce } from '../operations/share-once.ts';
+import { createShareOnce } from '../operations/work/share-once.ts';
 import { createDelivery } from '../slack/delivery.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';

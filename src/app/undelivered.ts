@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
 import type { Metric } from '../http/metrics.ts';
-import { createDeadLetters } from '../operations/dead-letters.ts';
+import { createDeadLetters } from '../operations/outbox/dead-letters.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 
@@ -60,13 +60,15 @@ export function createUndelivered(
 }
 
 /** Of all accounts together. */
-export function undeliveredMetric(houses: readonly { undelivered: Pick<Undelivered, 'count'> }[]): Metric {
+export function undeliveredMetric(
+  merchantBots: readonly { undelivered: Pick<Undelivered, 'count'> }[],
+): Metric {
   return {
     name: 'payops_undelivered_messages',
     help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
     kind: 'gauge',
     async read() {
-      const counts = await Promise.all(houses.map(({ undelivered }) => undelivered.count()));
+      const counts = await Promise.all(merchantBots.map(({ undelivered }) => undelivered.count()));
       return [{ value: counts.reduce((sum, count) => sum + count, 0) }];
     },
   };
@@ -75,7 +77,9 @@ export function undeliveredMetric(houses: readonly { undelivered: Pick<Undeliver
 function judge(all: readonly UndeliveredMessages[]): PartHealth {
   const [first, ...others] = all;
   if (!first) return { state: 'ok' };
-  const rest = others.length > 0 ? `, and ${countOf(others)} for ${others.length} more` : '';
+  const where =
+    others.length === 1 ? 'another channel or person' : `${others.length} other channels and people`;
+  const rest = others.length > 0 ? `, and ${countOf(others)} for ${where}` : '';
   return {
     state: 'degraded',
     detail: `${first.messages} undelivered for ${first.channel}: ${first.slackError}${rest}`,

@@ -4,6 +4,7 @@ import { parsed, type Parsed } from '../domain/parsed.ts';
 import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { readEventPointers, type EventPointers } from '../webhooks/event.ts';
 import { readSignatureScheme } from '../webhooks/scheme-settings.ts';
+import { coverageOf } from '../webhooks/signature-template.ts';
 import { signatureProblem, type SignatureScheme } from '../webhooks/signature.ts';
 
 export type Webhooks = {
@@ -11,6 +12,9 @@ export type Webhooks = {
   pointers: EventPointers;
   problem: string | undefined;
 };
+
+/** What ends a `problem`. */
+export const webhooksFix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
 
 /** Reads what the webhook settings mean together; a problem here refuses deliveries, not the start. */
 export function readWebhooks(config: Config): Webhooks {
@@ -20,6 +24,17 @@ export function readWebhooks(config: Config): Webhooks {
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
   const problem = signatureProblem(scheme.value, config.webhookSecrets ?? []);
   return { scheme: scheme.value, pointers: pointers.value, problem };
+}
+
+/** Whether the bot reads that part of an event: nothing is read that the signature does not cover. */
+export function readsField(
+  { scheme, pointers }: Pick<Webhooks, 'scheme' | 'pointers'>,
+  field: keyof EventPointers,
+): boolean {
+  if (!scheme || scheme.algorithm === 'none') return scheme !== undefined;
+  const coverage = coverageOf(scheme.template);
+  if (coverage.covers === 'body') return true;
+  return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
 }
 
 const recipe = [

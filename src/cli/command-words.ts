@@ -199,7 +199,8 @@ function readAccount([first = '', ...rest]: readonly string[], values: Values): 
 
 function unknownCommand(name: string, others: readonly string[]): string {
   if (others.includes(name)) return `Nothing may stand before ${name}: npm run ${name}`;
-  const nearest = nearestWord(name, [...Object.keys(deskCommands), ...others]);
+  const known = [...Object.keys(deskCommands), ...others];
+  const nearest = known.find((word) => word.startsWith(`${name}-`)) ?? nearestWord(name, known);
   return `Payops has no command “${oneLine(name)}”.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
 }
 

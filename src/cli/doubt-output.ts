@@ -1,4 +1,5 @@
 import type { ChargeSeen } from '../domain/charge-seen.ts';
+import { counted } from '../domain/counted.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { formatMoney } from '../domain/money.ts';
 import { stateWord } from '../slack/charge/state-words.ts';
@@ -39,20 +40,16 @@ export function doubtText({ charges, unread, place, nowMs }: DoubtView): string 
 }
 
 function title(charges: number): string {
-  return charges === 0 ? 'No charge is in doubt' : `❔ ${counted(charges)} without a known outcome`;
+  return charges === 0 ? 'No charge is in doubt' : `❔ ${counted(charges, 'charge')} without a known outcome`;
 }
 
 function unreadLines(unread: readonly string[]): string[] {
   if (unread.length === 0) return [];
   return [
-    `❔ ${counted(unread.length)} that cannot be opened with these SEALING_KEYS`,
+    `❔ ${counted(unread.length, 'charge')} that cannot be opened with these SEALING_KEYS`,
     '  Whether an outcome is open is not known. Next: run this with the very settings of the bot.',
     ...unread.map((reference) => `  ${referenceWord(reference)}`),
   ];
-}
-
-function counted(charges: number): string {
-  return `${charges} ${charges === 1 ? 'charge' : 'charges'}`;
 }
 
 function chargeLines(charge: ChargeSeen, nowMs: number): string[] {
@@ -64,7 +61,7 @@ function chargeLines(charge: ChargeSeen, nowMs: number): string[] {
       Since: utcTime(submittedAt),
       'Charged by': by,
       'In hand of': agent === by ? undefined : agent,
-      'Asked of the service': `${sends} ${sends === 1 ? 'time' : 'times'}, under this one reference`,
+      'Asked of the service': `${counted(sends, 'time')}, under this one reference`,
       Next: nextWords(charge, nowMs),
     }),
   ];

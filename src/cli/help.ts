@@ -1,10 +1,13 @@
 import { deskCommands, usualPlaygroundPort } from './command-words.ts';
 import { exitCodeWords } from './exit-codes.ts';
+import { operatorHelp } from './operator-commands.ts';
 
-/** Made from what the commands are, so that it cannot lag behind them. `others`: the operator's commands. */
-export function helpText(others: readonly string[]): string {
+/** Made from what the commands are, so that it cannot lag behind them. */
+export function helpText(): string {
   const commands = Object.values(deskCommands);
   const widest = Math.max(...commands.map(({ usage }) => usage.length));
+  const others = Object.entries(operatorHelp);
+  const widestOther = Math.max(...others.map(([name]) => name.length));
   return [
     'The desk’s read-only operations, for engineers and scripts.',
     '',
@@ -24,7 +27,9 @@ export function helpText(others: readonly string[]): string {
     '  --version               the version',
     '',
     'Data goes to standard output, all else to standard error. The settings are the bot’s own (docs/settings.md).',
-    `Other commands, each an npm script too: ${others.join(', ')}.`,
+    '',
+    'Other commands, each an npm script of its own (npm run redrive -- --help tells how it is typed):',
+    ...others.map(([name, { summary }]) => `  ${name.padEnd(widestOther)}  ${summary}`),
     '',
     'Exit codes:',
     ...Object.entries(exitCodeWords).map(([code, words]) => `  ${code.padStart(3)}  ${words}`),

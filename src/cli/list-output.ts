@@ -1,7 +1,7 @@
 import type { Reading } from '../domain/service-page.ts';
-import { listCsv } from '../operations/list-csv.ts';
-import type { ServiceList } from '../operations/service-list.ts';
-import type { WalkStop } from '../operations/service-pages.ts';
+import { listCsv } from '../operations/service/list-csv.ts';
+import type { ServiceList } from '../operations/service/service-list.ts';
+import type { WalkStop } from '../operations/service/service-pages.ts';
 import type { ListSubject } from '../slack/list/list-message.ts';
 import { outsideText } from '../slack/text.ts';
 import type { ListQuestion } from './command-words.ts';

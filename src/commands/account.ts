@@ -2,7 +2,7 @@ import { parseAccountKey, type AccountAnswer, type AccountKey } from '../domain/
 import type { AccountField } from '../domain/account-field.ts';
 import type { Environment } from '../domain/alert.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { AccountDesk } from '../operations/create-account.ts';
+import type { AccountDesk } from '../operations/service/create-account.ts';
 import { accountActions, accountModalId } from '../slack/account/account-actions.ts';
 import { accountModal } from '../slack/account/account-modal.ts';
 import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';

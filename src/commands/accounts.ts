@@ -1,8 +1,8 @@
 import type { Account } from '../domain/account.ts';
 import type { Environment } from '../domain/alert.ts';
-import type { ListExporter } from '../operations/export-list.ts';
-import { accountColumns } from '../operations/list-csv.ts';
-import type { ServiceList } from '../operations/service-list.ts';
+import type { ListExporter } from '../operations/service/export-list.ts';
+import { accountColumns } from '../operations/service/list-csv.ts';
+import type { ServiceList } from '../operations/service/service-list.ts';
 import type { Command } from '../slack/command.ts';
 import { accountSubject } from '../slack/list/list-subjects.ts';
 import type { ShareFile } from '../slack/share-file.ts';

@@ -2,10 +2,11 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Rehearsal } from '../domain/rehearsal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import type { AlertsInHand } from '../operations/alerts-in-hand.ts';
-import type { Storms } from '../operations/storms.ts';
+import type { AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
+import type { Storms } from '../operations/storm/storms.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { homeAlerts, openAlerts } from '../slack/alert/alerts-in-hand.ts';
+import type { ChannelUse } from '../slack/alert/channel-uses.ts';
 import type { StormState } from '../slack/alert/storm-state.ts';
 import {
   defineCommand,
@@ -22,10 +23,12 @@ import {
   routesMessage,
   testAlertActionId,
   testOnItsWayMessage,
-} from '../slack/routes-message.ts';
+} from '../slack/alert/routes-message.ts';
 
 export type AlertsDeps = {
   routes: RoutePlan;
+  /** What the policy file tells a channel besides alerts. */
+  usesOf: (channel: string) => readonly ChannelUse[];
   /** What the plan would have told in the last 7 days; throws StoreUnavailable. */
   rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
@@ -72,9 +75,10 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
 async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
   const { routes: plan, now, rehearse } = deps;
   const channel = caller.channelId ?? '';
-  if (!tellsAnything(plan, channel)) return noAlertsMessage();
+  const uses = deps.usesOf(channel);
+  if (!tellsAnything(plan, channel)) return noAlertsMessage(uses);
   const storm = await ifStoreAnswers(stormState(deps, channel));
-  const view = { plan, channel, nowMs: now(), ...withoutUndefined({ storm }) };
+  const view = { plan, channel, nowMs: now(), uses, ...withoutUndefined({ storm }) };
   const rehearsal = ifStoreAnswers(rehearse(plan));
   const pending = routesMessage({ ...view, rehearsal: 'pending' });
   return routesMessage({ ...view, rehearsal: (await whileWaiting(rehearsal, pending)) ?? 'impossible' });
@@ -99,9 +103,9 @@ async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Only where alerts go anyway: the rules may have changed since the button was shown. */
-async function sendTest({ routes, sendTestAlert }: AlertsDeps, pressed: Pressed): Promise<void> {
+async function sendTest({ routes, sendTestAlert, usesOf }: AlertsDeps, pressed: Pressed): Promise<void> {
   const { value: channel, caller, reply } = pressed;
-  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
+  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage(usesOf(channel)));
   await sendTestAlert(channel, caller.userId);
   await reply(testOnItsWayMessage());
 }

@@ -1,13 +1,20 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import type { Redelivery } from '../operations/ask-to-redrive.ts';
+import type { Redelivery } from '../operations/approval/ask-to-redrive.ts';
 import { sentMessage } from '../slack/approval/approval-answers.ts';
 import { defineCommand, itself, type Command } from '../slack/command.ts';
-import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from '../slack/dead-letters-message.ts';
+import {
+  deliverAgainId,
+  deliveringAgainMessage,
+  undeliveredMessage,
+  type BeingTried,
+} from '../slack/dead-letters-message.ts';
 
 export type UndeliveredDeps = {
   undelivered: {
     all: () => Promise<readonly Undelivered[]>;
+    /** What Slack refuses and is not given up yet, as far as this process saw it. */
+    tried: () => readonly BeingTried[];
     /** Makes what is listed for the channel work again, unless a second person must decide that first. */
     deliverAgain: (channel: string, by: string) => Promise<Redelivery>;
   };
@@ -42,7 +49,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
       words.length === 0
         ? parsed(undefined)
         : problem('Nothing follows “undelivered”: it lists every channel and person that Slack refuses.'),
-    knows: async () => (await undelivered.all()).length > 0,
-    run: async () => undeliveredMessage(await undelivered.all()),
+    knows: async () => undelivered.tried().length + (await undelivered.all()).length > 0,
+    run: async () => undeliveredMessage(await undelivered.all(), undelivered.tried()),
   });
 }

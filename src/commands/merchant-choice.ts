@@ -9,7 +9,7 @@ import {
 } from '../slack/merchant-choice.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
 import { wordsModal } from '../slack/modals.ts';
-import { placedAt, placeOf } from '../slack/place.ts';
+import { placedAt, placeOf } from '../slack/people/place.ts';
 import { merchantCommand } from './merchant-command.ts';
 
 export type ChoiceParts = {

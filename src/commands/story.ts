@@ -1,7 +1,7 @@
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { storyCsv } from '../operations/story-csv.ts';
-import type { Story } from '../operations/tell-story.ts';
+import { storyCsv } from '../operations/audit/story-csv.ts';
+import type { Story } from '../operations/audit/tell-story.ts';
 import type { ChargePlace } from '../slack/charge/charge-place.ts';
 import { defineCommand, itself, type Command, type Pressed } from '../slack/command.ts';
 import { lookUpWords, referenceWord } from '../slack/evidence.ts';

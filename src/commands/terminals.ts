@@ -1,8 +1,8 @@
 import type { Environment } from '../domain/alert.ts';
 import type { Terminal } from '../domain/terminal.ts';
-import type { ListExporter } from '../operations/export-list.ts';
-import { terminalColumns } from '../operations/list-csv.ts';
-import type { ServiceList } from '../operations/service-list.ts';
+import type { ListExporter } from '../operations/service/export-list.ts';
+import { terminalColumns } from '../operations/service/list-csv.ts';
+import type { ServiceList } from '../operations/service/service-list.ts';
 import type { Command } from '../slack/command.ts';
 import { terminalSubject } from '../slack/list/list-subjects.ts';
 import type { ShareFile } from '../slack/share-file.ts';

@@ -3,6 +3,7 @@ import type { AlertRule, RouteMatch } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { settingsCheck } from './config.ts';
 import type { Policy } from './policy.ts';
+import { listed } from './listed.ts';
 
 type Route = NonNullable<Policy['routes']>[number];
 
@@ -58,12 +59,13 @@ function twinProblems(rules: readonly AlertRule[], index: number, file: string):
 function reachProblems(rules: readonly AlertRule[], index: number, file: string): string[] {
   if (reachingExample(rules, index)) return [];
   const name = rules[index]?.name ?? '';
-  const before = rulesInTheWay(rules, index);
-  const who =
-    before.length === 1
-      ? `${before.join('')} before it takes all that it asks for`
-      : `${before.slice(0, -1).join(', ')} and ${before.at(-1)} before it take, together, all that it asks for`;
+  const who = takenBefore(rulesInTheWay(rules, index));
   return [
     `${file}: routes.${index} (${name}) can never fit: ${who}. Move it up, or write continue: true there.`,
   ];
+}
+
+/** Of the rules that leave nothing to one behind them. */
+export function takenBefore(before: readonly string[]): string {
+  return `${listed(before, 'and')} before it ${before.length === 1 ? 'takes' : 'take, together,'} all that it asks for`;
 }

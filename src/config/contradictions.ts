@@ -16,6 +16,14 @@ function refuse<const K extends keyof Config>(
 /** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
+/** Those that ask what the policy file may say. */
+export const policyChecks: readonly SettingsCheck[] = [
+  routesCheck,
+  approvalsCheck,
+  limitsCheck,
+  accountsCheck,
+];
+
 /** What must hold between the settings whatever the program does with them. */
 export const contradictions: readonly SettingsCheck[] = [
   refuse(
@@ -59,10 +67,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
-  routesCheck,
-  approvalsCheck,
-  limitsCheck,
-  accountsCheck,
+  ...policyChecks,
   credentialsCheck,
   refuse(
     ['paymentsTimeoutSeconds'],

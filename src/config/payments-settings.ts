@@ -2,7 +2,7 @@ import { knownAccountFields } from '../domain/account-field.ts';
 import {
   accountFields,
   httpUrl,
-  jsonObject,
+  jsonTemplate,
   oneOf,
   pointerList,
   text,
@@ -13,6 +13,8 @@ import { secret, setting } from './setting.ts';
 
 const payments = 'Payments service';
 const token = 'Access token of the payments service';
+
+const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
 /** How the payments service is reached, and as whom. */
 export const paymentsSettings = {
@@ -68,17 +70,17 @@ export const paymentsSettings = {
   paymentsTokenIssueBody: setting(
     token,
     'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
-    jsonObject(),
+    jsonTemplate(issuePlaces),
   ),
   paymentsTokenRefreshBody: setting(
     token,
     'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it an expired token is issued anew. Spec: not shown.',
-    jsonObject(),
+    jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
   ),
   paymentsTokenRevokeBody: setting(
     token,
-    'JSON body of the revoke request, like the refresh body. Sent by `node src/main.ts revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
-    jsonObject(),
+    'JSON body of the revoke request, like the refresh body. Sent by `npm run revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
+    jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
   ),
   paymentsAccessTokenPointers: setting(
     token,

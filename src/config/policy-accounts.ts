@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { accountColours } from '../domain/merchant.ts';
+import { shapedText } from './shaped-text.ts';
 
 /** Short enough to be typed after `--account`, and fit to stand in an address, a key and a variable's name. */
-export const merchantName = z
-  .string('must be text')
-  .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be up to 20 small letters, digits and dashes, like lagos');
+export const merchantName = shapedText(
+  /^[a-z][a-z0-9-]{0,19}$/,
+  'must be up to 20 small letters, digits and dashes, like lagos',
+);
 
 const guid = z.guid('must be a UUID of 36 characters');
 

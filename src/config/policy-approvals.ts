@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { merchantName } from './policy-accounts.ts';
 import { amount, currency } from './policy-routes.ts';
+import { listed } from './listed.ts';
 
 const needed = z
   .int('must be a whole number like 2')
@@ -15,7 +16,7 @@ const account = merchantName
 
 const others = ['retry', 'card_email', 'redrive'] as const;
 
-const whatWords = `must be charge, ${others.slice(0, -1).join(', ')} or ${others.at(-1)}`;
+const whatWords = `must be ${listed(['charge', ...others], 'or')}`;
 
 const rule = z.discriminatedUnion(
   'what',

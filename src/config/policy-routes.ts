@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { severities } from '../domain/alert.ts';
 import { minorFromWire } from '../domain/money.ts';
+import { shapedText } from './shaped-text.ts';
+import { listed } from './listed.ts';
 
-const name = z
-  .string('must be text')
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, 'must be up to 40 letters, digits and dashes, like big-ones')
-  .describe('What people call the rule; alerts and /pay alerts name it.');
+const name = shapedText(
+  /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/,
+  'must be up to 40 letters, digits and dashes, like big-ones',
+).describe('What people call the rule; alerts and /pay alerts name it.');
 
 export const amount = z
   .union([z.string(), z.number()], 'must be an amount like 100000.00')
@@ -16,21 +18,16 @@ export const amount = z
     return z.NEVER;
   });
 
-export const currency = z
-  .string('must be text')
-  .regex(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN');
+export const currency = shapedText(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN');
 
-const customer = z
-  .string('must be text')
-  .regex(
-    /^[^*]+\*?$/,
-    'must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*',
-  )
-  .transform((written) =>
-    written.endsWith('*')
-      ? { kind: 'prefix' as const, text: written.slice(0, -1) }
-      : { kind: 'exact' as const, text: written },
-  );
+const customer = shapedText(
+  /^[^*]+\*?$/,
+  'must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*',
+).transform((written) =>
+  written.endsWith('*')
+    ? { kind: 'prefix' as const, text: written.slice(0, -1) }
+    : { kind: 'exact' as const, text: written },
+);
 
 const match = z
   .strictObject({
@@ -88,14 +85,16 @@ const match = z
   });
 
 /** A time of day, as minutes since midnight. */
-export const clock = z
-  .string('must be text')
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like "22:00", in quotes')
-  .transform((written) => Number(written.slice(0, 2)) * 60 + Number(written.slice(3)));
+export const clock = shapedText(
+  /^([01]\d|2[0-3]):[0-5]\d$/,
+  'must be a time like "22:00", in quotes',
+).transform((written) => Number(written.slice(0, 2)) * 60 + Number(written.slice(3)));
+
+const timeZoneWords = 'must be a time zone’s name like Africa/Lagos';
 
 export const timeZone = z
-  .string('must be text')
-  .refine(isTimeZone, 'must be a time zone’s name like Africa/Lagos')
+  .string(timeZoneWords)
+  .refine(isTimeZone, timeZoneWords)
   .describe('A name like Africa/Lagos.');
 
 const quietHours = z
@@ -132,9 +131,10 @@ const digestAfter = z
     'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within DIGEST_WINDOW_MINUTES, before a digest tells the rest. 0: all of them.',
   );
 
-const mention = z
-  .string('must be text')
-  .regex(/^[UWS][A-Z0-9]{6,}$/, 'must be a user id like U0123ABCD or a user group’s id like S0123ABCD')
+const mention = shapedText(
+  /^[UWS][A-Z0-9]{6,}$/,
+  'must be a user id like U0123ABCD or a user group’s id like S0123ABCD',
+)
   .transform((id) => ({ kind: id.startsWith('S') ? ('group' as const) : ('person' as const), id }))
   .describe('Whom the first post of each alert calls: a user’s or a user group’s id.');
 
@@ -158,7 +158,7 @@ export function routesSchema(channelId: z.ZodType<string, string>) {
       to: channels.describe('The channel, or the channels, that are told.'),
       mention: mention.optional(),
       severity: z
-        .enum(severities, `must be ${severities.join(', ')}`)
+        .enum(severities, `must be ${listed(severities, 'or')}`)
         .optional()
         .describe('A word on the alert.'),
       quiet_hours: quietHours.optional(),

@@ -4,31 +4,27 @@ import { approvalsSchema } from './policy-approvals.ts';
 import { limitsSchema } from './policy-limits.ts';
 import { routesSchema, timeZone } from './policy-routes.ts';
 import { dailySummarySchema } from './policy-summary.ts';
+import { shapedText } from './shaped-text.ts';
 
-const channelId = z
-  .string('must be text')
-  .regex(
-    /^[CGD][A-Z0-9]{6,}$/,
-    'must be a channel id like C0123ABCD (in Slack: channel name › About › Channel ID)',
-  );
+const channelId = shapedText(
+  /^[CGD][A-Z0-9]{6,}$/,
+  'must be a channel id like C0123ABCD (in Slack: channel name › About › Channel ID)',
+);
 
-const userId = z
-  .string('must be text')
-  .regex(/^[UW][A-Z0-9]{6,}$/, 'must be a user id like U0123ABCD (in Slack: profile › ⋮ › Copy member ID)');
+const userId = shapedText(
+  /^[UW][A-Z0-9]{6,}$/,
+  'must be a user id like U0123ABCD (in Slack: profile › ⋮ › Copy member ID)',
+);
 
-const groupName = z
-  .string('must be text')
-  .regex(
-    /^(@[\p{L}\p{N}._-]+|S[A-Z0-9]{6,})$/u,
-    'must be a user group’s handle like "@support-agents" or its id like S0123ABCD',
-  );
+const groupName = shapedText(
+  /^(@[\p{L}\p{N}._-]+|S[A-Z0-9]{6,})$/u,
+  'must be a user group’s handle like "@support-agents" or its id like S0123ABCD',
+);
 
-const place = z
-  .string('must be text')
-  .regex(
-    /^([CG][A-Z0-9]{6,}|direct)$/,
-    'must be a channel id like C0123ABCD, or the word direct for direct messages with the bot, its Home and shortcuts',
-  );
+const place = shapedText(
+  /^([CG][A-Z0-9]{6,}|direct)$/,
+  'must be a channel id like C0123ABCD, or the word direct for direct messages with the bot, its Home and shortcuts',
+);
 
 const role = z
   .strictObject({

@@ -72,9 +72,9 @@ export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): strin
 /** The places of the token bodies that name a secret, and the setting each is filled from. */
 const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
 
-/** With several accounts an empty place would be one account's secret forgotten. */
+/** An empty place is a secret forgotten: the service would refuse each call, and with several accounts one’s calls alone. */
 export const credentialsCheck = settingsCheck(
-  ['merchant', 'paymentsTokenIssueBody', 'paymentsStaticToken', 'paymentsClientId', 'paymentsClientSecret'],
+  ['paymentsTokenIssueBody', 'paymentsStaticToken', 'paymentsClientId', 'paymentsClientSecret'],
   (config) => {
     if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
     const body = JSON.stringify(config.paymentsTokenIssueBody);

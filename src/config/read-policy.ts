@@ -7,13 +7,17 @@ import { fileErrorCode } from './readers.ts';
 
 export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused'; problems: string[] };
 
-/** The policy file's content, or all that is wrong with it, each problem led by the file's path. Never throws. */
-export function readPolicy(path: string): PolicyResult {
+const usualFix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
+
+/**
+ * The policy file's content, or all that is wrong with it, each problem led by the file's path. `fix`: what to do where
+ * it cannot be read. Never throws.
+ */
+export function readPolicy(path: string, fix = usualFix): PolicyResult {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
   } catch (error) {
-    const fix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
     return refused([`The policy file ${path} cannot be read (${fileErrorCode(error)}): ${fix}.`]);
   }
   const document = parseDocument(source, { prettyErrors: true });
@@ -78,11 +82,32 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   rules: ['what', 'currency', 'amount_from', 'needed', 'account'],
 };
 
-/** What may be meant there; first what belongs there, then what belongs elsewhere and was put in the wrong place. */
-function keysNear(path: readonly PropertyKey[]): string[] {
-  const place = path.findLast((part) => typeof part === 'string' && Object.hasOwn(keysOf, part));
-  const here = place === undefined ? topKeys : (keysOf[String(place)] ?? []);
-  return [...here, ...topKeys, ...Object.values(keysOf).flat()];
+/** The part of the file that a path leads into, and the one around that. */
+function placesOf(path: readonly PropertyKey[]): {
+  here: readonly string[];
+  name?: string;
+  around: readonly string[];
+} {
+  const names = path.filter((part) => typeof part === 'string' && Object.hasOwn(keysOf, part)).map(String);
+  const [around, name] = [names.at(-2), names.at(-1)];
+  return {
+    here: name === undefined ? topKeys : (keysOf[name] ?? []),
+    ...(name === undefined ? {} : { name }),
+    around: around === undefined ? topKeys : (keysOf[around] ?? []),
+  };
+}
+
+/** What may be meant: a key of this place, one that belongs a step further in or out, or else all that stand here. */
+function keyHint(key: string, path: readonly PropertyKey[]): string {
+  const { here, name, around } = placesOf(path);
+  // Known here, but not beside what else is written.
+  if (here.includes(key)) return '';
+  const nearest = here.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, here);
+  if (nearest !== undefined) return ` Did you mean ${nearest}?`;
+  const inner = here.find((part) => keysOf[part]?.includes(key));
+  if (inner !== undefined) return ` It belongs under ${inner}.`;
+  if (name !== undefined && around.includes(key)) return ` It belongs beside ${name}, not under it.`;
+  return ` What stands here: ${here.join(', ')}.`;
 }
 
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
@@ -91,13 +116,22 @@ function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {
     return [`${path}: ${at || 'the file'} ${issueWords(issue)}.`];
   }
   return issue.keys.map((key) => {
-    const nearest = nearestWord(key, keysNear(issue.path));
     const full = at ? `${at}.${key}` : key;
-    return `${path}: ${full} is not a setting.${nearest ? ` Did you mean ${nearest}?` : ''}`;
+    return `${path}: ${full} is not a setting.${keyHint(key, issue.path)}`;
   });
 }
 
+/** What zod says by itself names types that a reader of YAML does not know. */
+const shapes: Readonly<Record<string, string>> = {
+  array: 'must be a list: [one, another], or a dash before each',
+  object: 'must be keys, each with a colon and its value',
+  record: 'must be names, each with a colon and what belongs to it',
+};
+
 function issueWords(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing';
-  return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  const isPlain = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
+  const words = isPlain ? (shapes[issue.expected] ?? 'must be something else') : issue.message;
+  if (issue.input !== undefined) return words;
+  return isPlain || words === 'must be text' ? 'is missing' : `is missing: it ${words}`;
 }

@@ -4,6 +4,7 @@ import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
+import { listed } from './listed.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
@@ -93,6 +94,21 @@ export function jsonObject(): z.ZodType<JsonObject, string> {
     context.addIssue({ code: 'custom', message: words });
     return z.NEVER;
   });
+}
+
+/** A JSON object in whose texts the named places, and no others, are filled in: one of another name would stay empty. */
+export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, string> {
+  const written = places.map((name) => `{{${name}}}`);
+  return jsonObject().refine((body) => placesIn(body).every((name) => places.includes(name)), {
+    error: `may hold no other places than ${listed(written, 'and')}`,
+  });
+}
+
+/** Of the values alone: no place is filled in anywhere else. */
+export function placesIn(value: JsonValue): string[] {
+  if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((inner: JsonValue) => placesIn(inner));
 }
 
 function parseJsonObject(value: string): JsonObject | undefined {

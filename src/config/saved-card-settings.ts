@@ -7,7 +7,7 @@ import {
   type SavedCardHeader,
   type SavedCardPointers,
 } from '../domain/saved-card-list.ts';
-import { jsonObject, list, pointerList, text, type JsonObject, type JsonValue } from './readers.ts';
+import { jsonObject, list, placesIn, pointerList, text, type JsonObject, type JsonValue } from './readers.ts';
 import { setting } from './setting.ts';
 
 const savedCards = 'Saved cards';
@@ -88,12 +88,4 @@ function deleteBody(): z.ZodType<JsonObject, string> {
         'must be a JSON object with {{TOKEN_KEY}} in a value, like {"tokenKey":"{{TOKEN_KEY}}"}, and no other places than {{CUSTOMER_EMAIL}} and {{ACCOUNT_ID}}',
     },
   );
-}
-
-/** Of the values alone: no place is filled in anywhere else. */
-function placesIn(value: JsonValue): string[] {
-  if (typeof value === 'string')
-    return [...value.matchAll(/\{\{([A-Z_]+)\}\}/g)].map(([, name = '']) => name);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((inner: JsonValue) => placesIn(inner));
 }

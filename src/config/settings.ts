@@ -42,7 +42,7 @@ export const settings = {
   slackBotToken: secret(
     slack,
     'Bot token (starts with xoxb-).',
-    text(/^xox[a-z]-\S+$/, 'a Slack bot token, which starts with xoxb-'),
+    text(/^xoxb-\S+$/, 'a Slack bot token, which starts with xoxb-'),
   ),
   slackSigningSecret: secret(slack, 'Signing secret of the Slack app. Needed in mode `http`.', text()),
   slackAppToken: secret(
@@ -92,6 +92,13 @@ export const settings = {
     'The time in which those messages are counted, and in which fewer than three must come until a storm is over.',
     wholeNumber(1, 120),
     '5',
+  ),
+
+  routeLookupsAtOnce: setting(
+    alerts,
+    'How many events that a rule routes by what only their look-up says are looked up at once, by all replicas together: so many of failed charges, and so many of payments. They are told in their order all the same. Less is easier on the payments service, whose call limit is not shown; 1: one after the other.',
+    wholeNumber(1, 32),
+    '8',
   ),
 
   alertDetailsDays: setting(

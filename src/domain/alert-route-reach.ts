@@ -2,6 +2,7 @@
 
 import {
   fits,
+  isOfPlace,
   isWithin,
   type AlertRule,
   type AmountRange,
@@ -17,20 +18,28 @@ export type Example = RoutePlace & { event: PaymentEvent };
 
 /**
  * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
- * take all that it asks for.
+ * take all that it asks for. `places`: where it may come from; absent: from anywhere.
  *
  * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
  * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
  * does; a success that saves no card escapes more of them than one that does. What is left to try are both kinds, both environments, and each amount at which an earlier rule ends.
  */
-export function reachingExample(rules: readonly AlertRule[], index: number): Example | undefined {
+export function reachingExample(
+  rules: readonly AlertRule[],
+  index: number,
+  places?: readonly RoutePlace[],
+): Example | undefined {
   const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
-  return examplesOf(rules, index).find((example) => !before.some((rule) => takes(rule, example)));
+  return examplesOf(rules, index, places).find((example) => !before.some((rule) => takes(rule, example)));
 }
 
 /** The rules before it that leave nothing to this one, the fewest that can be named simply: one where one does. */
-export function rulesInTheWay(rules: readonly AlertRule[], index: number): string[] {
-  const examples = examplesOf(rules, index);
+export function rulesInTheWay(
+  rules: readonly AlertRule[],
+  index: number,
+  places?: readonly RoutePlace[],
+): string[] {
+  const examples = examplesOf(rules, index, places);
   const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
   const whole = before.find((rule) => examples.every((example) => takes(rule, example)));
   const some = before.filter((rule) => examples.some((example) => takes(rule, example)));
@@ -41,21 +50,31 @@ function takes({ match }: AlertRule, { event, ...place }: Example): boolean {
   return fits(match, event, place);
 }
 
-function examplesOf(rules: readonly AlertRule[], index: number): Example[] {
+function examplesOf(
+  rules: readonly AlertRule[],
+  index: number,
+  places: readonly RoutePlace[] = anyPlaces(rules, index),
+): Example[] {
   const match = rules[index]?.match ?? {};
   const kinds = match.event ? [match.event] : (['payment_failed', 'payment_success'] as const);
-  const environments = match.environment ? [match.environment] : (['live', 'sandbox'] as const);
-  const account = match.account ?? otherThan(rules.map((rule) => rule.match.account ?? ''));
   const least = leastEvent(match, rules);
   return kinds.flatMap((kind) =>
-    environments.flatMap((environment) =>
-      amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
-        event: { ...least, ...amount, ...ofKind(kind) },
-        environment,
-        account,
-      })),
-    ),
+    places
+      .filter((place) => isOfPlace(match, place))
+      .flatMap(({ environment, account }) =>
+        amountsToTry(match.amount, rules.slice(0, index)).map((amount) => ({
+          event: { ...least, ...amount, ...ofKind(kind) },
+          environment,
+          account,
+        })),
+      ),
   );
+}
+
+/** The account that it asks for, or one that no rule does. */
+function anyPlaces(rules: readonly AlertRule[], index: number): RoutePlace[] {
+  const account = rules[index]?.match.account ?? otherThan(rules.map((rule) => rule.match.account ?? ''));
+  return (['live', 'sandbox'] as const).map((environment) => ({ environment, account }));
 }
 
 function ofKind(kind: RoutedKind): Pick<PaymentEvent, 'kind' | 'cardSaved'> {

@@ -12,7 +12,11 @@ export type Environment = 'live' | 'sandbox';
  * What the look-up behind an event gave. `unchecked`: the payments service could not be asked, so nothing
  * is claimed beyond what the signed event says. `no_reference`: the event names no order to look up.
  */
-export type Lookup = Confirmation | { kind: 'unchecked'; failure: FailureKind } | { kind: 'no_reference' };
+export type Lookup =
+  | Confirmation
+  /** `sinceMs`: since when the service as a whole gives no answer; absent where that may be about this order alone. */
+  | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
+  | { kind: 'no_reference' };
 
 /** Whether a look-up speaks against what its event says. */
 export function contradicts(found: Lookup['kind'] | undefined): boolean {

@@ -34,6 +34,9 @@ export type Undelivered = {
   fix: string;
 };
 
+/** Where a message is, or is to be: without `ts` it does not stand yet. */
+export type MessagePlace = { channel: string; ts?: string };
+
 /** Whether a message with a key stands in a channel's history or a thread. */
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }

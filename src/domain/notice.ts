@@ -13,18 +13,31 @@ export type Alarm =
   /** `more`: how many there are beyond those named. */
   | { kind: 'events_missing'; references: readonly string[]; more: number; minutes: number };
 
+/** What a repeat of an event may say otherwise. */
+export type EventPart = 'amount' | 'currency' | 'reason';
+
+/** The kind of a signed delivery in which none is found. */
+export const unreadableKind = 'unreadable';
+
 /**
  * Something the bot must tell the people who run it, besides alerts: short, rare, once per key. Nothing secret, and no
  * customer: the channel may be wide.
- * `event_differs`: a repeat of a known event came with another amount or outcome.
- * `unknown_event`: a signed delivery that is none of the spec's two events, or has no readable shape.
+ * `event_differs`: a repeat of a known event came with another amount or outcome; `differs`: which parts of it, where
+ * the first can still be read.
+ * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
+ * `keptDays`.
  * `stuck`: something that should be posted cannot be prepared, time after time.
- * `refused`: Slack refuses all that is for a channel or a person, until somebody does what `fix` says; `gathered`: so
- * many alerts of a storm its digest counts there, which nobody sees.
+ * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says;
+ * `gathered`: so many alerts of a storm its digest counts there, which nobody sees.
  */
 export type Notice =
-  | { kind: 'event_differs'; eventKind: string; orderReference?: string | undefined }
-  | { kind: 'unknown_event'; eventKind: string }
+  | {
+      kind: 'event_differs';
+      eventKind: string;
+      orderReference?: string | undefined;
+      differs?: readonly EventPart[];
+    }
+  | { kind: 'unknown_event'; eventKind: string; keptDays?: number }
   | { kind: 'stuck'; record: string; errorId: string }
   | {
       kind: 'refused';
@@ -32,6 +45,7 @@ export type Notice =
       slackError: string;
       fix: string;
       giveUpHours: number;
+      sinceMs?: number;
       gathered?: number;
     }
   | Alarm;

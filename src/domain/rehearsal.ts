@@ -75,9 +75,9 @@ export function rehearseHour(
 
 type HowTold = 'singly' | 'by_digest' | 'by_new_digest';
 
-/** A payment that its look-up did not confirm is told on its own, as in a channel. */
-function mayBeGathered({ kind, lookup }: LoggedEvent): boolean {
-  return kind === 'payment_failed' || !contradicts(lookup);
+/** A payment that its look-up did not confirm, or whose card could not be kept, is told on its own, as in a channel. */
+function mayBeGathered({ kind, lookup, lacksCard }: LoggedEvent): boolean {
+  return kind === 'payment_failed' || (!lacksCard && !contradicts(lookup));
 }
 
 /** It arrives in its channel among its kind, where a storm may have ended meanwhile. */

@@ -1,3 +1,5 @@
+import type { Money } from './money.ts';
+
 /**
  * A transaction as the service told it, read loosely: every field may be missing or of an unknown value,
  * because only the judgement (`confirm`) may be strict. Amounts are minor units; undefined when the
@@ -21,3 +23,12 @@ export type Transaction = {
   customerEmail?: string;
   paymentMethod?: string;
 };
+
+/** What a charge that failed was to take: what its record says, or, where that is nothing, the order's own amount. */
+export function moneyToTake(transaction: Transaction): Money | undefined {
+  const { amountMinor = 0, orderAmountMinor = 0, currency, orderCurrency } = transaction;
+  const taken = amountMinor > 0;
+  const minor = taken ? amountMinor : orderAmountMinor;
+  const named = taken ? (currency ?? orderCurrency) : (orderCurrency ?? currency);
+  return minor > 0 && named !== undefined ? { minor, currency: named } : undefined;
+}

@@ -4,7 +4,7 @@ import { startPlayground } from './playground.ts';
 /** The same as of `payops --playground`. */
 const usualPort = 4400;
 
-const usage = `npm run playground [-- --port 4400] [-- --redis-url redis://127.0.0.1:6379]`;
+const usage = `npm run playground [-- [--port 4400] [--redis-url redis://127.0.0.1:6379]]`;
 
 function readOptions(): { port: number; redisUrl?: string } | undefined {
   try {

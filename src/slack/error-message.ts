@@ -15,7 +15,7 @@ import { referenceWord } from './evidence.ts';
 import type { Refused } from './command.ts';
 import type { SlackMessage } from './message.ts';
 import type { ModalRefusal } from './modals.ts';
-import { direct } from './place.ts';
+import { direct } from './people/place.ts';
 import { outsideText } from './text.ts';
 
 /** What was being done when it broke, as far as the person must know it. */

@@ -3,7 +3,7 @@ import type { Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
-import { createBoltLog } from './bolt-log.ts';
+import { createBoltLog } from './router/bolt-log.ts';
 import { fixFor, readSlackError, slackErrorWord, usersReadFix } from './slack-error.ts';
 
 export type WorkspaceSettings = {
@@ -161,12 +161,11 @@ export function startIdentityCheck(
   return { identity: () => identity, health: () => health, scopes: () => scopes };
 }
 
+export const awayFix =
+  'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
+
 export function slackAway(reason: string): SlackDown {
-  return {
-    status: 'down',
-    reason,
-    fix: 'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.',
-  };
+  return { status: 'down', reason, fix: awayFix };
 }
 
 function identityOf(answer: AuthTestResponse): Identity {

@@ -145,17 +145,18 @@ return written
 `);
 
 /**
- * ARGV: lease (ms), max. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
+ * ARGV: lease (ms), max, how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
  * record that somebody deleted by hand is dropped from its lane and the search goes on.
  */
 export const takeScript = script(`
-local lease_ms, max = unpack(ARGV)
+local lease_ms, max, lanes = unpack(ARGV)
 for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '-inf', whole(now))) do settle(lane) end
 while true do
   local lane = redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, 1)[1]
   if not lane then return false end
   local taken, lease = {}, nil
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', work_of(lane), '-inf', whole(now), 'LIMIT', 0, max)) do
+  local most = string.sub(lane, 1, #lanes) == lanes and max or 1
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', work_of(lane), '-inf', whole(now), 'LIMIT', 0, most)) do
     local value = redis.call('HGET', record_of(key), 'value')
     if value then
       local version = new_version()

@@ -68,9 +68,9 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       const version = Number(await run(writeScript, ...args));
       return version === 0 ? undefined : written(entry, value, version, writeOptions);
     },
-    async take(leaseMs, max = 1) {
+    async take(leaseMs, max = 1, lanes = '') {
       const request = checkTake(leaseMs, max);
-      const found = await run(takeScript, String(request.leaseMs), String(request.max));
+      const found = await run(takeScript, String(request.leaseMs), String(request.max), lanes);
       if (!Array.isArray(found)) return [];
       const [lane, taken] = found;
       return (taken as unknown[][]).map(([key, value, version, attempts]) =>

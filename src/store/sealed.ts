@@ -1,12 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import type { Sealer } from '../domain/sealer.ts';
 import type { SealingKey } from '../domain/sealing-key.ts';
-
-export type Sealer = {
-  /** The text, unreadable and bound to its context (the store key it will stand under). Never the same twice. */
-  seal(context: string, plain: string): string;
-  /** The text again. Throws SealBroken when it was changed, moved under another context, or its key is not here. */
-  open(context: string, sealed: string): string;
-};
 
 /** The sealed text cannot be opened. The message says why and never holds any of its content. */
 export class SealBroken extends Error {

@@ -36,8 +36,8 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       );
       return version === undefined ? undefined : written(entry, value, version, writeOptions);
     },
-    async take(leaseMs, max = 1) {
-      const request = checkTake(leaseMs, max);
+    async take(leaseMs, max = 1, lanes = '') {
+      const request = { ...checkTake(leaseMs, max), lanes };
       return group.run((turn) => takeLane(statements, turn, request));
     },
     async ping() {
@@ -186,14 +186,17 @@ function readLane(statements: Statements, lane: string): LaneState {
   };
 }
 
-function takeLane(statements: Statements, turn: Turn, request: { leaseMs: number; max: number }): Entry[] {
+type Request = { leaseMs: number; max: number; lanes: string };
+
+function takeLane(statements: Statements, turn: Turn, request: Request): Entry[] {
   statements.dropFreedLanes.run(turn.now);
   statements.freeLanes.run(turn.now);
   const next = statements.nextLane.get(turn.now);
   if (next === undefined) return [];
   const lane = String(next['lane']);
   const lease = turn.version + 1;
-  const taken = statements.dueOf.all(lane, turn.now, request.max).map((row): Entry => {
+  const most = lane.startsWith(request.lanes) ? request.max : 1;
+  const taken = statements.dueOf.all(lane, turn.now, most).map((row): Entry => {
     turn.version += 1;
     const entry = { ...toEntry(row), version: turn.version, attempts: Number(row['attempts']) + 1 };
     statements.takeOut.run(entry.version, entry.attempts, lease, row['id'] ?? null);

@@ -54,11 +54,12 @@ export type Store = {
   write(entry: Entry, value: string, options?: WriteOptions): Promise<Entry | undefined>;
   /**
    * Leases the free lane whose oldest due entry has been due longest and gives up to `max` (default 1) of
-   * its due entries, oldest due first; empty when no free lane has due work. Until the lease ends or all
+   * its due entries, oldest due first; empty when no free lane has due work. Of a lane whose name does not begin with
+   * `lanes` (default: any does) it gives one, whatever `max` is. Until the lease ends or all
    * of them are written, nobody else is given anything of that lane. Raises each entry's version and
    * attempts. What a dead worker left unwritten keeps its place in the lane and is due when the lease ends.
    */
-  take(leaseMs: number, max?: number): Promise<Entry[]>;
+  take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
   /** Answers when the store does; throws StoreUnavailable otherwise. */
   ping(): Promise<void>;
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */

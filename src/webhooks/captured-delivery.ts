@@ -27,7 +27,7 @@ function readJsonCapture(file: Buffer): Parsed<CapturedDelivery> {
   try {
     value = JSON.parse(file.toString('utf8').replace('\uFEFF', ''));
   } catch {
-    return problem('it begins like JSON and is none');
+    return problem('it begins like JSON and cannot be read as JSON');
   }
   const reading = jsonCapture.safeParse(value);
   if (!reading.success) {
@@ -54,7 +54,9 @@ function readRawCapture(file: Buffer): Parsed<CapturedDelivery> {
   for (const [index, line] of lines.entries()) {
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     // The line itself is not repeated: it may hold a secret.
-    if (name === undefined || value === undefined) return problem(`line ${index + 1} of its headers is none`);
+    if (name === undefined || value === undefined) {
+      return problem(`line ${index + 1} of its headers is no header, like name: value`);
+    }
     add(headers, name, value);
   }
   const body = file.subarray(end.index + end[0].length);

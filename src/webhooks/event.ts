@@ -72,7 +72,8 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
  * Reads a signed body, loosely; never throws. Where the signature covers fields only, nothing else is
  * read, and neither is anything else part of the key: an unsigned reference could claim a real event's
  * place before it comes. The key is made of kind and order reference, else kind and transaction, else the
- * sender's event id, else the body; so a re-sent event with a new id is still the same one.
+ * sender's event id, else the body; so a re-sent event with a new id is still the same one. Of an unknown kind it is
+ * made of all that is signed.
  *
  * Spec: Events; Events, rule 1.
  */
@@ -84,14 +85,15 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
   const eventKind = read.text('kind');
   if (eventKind === undefined) return { kind: 'unreadable', why: noKind, key: bodyKey() };
   const kind = knownKind(eventKind);
-  const eventId = read.text('eventId');
-  const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
   const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
-    const key = idKey ?? signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
+    // Not by its id: that may be of what several events are about, and all but the first would be lost.
+    const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
     return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
   }
   const fields = readFields(kind, read);
+  const eventId = read.text('eventId');
+  const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
   const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey();
   if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey() };
   const fingerprint = fingerprintOf(kind, fields, read);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answeredWithin } from '../deadline.ts';
+import { unreadableKind } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
@@ -164,14 +165,17 @@ async function answerDelivery(
 
 async function keep(deps: WebhookDeps, found: ParsedEvent, body: Buffer) {
   if (found.kind === 'event') return await deps.receive(found.event, found.fingerprint);
-  const eventKind = found.kind === 'unknown_kind' ? found.eventKind : 'unreadable';
+  const eventKind = found.kind === 'unknown_kind' ? found.eventKind : unreadableKind;
   await deps.keepUnknown({ eventKind, key: found.key, body });
   return 'unknown';
 }
 
 function logFieldsOf(found: ParsedEvent): LogFields & { eventKind: string } {
   if (found.kind !== 'event') {
-    return { eventKind: found.kind === 'unknown_kind' ? found.eventKind : 'unreadable', eventKey: found.key };
+    return {
+      eventKind: found.kind === 'unknown_kind' ? found.eventKind : unreadableKind,
+      eventKey: found.key,
+    };
   }
   const { kind: eventKind, key: eventKey, orderReference } = found.event;
   return orderReference === undefined ? { eventKind, eventKey } : { eventKind, eventKey, orderReference };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createChannels, namedChannels } from '../../src/app/channels.ts';
+import { channelUses, createChannels, namedChannels } from '../../src/app/channels.ts';
 import { policySchema } from '../../src/config/policy.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import type { SlackClients } from '../../src/slack/workspace.ts';
@@ -13,12 +13,30 @@ describe('namedChannels', () => {
         { name: 'rest', to: 'C0BIG00001' },
       ],
       daily_summary: [{ channel: 'C0BIG00001', at: '08:00', tz: 'UTC' }],
+      approvals: { channel: 'C0APPROVE1', rules: [{ what: 'redrive' }] },
     });
     expect(namedChannels(policy)).toEqual([
       { channel: 'C0ALERTS01', namedBy: ['channels.alerts', 'channels.desk'] },
       { channel: 'C0OPS00001', namedBy: ['channels.ops', 'rule big'] },
       { channel: 'C0BIG00001', namedBy: ['rule big', 'rule rest', 'daily_summary'] },
+      { channel: 'C0APPROVE1', namedBy: ['approvals'] },
     ]);
+  });
+});
+
+describe('channelUses', () => {
+  it('has what the file tells a channel besides alerts', () => {
+    const policy = policySchema.parse({
+      channels: { alerts: 'C0ALERTS01', ops: 'C0OPS00001', desk: 'C0DESK0001' },
+      daily_summary: [{ channel: 'C0OPS00001', at: '08:00', tz: 'UTC' }],
+      approvals: { channel: 'C0DESK0001', rules: [{ what: 'redrive' }] },
+    });
+    expect(channelUses(policy, 'C0ALERTS01')).toEqual([]);
+    expect(channelUses(policy, 'C0OPS00001')).toEqual([
+      { kind: 'daily_summary', atMinute: 480, timeZone: 'UTC' },
+      { kind: 'ops' },
+    ]);
+    expect(channelUses(policy, 'C0DESK0001')).toEqual([{ kind: 'desk' }, { kind: 'approvals' }]);
   });
 });
 

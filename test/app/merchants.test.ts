@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/app/kept.ts';
 import { checkOwners, merchantPlaces } from '../../src/app/merchants.ts';
 import type { Outside } from '../../src/app/outside.ts';
-import { runCommand } from '../../src/app/run-command.ts';
+import { runCommand } from '../../src/app/command-line/run-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { createCardLedger } from '../../src/operations/card-ledger.ts';
-import type { Sealer } from '../../src/operations/outbox.ts';
-import { openFingerprint } from '../../src/operations/fingerprint.ts';
+import { createCardLedger } from '../../src/operations/card/card-ledger.ts';
+import type { Sealer } from '../../src/domain/sealer.ts';
+import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { openModelStore } from '../store/model-store.ts';
 
 const ids = { main: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', lagos: '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21' };

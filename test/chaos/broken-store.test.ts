@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Bundle } from '../support/killed-bot-bundle.ts';
+import type { Bundle } from '../support/bot-bundle.ts';
 import type { Break } from './broken-store.ts';
 import { bundleChaosBot, runChaos, type ChaosResult } from './run-chaos.ts';
 

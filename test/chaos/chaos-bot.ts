@@ -5,14 +5,12 @@
  *   CHAOS_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
  *   CHAOS_BREAK  how its store is broken, for the test of the checker; absent: it is not
  */
-import { enableCompileCache, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { hastenClock, openBot } from '../support/hastened-bot.ts';
 import { hastenedStore } from '../support/kill-points.ts';
 import { breakStore, type Break } from './broken-store.ts';
 
-enableCompileCache();
-
-const { CHAOS_CLOCK, CHAOS_BREAK, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
+const { CHAOS_CLOCK, CHAOS_BREAK, ...environment } = process.env;
 const { factor, realNow } = hastenClock(CHAOS_CLOCK);
 const { config, kept, start } = await openBot(environment, realNow);
 const hastened = hastenedStore(kept.store, factor);

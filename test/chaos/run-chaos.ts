@@ -5,7 +5,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { botSettings } from '../../src/playground/bot-settings.ts';
 import { fastClock } from '../support/fast-clock.ts';
-import { bundleKilledBot, type Bundle } from '../support/killed-bot-bundle.ts';
+import { bundleBot, type Bundle } from '../support/bot-bundle.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { runPayops } from '../support/run-payops.ts';
 import { createAsker } from './asker.ts';
@@ -74,7 +74,7 @@ const hopelessAfterMs = 60_000;
 
 /** For all the runs of a process; whoever asked removes it. */
 export function bundleChaosBot(): Promise<Bundle> {
-  return bundleKilledBot(fileURLToPath(new URL('chaos-bot.ts', import.meta.url)));
+  return bundleBot(fileURLToPath(new URL('chaos-bot.ts', import.meta.url)));
 }
 
 /**
@@ -147,7 +147,7 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
   const payopsFile = join(around.folder, 'payops.yml');
   mkdirSync(dataDir, { mode: 0o700 });
   writeFileSync(payopsFile, around.policy);
-  const { compress, broken, bundle, leaseMs = usualLeaseMs } = options;
+  const { compress, broken, leaseMs = usualLeaseMs } = options;
   const leaseSeconds = Math.ceil((leaseMs / 1_000) * compress);
   return {
     ...botSettings({
@@ -176,7 +176,6 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
     LOG_LEVEL: 'warn',
     CHAOS_CLOCK: JSON.stringify(around.clock),
     ...(broken ? { CHAOS_BREAK: broken } : {}),
-    ...bundle.env,
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommandWords } from '../../src/cli/command-words.ts';
 
 function read(...words: string[]) {
-  const asked = readCommandWords(words, ['redrive']);
+  const asked = readCommandWords(words, ['redrive', 'revoke-token']);
   return asked.ok ? asked.value : asked.problem;
 }
 
@@ -63,6 +63,7 @@ describe('what is typed behind payops', () => {
     expect(read('lookup', 'A', '--all')).toContain('--all is not for this command');
     expect(read('terminals', 'x'.repeat(101))).toContain('at most 100 characters');
     expect(read('terminal')).toBe('Payops has no command “terminal”. Did you mean terminals?');
+    expect(read('revoke')).toBe('Payops has no command “revoke”. Did you mean revoke-token?');
     expect(read('-q', 'redrive')).toContain('npm run redrive');
     expect(read('terminals', '--csv=x')).toContain('--csv');
     expect(read('\u001B[2Jevil')).not.toContain('\u001B');

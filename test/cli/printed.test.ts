@@ -14,9 +14,9 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Reading } from '../../src/domain/service-page.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import type { WalkStop } from '../../src/operations/service-pages.ts';
+import type { WalkStop } from '../../src/operations/service/service-pages.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
-import { terminalColumns } from '../../src/operations/list-csv.ts';
+import { terminalColumns } from '../../src/operations/service/list-csv.ts';
 import { terminalSubject } from '../../src/slack/list/list-subjects.ts';
 import { seen as seenCharge } from '../slack/charge/seen-charges.ts';
 
@@ -215,7 +215,7 @@ describe('the exit codes', () => {
   it('mean in the help and in the docs what they mean in the program', () => {
     const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
     const plain = page.replaceAll('`', '').replaceAll('\\|', '|');
-    const help = helpText(['redrive']);
+    const help = helpText();
     for (const [code, words] of Object.entries(exitCodeWords)) {
       expect(plain).toContain(`| ${code} | ${words} |`);
       expect(help).toContain(`${code}  ${words}`);

@@ -3,7 +3,7 @@ import { alertsCommand, type AlertsDeps } from '../../src/commands/alerts.ts';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
 import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { testAlertActionId } from '../../src/slack/routes-message.ts';
+import { testAlertActionId } from '../../src/slack/alert/routes-message.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import type { BotOptions, RunningBot } from '../support/running-bot.ts';
 import { runningBots } from '../support/running-bots.ts';
@@ -34,6 +34,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const sent: [string, string][] = [];
   const verb = alertsCommand({
     routes: plan,
+    usesOf: () => [],
     alertsInHand: { of: () => Promise.resolve([]) },
     rehearse: () => Promise.resolve(nothingRehearsed),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cardEmailCommand } from '../../src/commands/card-email.ts';
 import type { EmailChange, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
-import { createCardEmails } from '../../src/operations/change-card-email.ts';
+import { createCardEmails } from '../../src/operations/card/change-card-email.ts';
 import { findViewProblems } from '../../src/slack/assert-blocks.ts';
 import { cardEmailActions } from '../../src/slack/card-email/card-email-actions.ts';
 import { cardEmailFields as fields, cardEmailModalId } from '../../src/slack/card-email/form-modal.ts';

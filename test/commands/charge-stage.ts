@@ -7,13 +7,12 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createVerbs } from '../../src/commands/registry.ts';
 import type { KnownCard } from '../../src/commands/charge/known-cards.ts';
-import type { ChargeDesk } from '../../src/operations/charge-desk.ts';
+import type { ChargeDesk } from '../../src/operations/charge/charge-desk.ts';
 import { findBlockProblems, findViewProblems } from '../../src/slack/assert-blocks.ts';
 import type { Pressed, Submission, ViewAnswer } from '../../src/slack/command.ts';
 import { chargeStateModal } from '../../src/slack/charge/state-modal.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
-import { noDeskLists } from './no-desk-lists.ts';
-import { noSharing } from './no-sharing.ts';
+import { quietVerbs } from './quiet-verbs.ts';
 
 export const nowMs = 1_700_000_000_000;
 export const agent = 'U0AGENT';
@@ -240,32 +239,10 @@ export function createStage(options: { cards?: SavedFake[]; ledger?: boolean } =
     idOf: async (key: string) => cards.find((card) => card.tokenKey === key)?.id ?? 'nobody',
   };
   const verbs = createVerbs({
-    findTransaction: async () => undefined,
-    environment: 'live',
-    account: 'Main shop',
+    ...quietVerbs({ environment: 'live', account: 'Main shop' }),
     now: () => nowMs,
     desk,
     ledger: options.ledger === false ? undefined : ledger,
-    currencies: ['NGN', 'USD'],
-    cardEmails: {
-      keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
-      readDraft: () => Promise.resolve(undefined),
-      begin: () => Promise.resolve({ kind: 'stale' }),
-    },
-    routes: {
-      rules: [],
-      environment: 'live',
-      account: 'main account',
-      failures: 'C0ALERTS01',
-      successes: undefined,
-    },
-    rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
-    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
-    sendTestAlert: () => Promise.resolve(),
-    alertsInHand: { of: () => Promise.resolve([]) },
-    undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
-    ...noDeskLists,
-    ...noSharing,
   });
   const outputs: unknown[] = [];
   const opened: Modal[] = [];

@@ -3,7 +3,7 @@ import { createCommandSet } from '../../src/commands/command-set.ts';
 import { undeliveredCommand } from '../../src/commands/dead-letters.ts';
 import type { Undelivered } from '../../src/domain/delivery.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { deliverAgainId } from '../../src/slack/dead-letters-message.ts';
+import { deliverAgainId, type BeingTried } from '../../src/slack/dead-letters-message.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
 
 const channel = 'C0ALERTS01';
@@ -15,12 +15,13 @@ const one: Undelivered = {
   fix: 'Unarchive it.',
 };
 
-function stage(all: readonly Undelivered[] = [one]) {
+function stage(all: readonly Undelivered[] = [one], tried: readonly BeingTried[] = []) {
   const asked: string[] = [];
   const left = new Map(all.map((some) => [some.channel, some.messages]));
   const command = undeliveredCommand({
     undelivered: {
       all: async () => all,
+      tried: () => tried,
       async deliverAgain(wanted) {
         asked.push(wanted);
         const messages = left.get(wanted) ?? 0;
@@ -59,6 +60,13 @@ describe('/pay undelivered', () => {
     expect(asked).toEqual([]);
   });
 
+  it('is not at ease while Slack refuses what was not given up yet', async () => {
+    const { type } = stage([], [{ channel, slackError: 'is_archived', fix: 'Unarchive it.' }]);
+    expect((await type([])) as SlackMessage).toMatchObject({
+      text: expect.stringContaining('Slack refuses messages'),
+    });
+  });
+
   it('takes no words', async () => {
     expect(await stage().type([channel])).toMatch(/Nothing follows “undelivered”/);
   });
@@ -77,7 +85,7 @@ describe('/pay undelivered', () => {
   });
 
   it('hands on that the store is away', async () => {
-    const command = undeliveredCommand({ undelivered: { all: away, deliverAgain: away } });
+    const command = undeliveredCommand({ undelivered: { all: away, tried: () => [], deliverAgain: away } });
     const prepared = command.prepare([]);
     if (!prepared.ok) throw new Error(prepared.problem);
     const conversation = { caller: { userId: 'U1' }, openModal: async () => 'V1' };

@@ -3,8 +3,7 @@ import type { StormActions } from '../../src/commands/alert-card/storm-parts.ts'
 import { createVerbs } from '../../src/commands/registry.ts';
 import type { Command } from '../../src/slack/command.ts';
 import { createFakeDesk } from './charge-stage.ts';
-import { noDeskLists } from './no-desk-lists.ts';
-import { noSharing } from './no-sharing.ts';
+import { quietVerbs } from './quiet-verbs.ts';
 
 function nobody(): never {
   throw new Error('nothing is done here');
@@ -13,6 +12,7 @@ function nobody(): never {
 const cards: AlertCardActions & StormActions = {
   alertCards: { find: nobody, move: nobody, lookUpNow: nobody },
   chargeAgain: nobody,
+  standingOf: nobody,
   storms: { see: nobody, place: nobody },
   takeStorm: { acknowledge: nobody, rows: nobody },
   uploadFile: nobody,
@@ -22,30 +22,8 @@ const cards: AlertCardActions & StormActions = {
 export function everyVerb(): Command[] {
   return createVerbs(
     {
-      findTransaction: () => Promise.resolve(undefined),
-      environment: 'sandbox',
-      account: 'main account',
-      now: () => 0,
+      ...quietVerbs({ environment: 'sandbox', account: 'main account' }),
       desk: createFakeDesk(),
-      ledger: undefined,
-      currencies: ['NGN'],
-      cardEmails: {
-        keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
-        readDraft: () => Promise.resolve(undefined),
-        begin: () => Promise.resolve({ kind: 'stale' }),
-      },
-      routes: {
-        rules: [],
-        environment: 'sandbox',
-        account: 'main account',
-        failures: 'C0ALERTS01',
-        successes: undefined,
-      },
-      rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
-      storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
-      sendTestAlert: () => Promise.resolve(),
-      alertsInHand: { of: () => Promise.resolve([]) },
-      undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
       approvals: {
         request: nobody,
         find: nobody,
@@ -55,8 +33,6 @@ export function everyVerb(): Command[] {
         waiting: nobody,
         askedBy: nobody,
       },
-      ...noDeskLists,
-      ...noSharing,
     },
     cards,
   );

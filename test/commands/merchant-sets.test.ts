@@ -12,10 +12,9 @@ import { lookUpActionId } from '../../src/slack/evidence.ts';
 import { linkModalId } from '../../src/slack/link/link-actions.ts';
 import { linkFields } from '../../src/slack/link/link-form.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';
-import { placeOf } from '../../src/slack/place.ts';
+import { placeOf } from '../../src/slack/people/place.ts';
 import { createFakeDesk } from './charge-stage.ts';
-import { noDeskLists } from './no-desk-lists.ts';
-import { noSharing } from './no-sharing.ts';
+import { quietVerbs } from './quiet-verbs.ts';
 
 const caller: Caller = { userId: 'U0AGENT01' };
 const inModal: Caller = { ...caller, from: 'modal' };
@@ -36,25 +35,10 @@ type Asked = string[];
 function verbsOf(name: string, asked: Asked, own: readonly string[]): Command[] {
   const place = { environment: 'live' as const, account: name };
   return createVerbs({
-    ...place,
+    ...quietVerbs(place),
     findTransaction: async (reference) => void asked.push(`${name} ${reference}`),
-    now: () => 0,
     desk: createFakeDesk(),
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
-    currencies: ['NGN', 'USD'],
-    cardEmails: {
-      keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
-      readDraft: () => Promise.resolve(undefined),
-      begin: () => Promise.resolve({ kind: 'stale' }),
-    },
-    routes: { ...place, rules: [], failures: 'C0ALERTS01', successes: undefined },
-    rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
-    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
-    sendTestAlert: () => Promise.resolve(),
-    undelivered: { all: async () => [], deliverAgain: async () => ({ kind: 'again', messages: 0 }) },
-    alertsInHand: { of: () => Promise.resolve([]) },
-    ...noDeskLists,
-    ...noSharing,
     isOnRecord: async (reference) => own.includes(reference),
   });
 }

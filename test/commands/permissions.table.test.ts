@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/commands/registry.ts';
-import type { Role } from '../../src/slack/role.ts';
+import type { Role } from '../../src/slack/people/role.ts';
 import {
   everyThing,
   permissionStage,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lookupCommand } from '../../src/commands/lookup.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import type { Revealed } from '../../src/operations/reveal-email.ts';
+import type { Revealed } from '../../src/operations/card/reveal-email.ts';
 import { assertBlocks, findViewProblems } from '../../src/slack/assert-blocks.ts';
 import type { Permission, Pressed } from '../../src/slack/command.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -57,14 +57,18 @@ describe('approvals of payops.yml', () => {
       '{ what: charges, currency: NGN, amount_from: 1 }',
       'approvals.rules.0.what must be charge, retry, card_email or redrive.',
     ],
-    ['{ what: charge, amount_from: 1 }', 'approvals.rules.0.currency is missing.'],
-    ['{ what: charge, currency: NGN }', 'approvals.rules.0.amount_from must be an amount like 100000.00.'],
+    ['{ what: charge, amount_from: 1 }', 'approvals.rules.0.currency is missing: it must be a currency code'],
+    [
+      '{ what: charge, currency: NGN }',
+      'approvals.rules.0.amount_from is missing: it must be an amount like 100000.00.',
+    ],
     [
       '{ what: charge, currency: NGN, amount_form: 1 }',
       'approvals.rules.0.amount_form is not a setting. Did you mean amount_from?',
     ],
     ['{ what: retry, neded: 2 }', 'approvals.rules.0.neded is not a setting. Did you mean needed?'],
     ['{ what: retry, currency: NGN }', 'approvals.rules.0.currency is not a setting.'],
+    ['{ what: retry, amount: 1 }', 'approvals.rules.0.amount is not a setting. Did you mean amount_from?'],
     ['{ what: retry, needed: 0 }', 'approvals.rules.0.needed must be at least 1.'],
     [
       '{ what: redrive }\n{ what: redrive, needed: 2 }',
@@ -99,7 +103,7 @@ describe('approvals of payops.yml', () => {
 
   it('names what is meant of a misspelt key, and asks for the channel', () => {
     expect(problemsOf('{ what: retry }', { head: 'chanel: C0123APPR0' })).toEqual([
-      'approvals.channel is missing.',
+      expect.stringContaining('approvals.channel is missing: it must be a channel id'),
       'approvals.chanel is not a setting. Did you mean channel?',
     ]);
     expect(problemsOf('{ what: retry }', { head: 'channel: C0123APPR0\n  expire_minutes: 1' })).toEqual([
@@ -117,5 +121,19 @@ describe('approvals of payops.yml', () => {
     const policy = { approvals: { channel: 'C1', expire_minutes: 240, ...rules } } as never;
     expect(approvalRules(policy, 'lagos')).toHaveLength(2);
     expect(approvalRules(policy, 'abuja')).toEqual([{ what: 'redrive', needed: 1 }]);
+  });
+
+  it('of the example file are good once they are no comment any more', () => {
+    const example = readFileSync('payops.example.yml', 'utf8');
+    const path = join(folder, 'example.yml');
+    const section = example.slice(example.indexOf('# approvals:'), example.indexOf('# timezone:'));
+    writeFileSync(path, example.replace(section, section.replaceAll(/^# /gm, '')));
+    const result = readConfig({ ...variables, PAYOPS_FILE: path }, [permissionCheck(permissions)]);
+    expect(
+      result.kind === 'refused' ? result.problems : approvalRules(result.config.policy, undefined),
+    ).toEqual([
+      { what: 'charge', currency: 'NGN', fromMinor: 5_000_000, needed: 1 },
+      { what: 'retry', needed: 1 },
+    ]);
   });
 });

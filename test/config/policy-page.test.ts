@@ -15,7 +15,7 @@ import { heldLimits, limitsFor, overLimit, type DayUse } from '../../src/domain/
 import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parseAmount, type Money } from '../../src/domain/money.ts';
 import type { Caller } from '../../src/slack/command.ts';
-import { createDirectory, type Directory } from '../../src/slack/directory.ts';
+import { createDirectory, type Directory } from '../../src/slack/people/directory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-policy-page-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -99,12 +99,12 @@ describe('routes of the policy file', () => {
       '0.when.reason must not be empty.',
       expect.stringMatching(/^0\.to must be a channel id like C0123ABCD/),
       '0.mention must be a user id like U0123ABCD or a user group’s id like S0123ABCD.',
-      '0.severity must be low, normal, high.',
+      '0.severity must be low, normal or high.',
       '0.quiet_hours.from must be a time like "22:00", in quotes.',
       '0.quiet_hours.tz must be a time zone’s name like Africa/Lagos.',
       expect.stringMatching(/^0\.mute_until must be a day like 2026-12-01/),
       '0.continue must be true or false.',
-      '1.name is missing.',
+      '1.name is missing: it must be up to 40 letters, digits and dashes, like big-ones.',
       '1.to must name at least one channel.',
     ]);
   });
@@ -115,7 +115,20 @@ describe('routes of the policy file', () => {
       '{ name: a, to: C0BIG00001, when: { amont_from: 1 } }',
       '0.when.amont_from is not a setting. Did you mean amount_from?',
     ],
-    ['{ name: a, to: C0BIG00001, when: { mesage: x } }', '0.when.mesage is not a setting.'],
+    [
+      '{ name: a, to: C0BIG00001, when: { mesage: x } }',
+      '0.when.mesage is not a setting. What stands here: event, environment, account, saved_card, currency, amount_from, amount_to, customer_id, email_domain, reason.',
+    ],
+    ['{ name: a, to: C0BIG00001, reason: x }', '0.reason is not a setting. It belongs under when.'],
+    [
+      '{ name: a, to: C0BIG00001, when: { mention: U0AGENT01 } }',
+      '0.when.mention is not a setting. It belongs beside when, not under it.',
+    ],
+    [
+      '{ name: a, channel: C0BIG00001 }',
+      '0.channel is not a setting. What stands here: name, when, to, mention, severity, quiet_hours, mute_until, digest_after, continue.',
+    ],
+    ['{ name: a }', '0.to is missing: it must be a channel id like C0123ABCD, or a list of them.'],
     [
       '{ name: a, to: C0BIG00001, mention: U0AGENT01, quiet_hours: { form: "22:00", to: "06:00", tz: UTC } }',
       '0.quiet_hours.form is not a setting. Did you mean from?',

@@ -215,6 +215,26 @@ describe('readConfig', () => {
       { PAYMENTS_TOKEN_ISSUE_BODY: '{nope' },
       'PAYMENTS_TOKEN_ISSUE_BODY must be a JSON object',
     ],
+    [
+      'a token body with a place that nothing fills',
+      { PAYMENTS_TOKEN_ISSUE_BODY: '{"id":["{{CLIENT_IDD}}"]}' },
+      'PAYMENTS_TOKEN_ISSUE_BODY may hold no other places than {{CLIENT_ID}}, {{CLIENT_SECRET}} and {{ACCOUNT_ID}}',
+    ],
+    [
+      'a token body with a place that is not written as one',
+      { PAYMENTS_TOKEN_REFRESH_BODY: '{"token":"{{ refreshToken }}"}' },
+      'PAYMENTS_TOKEN_REFRESH_BODY may hold no other places than',
+    ],
+    [
+      'a token body whose secret is missing',
+      { PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}"}', PAYMENTS_STATIC_TOKEN: '' },
+      'PAYMENTS_CLIENT_ID is missing: PAYMENTS_TOKEN_ISSUE_BODY has {{CLIENT_ID}}',
+    ],
+    [
+      'a token that is no bot’s',
+      { SLACK_BOT_TOKEN: 'xoxp-of-a-person' },
+      'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
+    ],
   ])('refuses %s', (_what, variables, words) => {
     expect(problemsOf({ ...complete, ...variables })).toEqual([expect.stringContaining(words)]);
   });
@@ -290,50 +310,5 @@ describe('readConfig', () => {
       `${path}: roles.agent.may: “lokup” is not a permission. Did you mean lookup?`,
       `${path}: roles.agent.may: “charge” is not a permission. Write lookup, approve, or '*' for all.`,
     ]);
-  });
-
-  it.each([
-    [
-      'a misspelt key',
-      'channels:\n  alerst: C0ALERTS01\n',
-      ['channels.alerts is missing', 'channels.alerst is not a setting. Did you mean alerts?'],
-    ],
-    [
-      'a misspelt desk',
-      'channels: { alerts: C0ALERTS01, dsek: C0DESK0001 }\n',
-      ['channels.dsek is not a setting. Did you mean desk?'],
-    ],
-    [
-      'a channel’s name in place of its id',
-      'channels: { alerts: "#pay-alerts" }\n',
-      ['channels.alerts must be a channel id like C0123ABCD'],
-    ],
-    ['an empty file', '', ['channels is missing']],
-    ['a number for a channel', 'channels: { alerts: 5 }\n', ['channels.alerts must be text']],
-    ['text that is not YAML', 'channels: [', ['line 1']],
-    [
-      'an asterisk without quotes',
-      'channels: { alerts: C0ALERTS01 }\nroles: { lead: { may: [*] } }\n',
-      ["at line 2, column 24. A bare * begins a YAML alias: write '*' in quotes."],
-    ],
-    [
-      'an alias of nothing for a channel',
-      'channels: { alerts: *oops }\n',
-      ["oops. A bare * begins a YAML alias: write '*' in quotes."],
-    ],
-    [
-      'an alias of nothing for a permission',
-      'channels: { alerts: C0ALERTS01 }\nroles: { lead: { may: *lead } }\n',
-      ["lead. A bare * begins a YAML alias: write '*' in quotes."],
-    ],
-    [
-      'a role that may nothing',
-      'channels: { alerts: C0ALERTS01 }\nroles: { agent: { may: [] } }\n',
-      ['roles.agent.may must name at least one permission'],
-    ],
-  ])('names %s in the policy file', (_what, content, words) => {
-    const problems = problemsOf({ ...complete, PAYOPS_FILE: fileOf(content) });
-    for (const word of words) expect(problems.join('\n')).toContain(word);
-    expect(problems).toHaveLength(words.length);
   });
 });

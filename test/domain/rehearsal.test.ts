@@ -152,5 +152,10 @@ describe('a rehearsal of a storm', () => {
     const doubted = payments.map((one) => ({ ...one, lookup: 'not_confirmed' as const }));
     const alone = rehearseHour(planOf([rule]), nothingRehearsed, doubted, terms);
     expect(rehearsedLine(alone, 'C', 'r')).toMatchObject({ posts: 100, inDigests: 0 });
+    // As in a channel: the card that each was made for cannot be charged.
+    const without = rehearsed([rule], times, { ...paid, cardSaved: { kind: 'no_token' } });
+    expect(rehearsedLine(without, 'C', 'r')).toMatchObject({ posts: 100, inDigests: 0 });
+    const kept = rehearsed([rule], times, { ...paid, cardSaved: { kind: 'kept', face: {} } });
+    expect(rehearsedLine(kept, 'C', 'r')).toMatchObject({ posts: 21, inDigests: 80 });
   });
 });

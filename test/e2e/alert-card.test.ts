@@ -87,7 +87,7 @@ async function cardToChargeAgain(house: House, reference: string) {
   return card;
 }
 
-describe('an alert’s card in the workspace', () => {
+describe.concurrent('an alert’s card in the workspace', () => {
   it('is acknowledged once, handed over, and resolved by the customer’s next payment', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: ['reactions:write'] } });
     await house.start(house.bot());
@@ -142,7 +142,7 @@ describe('an alert’s card in the workspace', () => {
   }, 60_000);
 
   it('is closed with a reason by whoever may, and refused to whoever may not', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { workspace: { grantedOptionalScopes: ['reactions:write'] } });
     await house.start(house.bot());
     await house.decline();
     await house.until('the alert is posted', () => house.posts('payAlerts').length === 1);
@@ -169,6 +169,13 @@ describe('an alert’s card in the workspace', () => {
       JSON.stringify(cardSeenBy(house, 'onCall')).includes('☑️ Closed'),
     );
     expect(JSON.stringify(cardSeenBy(house, 'onCall'))).toContain('Paid in cash');
+    await house.until(
+      'the second sign says so too',
+      () =>
+        cardSeenBy(house, 'onCall')
+          .reactions.map(({ name }) => name)
+          .join() === 'ballot_box_with_check',
+    );
     expect(elementsOf(cardSeenBy(house, 'onCall'))).toEqual([]);
   }, 60_000);
 

@@ -1,11 +1,26 @@
+import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { testAlertActionId } from '../../src/slack/routes-message.ts';
+import { testAlertActionId } from '../../src/slack/alert/routes-message.ts';
+import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue } from '../support/charge-dialogue.ts';
 import { openHouse, type House } from '../support/house.ts';
 
 function setRoutes({ policyFile }: House, routes: string): void {
   writeFileSync(policyFile, `${readFileSync(policyFile, 'utf8')}routes:\n${routes}`);
+}
+
+/** An event that says its kind and its reference alone. */
+async function deliverBare(house: House, bot: Bot, orderReference: string): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ event: 'payment_failed', data: { order: { orderReference } } }));
+  const { WEBHOOK_SECRETS: secret = '', WEBHOOK_SIGNATURE_HEADER: header = '' } = house.settings();
+  const signature = createHmac('sha512', secret).update(body).digest('hex');
+  const response = await fetch(`${bot.url()}/webhooks/payments`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [header]: signature },
+    body,
+  });
+  expect(response.status).toBe(200);
 }
 
 describe.concurrent('routes of payops.yml', { timeout: 60_000 }, () => {
@@ -58,6 +73,32 @@ describe.concurrent('routes of payops.yml', { timeout: 60_000 }, () => {
       tests().some(({ edited, blocks }) => edited && JSON.stringify(blocks).includes(users.onCall)),
     );
     expect(tests()).toHaveLength(1);
+  });
+
+  it('look several events up at once that say no amount, and tell them in their order', async (test) => {
+    const house = await openHouse(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '8', WORK_LEASE_SECONDS: '45' } });
+    const { payOps } = house.workspace.ids.channels;
+    setRoutes(house, `  - { name: big, when: { currency: NGN, amount_from: 1000.00 }, to: ${payOps} }\n`);
+    const references: string[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      references.push(await house.decline());
+    }
+    // Not the receiver of the service's own events, which name the amount.
+    const bot = house.bot();
+    await bot.start();
+    const [first, ...others] = references.map(() => house.paymentsGate.hold('/single', 'before'));
+    const [early = '', ...late] = references;
+    await deliverBare(house, bot, early);
+    const held = await first;
+    // oxlint-disable-next-line no-await-in-loop
+    for (const reference of late) await deliverBare(house, bot, reference);
+    held?.release();
+    for (const { release } of (await Promise.all(others)).toReversed()) release();
+    const told = (): string[] =>
+      house.posts('payOps').flatMap(({ text }) => references.filter((one) => text.includes(one)));
+    await house.until('all are told', () => told().length === 6);
+    expect(told()).toEqual(references);
   });
 
   it('that cannot hold keep the bot from starting, all told at once', async (test) => {

@@ -22,7 +22,7 @@ const bola = seedCards.requiresOtp;
 const newEmail = 'ada.canary.new@example.org';
 
 /** On a loaded machine the house's second would be the test's accident. */
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '12' };
 
 type Desk = {
   house: House;

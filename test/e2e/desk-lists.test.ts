@@ -11,12 +11,19 @@ import { openHouse, type House, type HouseOptions, type Person } from '../suppor
 const terminalsPath = '/v1/accounts/terminals';
 const accountsPath = '/v1/accounts';
 
-/** A loaded machine reads 200 pages slowly; the house's second would be the test's accident. */
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
+/**
+ * A loaded machine reads 200 pages slowly, and an edit of a modal that Slack did not answer in time is not repeated:
+ * the house's seconds would be the test's accident.
+ */
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '10', WORK_LEASE_SECONDS: '30' };
+/** For what is about answers that never come. */
+const hurried = { env: { PAYMENTS_TIMEOUT_SECONDS: '2' } };
+/** An answer is given up, a while later the account is looked up, and that may be given up too. */
+const givenUpMs = 40_000;
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe('the service’s lists', { timeout: 120_000 }, () => {
+describe.concurrent('the service’s lists', { timeout: 120_000 }, () => {
   it('lists and filters 10,000 terminals, each page asked for once, across a kill', async (test) => {
     const desk = await openDesk(test, { payments: { terminals: 10_000, seed: false } });
     const { house, bot } = desk;
@@ -80,7 +87,7 @@ describe('the service’s lists', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the CSV of a list', { timeout: 120_000 }, () => {
+describe.concurrent('the CSV of a list', { timeout: 120_000 }, () => {
   const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
 
   it('has 10,000 terminals, tells how far it is, and asks for each page once whoever presses twice', async (test) => {
@@ -168,7 +175,7 @@ function residentMb(bot: Bot): number {
   return Math.round(Number(found?.[1]) / 1_000);
 }
 
-describe('a new account', { timeout: 60_000 }, () => {
+describe.concurrent('a new account', { timeout: 60_000 }, () => {
   const filled = { [accountFieldId('accountName')]: 'Akoka Kiosk', [accountFieldId('bvn')]: '22345678901' };
 
   it('is checked at each field, created once, and found by the reference the bot gave it', async (test) => {
@@ -190,24 +197,24 @@ describe('a new account', { timeout: 60_000 }, () => {
   });
 
   it('whose answer was lost is in doubt, looked up, and asked for no second time', async (test) => {
-    const { house, dialogue } = await openDesk(test);
+    const { house, dialogue } = await openDesk(test, hurried);
     await dialogue.opens('lead', '/pay account new');
     const answer = house.paymentsGate.hold(accountsPath, 'after');
     await dialogue.submit('lead', filled);
     const held = await answer;
     // Looked up under its reference, it is there: that the answer was lost does no harm.
-    await dialogue.modalSays('lead', 'Account created');
+    await dialogue.modalSays('lead', 'Account created', givenUpMs);
     held.release();
     await house.until('the answer comes too late', () => posts(house) > 0);
     expect(posts(house)).toBe(1);
   });
 
   it('says that it may have been created while the service hangs, with the way to look it up', async (test) => {
-    const { house, dialogue } = await openDesk(test);
+    const { house, dialogue } = await openDesk(test, hurried);
     await dialogue.opens('lead', '/pay account new');
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
     await dialogue.submit('lead', filled);
-    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created');
+    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created', givenUpMs);
     expect(doubt.text).toContain('/pay account PAY');
     await house.payments.act({ kind: 'set_weather', weather: 'normal' });
     await dialogue.press('lead', accountActions.lookUp);
@@ -221,7 +228,7 @@ describe('a new account', { timeout: 60_000 }, () => {
   });
 
   it('has the fields that the settings name, and without a reference says where to look', async (test) => {
-    const env = { ACCOUNT_NEW_FIELDS: 'accountName!:2-255,branchCode!:3,tier:gold|silver' };
+    const env = { ...hurried.env, ACCOUNT_NEW_FIELDS: 'accountName!:2-255,branchCode!:3,tier:gold|silver' };
     const { house, dialogue } = await openDesk(test, { env });
     await dialogue.opens('lead', '/pay account new');
     const name = { [accountFieldId('accountName')]: 'Akoka Kiosk' };
@@ -230,7 +237,7 @@ describe('a new account', { timeout: 60_000 }, () => {
     const answer = house.paymentsGate.hold(accountsPath, 'after');
     await dialogue.submit('lead', { ...name, [accountFieldId('branchCode')]: '123' });
     const held = await answer;
-    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created');
+    const doubt = await dialogue.modalSays('lead', 'In doubt: the account may have been created', givenUpMs);
     expect(doubt.text).toContain('/pay accounts');
     held.release();
     await house.until('the answer comes too late', () => posts(house) > 0);

@@ -233,7 +233,12 @@ describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
 async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
   const house = await openHouse(test, {
     ...options,
-    env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '8' },
+    env: {
+      LOG_LEVEL: 'debug',
+      PAYMENTS_TIMEOUT_SECONDS: '3',
+      SLACK_TIMEOUT_SECONDS: '2',
+      WORK_LEASE_SECONDS: '9',
+    },
   });
   const bot = house.bot();
   await house.start(bot);

@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
-import { createLimit, killEverywhere } from '../support/kill-everywhere.ts';
-import { bundleKilledBot, type Bundle } from '../support/killed-bot-bundle.ts';
+import { countOf } from '../support/counts.ts';
+import { killEverywhere } from '../support/kill-everywhere.ts';
+import type { Bundle } from '../support/bot-bundle.ts';
 import { runApproval } from '../support/killed-approval.ts';
+import { bundleKilledBot } from '../support/killed-charge.ts';
 import { stories, type Place } from '../support/killed-charge-scene.ts';
+import { createLimit } from '../support/limit.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
@@ -13,9 +16,9 @@ const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: charges killed on Redis, because redis-server is not installed.');
 
 /** A share of what `npm run kills` does in full; each story on each store has other moments of it. */
-const every = 40;
+const every = countOf({ full: 40, share: 100 });
 /** Its story has three times their moments, and needs longer for each. */
-const fourEyesEvery = 110;
+const fourEyesEvery = countOf({ full: 110, share: 280 });
 const timeout = 120_000;
 const busy = createLimit(availableParallelism() + 1);
 const limit = createLimit(16);

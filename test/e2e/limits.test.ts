@@ -89,7 +89,12 @@ describe.concurrent('limits in payops.yml', { timeout: 60_000 }, () => {
 
 async function openDesk(test: TestContext): Promise<Desk> {
   const house = await openHouse(test, {
-    env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '8' },
+    env: {
+      LOG_LEVEL: 'debug',
+      PAYMENTS_TIMEOUT_SECONDS: '3',
+      SLACK_TIMEOUT_SECONDS: '2',
+      WORK_LEASE_SECONDS: '9',
+    },
   });
   limitAgents(house, limits);
   const bot = house.bot();

@@ -10,6 +10,14 @@ import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialo
 import { openHouse, type Channel, type House } from '../support/house.ts';
 
 const orderPath = '/checkout/order';
+/** A loaded machine is slow; the house's second would be the test's accident. */
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '10', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '25' };
+/** What is not answered, and what a killed bot had in hand, is taken up as soon as may be. */
+const impatient = {
+  PAYMENTS_TIMEOUT_SECONDS: '1',
+  SLACK_TIMEOUT_SECONDS: '1',
+  WORK_LEASE_SECONDS: '5',
+};
 const email = 'zainab.link@example.com';
 const filled = {
   [linkFields.amount]: '150.00',
@@ -21,7 +29,7 @@ const reference = 'LINK-ORDER-1';
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe('a payment link', { timeout: 60_000 }, () => {
+describe.concurrent('a payment link', { timeout: 60_000 }, () => {
   it('is made once, stands in the channel, and says Paid and Card saved when it is', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
@@ -150,7 +158,7 @@ describe('a payment link', { timeout: 60_000 }, () => {
   });
 
   it('is confirming while the service cannot be asked, and Paid once it can', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, impatient);
     const { house, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
@@ -217,9 +225,9 @@ describe('a payment link', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a payment link across a kill', { timeout: 60_000 }, () => {
+describe.concurrent('a payment link across a kill', { timeout: 60_000 }, () => {
   it('before the order was asked for: it is asked for under the same reference, and the card comes', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, impatient);
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     const asked = house.paymentsGate.hold(orderPath, 'before');
@@ -241,7 +249,7 @@ describe('a payment link across a kill', { timeout: 60_000 }, () => {
   });
 
   it('after the order was made: its link is lost, said so, and a new one is offered', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, impatient);
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     const answer = house.paymentsGate.hold(orderPath, 'after');
@@ -260,7 +268,7 @@ describe('a payment link across a kill', { timeout: 60_000 }, () => {
   });
 
   it('after the event was answered: the card is edited, once, and one note follows', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, impatient);
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
@@ -293,7 +301,7 @@ async function submit({ house, dialogue }: Desk, chosen: Record<string, string>)
 }
 
 async function openDesk(test: TestContext, env: Record<string, string> = {}): Promise<Desk> {
-  const house = await openHouse(test, { env: { LOG_LEVEL: 'debug', ...env } });
+  const house = await openHouse(test, { env: { LOG_LEVEL: 'debug', ...patient, ...env } });
   const bot = house.bot();
   await house.start(bot);
   return { house, bot, dialogue: openChargeDialogue(house) };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readOutboxRecord } from '../../src/operations/outbox.ts';
+import { readOutboxRecord } from '../../src/operations/outbox/outbox.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { openHouse, type House } from '../support/house.ts';

@@ -241,7 +241,10 @@ async function deliver(
 ): Promise<{ status: number; retryAfter: string | null; tookMs: number }> {
   const body = JSON.stringify({
     event: 'payment_failed',
-    data: { order: { orderReference: refusedReference, isTokenizedCardPayment: 'true' } },
+    // With its customer: of a failure that names nobody the service is asked several times while it does not know it.
+    data: {
+      order: { orderReference: refusedReference, customerId: 'cust-refused', isTokenizedCardPayment: 'true' },
+    },
   });
   const signature = signWebhook(body, payments.credentials.webhookSecret);
   const headers = { 'content-type': 'application/json', [signatureHeader]: signature };

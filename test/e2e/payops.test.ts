@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { operatorCommands } from '../../src/app/command-line/run-command.ts';
+import { operatorHelp } from '../../src/cli/operator-commands.ts';
 import { startPlayground } from '../../src/playground/playground.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { openChargeDialogue } from '../support/charge-dialogue.ts';
@@ -16,7 +19,7 @@ function calls(house: House): number {
   return house.paymentsGate.passed.length;
 }
 
-describe('payops lookup', { timeout: 60_000 }, () => {
+describe.concurrent('payops lookup', { timeout: 60_000 }, () => {
   it('succeeds for a proven payment alone, and says why not of any other', async (test) => {
     const { ask } = await openPayopsDesk(test);
     const paid = await ask('lookup', 'ORDER-1001');
@@ -100,7 +103,7 @@ describe('payops lookup', { timeout: 60_000 }, () => {
   });
 });
 
-describe('without settings', () => {
+describe.concurrent('without settings', () => {
   it('payops helps, tells its version, and refuses everything else with a code of its own', async () => {
     const env = { PATH: process.env['PATH'] ?? '' };
     const [bare, help, version, lookup, redrive] = await Promise.all(
@@ -115,12 +118,51 @@ describe('without settings', () => {
     expect(version).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
     for (const end of [lookup, redrive]) {
       expect(end).toMatchObject({ code: 5, stdout: '' });
+      expect(end?.stderr).toContain('Nothing was done. The settings have problems:');
       expect(end?.stderr).toContain('PAYMENTS_ACCOUNT_ID is missing');
     }
   });
+
+  it('tells how each operator’s command is typed, and beside other words does none of them', async () => {
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const { stdout: all } = await runPayops(['--help'], env);
+    const names = Object.keys(operatorHelp);
+    expect(names).toEqual([...operatorCommands]);
+    for (const name of names) {
+      expect(all).toContain(`  ${name} `);
+      // oxlint-disable-next-line no-await-in-loop -- two cores
+      const [help, beside] = await Promise.all(
+        [['--help'], ['verify', '-h']].map((words) => runPayops([name, ...words], env)),
+      );
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      expect(help?.stdout).toContain(`npm run ${name}`);
+      expect(beside).toMatchObject({ code: 2, stdout: '', stderr: help?.stdout });
+    }
+  });
+
+  it('puts what was found out about a delivery where data goes, also when it does not verify', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payops-delivery-'));
+    const path = join(folder, 'delivery.http');
+    writeFileSync(path, 'POST / HTTP/1.1\r\nx-signature: abc\r\n\r\n{}');
+    const settings = {
+      PATH: process.env['PATH'] ?? '',
+      SLACK_BOT_TOKEN: 'xoxb-token',
+      SLACK_SIGNING_SECRET: 'signing',
+      PAYMENTS_SANDBOX_URL: 'https://payments.test',
+      PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+      PAYMENTS_STATIC_TOKEN: 'token',
+      PAYOPS_FILE: join(root, 'payops.example.yml'),
+      WEBHOOK_SIGNATURE_PRESET: 'raw-body',
+      WEBHOOK_SECRETS: 'a-secret-of-this-test-alone',
+    };
+    const end = await runPayops(['explain-delivery', path], settings);
+    rmSync(folder, { recursive: true });
+    expect(end).toMatchObject({ code: 1, stderr: '' });
+    expect(end.stdout).toContain('Verdict: refused');
+  });
 });
 
-describe('when the service is away', { timeout: 60_000 }, () => {
+describe.concurrent('when the service is away', { timeout: 60_000 }, () => {
   it('prints no data, says what helps, and tells what may be tried again from what may not', async (test) => {
     const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3' } });
     for (const [weather, code, words] of [
@@ -157,7 +199,7 @@ describe('when the service is away', { timeout: 60_000 }, () => {
   });
 });
 
-describe('payops account', { timeout: 60_000 }, () => {
+describe.concurrent('payops account', { timeout: 60_000 }, () => {
   it('finds one by reference and by id, masked, and says what is not there', async (test) => {
     const { ask } = await openPayopsDesk(test);
     const byReference = await ask('account', 'PLAYGROUND-SUB-00003', '--json');
@@ -171,7 +213,7 @@ describe('payops account', { timeout: 60_000 }, () => {
   });
 });
 
-describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
+describe.concurrent('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
   it('lists what the running bot does not know yet, and no secret stands anywhere', async (test) => {
     const { house, ask } = await openPayopsDesk(test, {
       payments: { knownCards: true },
@@ -237,7 +279,7 @@ describe('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
   });
 });
 
-describe('a command that was not answered', { timeout: 60_000 }, () => {
+describe.concurrent('a command that was not answered', { timeout: 60_000 }, () => {
   it('leaves no replica waiting for the token that it asked for', async (test) => {
     const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '2' } });
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
@@ -246,7 +288,7 @@ describe('a command that was not answered', { timeout: 60_000 }, () => {
   });
 });
 
-describe('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
+describe.concurrent('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
   it('is no proof that no outcome is open', async (test) => {
     const { house } = await openPayopsDesk(test);
     const DATA_DIR = join(house.folder, 'elsewhere');
@@ -267,7 +309,7 @@ function npm(words: readonly string[]): Promise<{ code: number; stdout: string; 
   });
 }
 
-describe('the playground', { timeout: 60_000 }, () => {
+describe.concurrent('the playground', { timeout: 60_000 }, () => {
   const fromReadme = 'npm run payops -- --playground lookup ORDER-1001';
 
   it('is asked by the command of README with no settings of one’s own', async (test) => {

@@ -38,8 +38,8 @@ describe('node src/main.ts revoke-token', () => {
       const first = await house.command(bot, 'ORDER-1001');
       await house.until('it is answered', () => first.answers.length > 0);
       expect(await run(['revoke-token', '--help'], house.settings())).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('Nothing was revoked'),
+        code: 0,
+        stdout: expect.stringContaining('npm run revoke-token'),
       });
       expect(house.payments.stats()).toMatchObject({ tokensRevoked: 0 });
       expect(await run(['revoke-token'], house.settings())).toEqual({

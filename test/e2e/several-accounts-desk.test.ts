@@ -23,7 +23,7 @@ import {
   type SeveralAccounts,
 } from '../support/several-accounts.ts';
 
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '12' };
 const email = 'ada@example.com';
 
 type Desk = SeveralAccounts & {

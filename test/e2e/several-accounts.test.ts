@@ -16,11 +16,11 @@ import {
 } from '../support/several-accounts.ts';
 
 const names = ['main', 'lagos', 'abuja'];
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '10' };
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '12' };
 
 type Desk = SeveralAccounts & { bot: Bot; dialogue: ChargeDialogue };
 
-describe('several merchant accounts in one bot', { timeout: 120_000 }, () => {
+describe.concurrent('several merchant accounts in one bot', { timeout: 120_000 }, () => {
   it('looks a reference up at the account that is named, else at the first', async (test) => {
     const desk = await openDesk(test);
     const { house, accounts } = desk;

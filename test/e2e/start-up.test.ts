@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
-import { runToEnd, type BotRun } from '../support/bot.ts';
+import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
 import { openHouse, type House } from '../support/house.ts';
 
 /** A port somebody else has: a bot that reached for it would say so. */
@@ -109,7 +109,7 @@ describe.concurrent('a bot that cannot start', { timeout: 40_000 }, () => {
 
 describe.concurrent('SIGTERM', { timeout: 40_000 }, () => {
   it('lets the bot finish what it has begun, and ends it with status 0', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({ PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' });
     await house.start(bot);
     const postHeld = house.slackGate.hold('/chat.postMessage', 'before');
@@ -132,7 +132,7 @@ describe.concurrent('SIGTERM', { timeout: 40_000 }, () => {
 
 describe.concurrent('a bot without a signature recipe', { timeout: 40_000 }, () => {
   it('starts in production too, says that it refuses every delivery, and does', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({
       NODE_ENV: 'production',
       WEBHOOK_SIGNATURE_PRESET: '',

@@ -62,7 +62,7 @@ function viewText(house: House, person: Person): string {
   return JSON.stringify(house.workspace.state(house.workspace.ids.users[person]).views.at(-1) ?? {});
 }
 
-describe('a storm in the workspace', () => {
+describe.concurrent('a storm in the workspace', () => {
   it('is one digest with an exact count through a kill, acknowledged once, listed, and a CSV', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     const bot = house.bot({ DIGEST_THRESHOLD: String(threshold) });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readOutboxRecord, writeOutboxRecord } from '../../src/operations/outbox.ts';
+import { readOutboxRecord, writeOutboxRecord } from '../../src/operations/outbox/outbox.ts';
 import { deliverAgainId } from '../../src/slack/dead-letters-message.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openChargeDialogue } from '../support/charge-dialogue.ts';

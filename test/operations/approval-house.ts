@@ -3,12 +3,12 @@ import type { Approval } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { CardEmailEnd } from '../../src/domain/card-email.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import type { ApprovalGate } from '../../src/operations/approval-desk.ts';
-import { createApprovals } from '../../src/operations/approvals.ts';
-import { createCardEmails, makeEmailChange } from '../../src/operations/change-card-email.ts';
-import { recoverCharge, type Room } from '../../src/operations/recover-charge.ts';
-import { submitApproved } from '../../src/operations/submit-charge.ts';
-import { termsHash } from '../../src/operations/terms-hash.ts';
+import type { ApprovalGate } from '../../src/operations/approval/approval-desk.ts';
+import { createApprovals } from '../../src/operations/approval/approvals.ts';
+import { createCardEmails, makeEmailChange } from '../../src/operations/card/change-card-email.ts';
+import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
+import { submitApproved } from '../../src/operations/charge/submit-charge.ts';
+import { termsHash } from '../../src/operations/approval/terms-hash.ts';
 import type { Entry } from '../../src/store/store.ts';
 import {
   bola,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import { blockKey, type BlockDeps } from '../../src/operations/audit-blocks.ts';
-import { createAuditLog, type AuditLog } from '../../src/operations/audit-log.ts';
-import { verifyAudit } from '../../src/operations/verify-audit.ts';
+import { blockKey, type BlockDeps } from '../../src/operations/audit/audit-blocks.ts';
+import { createAuditLog, type AuditLog } from '../../src/operations/audit/audit-log.ts';
+import { verifyAudit } from '../../src/operations/audit/verify-audit.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
 

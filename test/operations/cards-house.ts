@@ -8,21 +8,25 @@ import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
-import { alertMarkPrefix, createAlertMarks, type MarkOutcome } from '../../src/operations/alert-marks.ts';
-import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert-recovery.ts';
-import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
-import { lookUpEvent } from '../../src/operations/look-up-event.ts';
-import { alertKey } from '../../src/operations/outbox.ts';
-import type { Composed, Post } from '../../src/operations/prepare-post.ts';
-import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
-import { createStorms } from '../../src/operations/storms.ts';
-import { createTakeStorm } from '../../src/operations/take-storm.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
+import {
+  alertMarkPrefix,
+  createAlertMarks,
+  type MarkOutcome,
+} from '../../src/operations/alert/alert-marks.ts';
+import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
+import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
+import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
+import { alertKey } from '../../src/operations/outbox/outbox.ts';
+import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
+import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
+import { createStorms } from '../../src/operations/storm/storms.ts';
+import { createTakeStorm } from '../../src/operations/storm/take-storm.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
 import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
-import { alertMessage } from '../../src/slack/alert-message.ts';
+import { alertMessage } from '../../src/slack/alert/alert-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
@@ -30,6 +34,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
 import { house, killed, sealer } from './house.ts';
+import { aroundStore } from '../support/around-store.ts';
 
 export const failed: PaymentEvent = {
   kind: 'payment_failed',
@@ -90,21 +95,12 @@ export type CardsWorld = {
 };
 
 function watchedStore(store: Store, pass: () => void): Store {
-  const watch =
-    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      pass();
-      const result = await call(...args);
-      pass();
-      return result;
-    };
-  return {
-    ...store,
-    create: watch((...args) => store.create(...args)),
-    read: watch((...args) => store.read(...args)),
-    write: watch((...args) => store.write(...args)),
-    take: watch((...args) => store.take(...args)),
-  };
+  return aroundStore(store, async (call) => {
+    pass();
+    const result = await call();
+    pass();
+    return result;
+  });
 }
 
 /** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
@@ -236,7 +232,7 @@ export function cardsHouse(
   const paidTo: Destination[] = [];
   const route = ({ kind }: PaymentEvent): readonly Destination[] =>
     kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo;
-  const deliver: DeliverDeps = {
+  const deliver: DeliverPostDeps = {
     ...plain,
     route,
     store,
@@ -252,8 +248,8 @@ export function cardsHouse(
     },
   };
   const kinds = [
-    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
-    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
     { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },

@@ -1,12 +1,12 @@
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import type { RecordStore } from '../../src/operations/change-record.ts';
-import type { ChargeStanding } from '../../src/operations/limit-day.ts';
+import type { RecordStore } from '../../src/operations/work/change-record.ts';
+import type { ChargeStanding } from '../../src/operations/charge/limit-day.ts';
 import {
   createLimitClaims,
   type LimitClaims,
   type LimitedCharge,
-} from '../../src/operations/limit-claims.ts';
+} from '../../src/operations/charge/limit-claims.ts';
 
 export const minute = 60_000;
 export const hour = 60 * minute;

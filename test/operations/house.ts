@@ -3,12 +3,14 @@ import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { calm } from '../../src/domain/storm.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { deliverEntry, type DeliverDeps } from '../../src/operations/deliver-outbox.ts';
-import type { Composed, Post } from '../../src/operations/prepare-post.ts';
-import type { TellCardDeps } from '../../src/operations/tell-card.ts';
-import type { ReceiveDeps } from '../../src/operations/receive-event.ts';
-import { createEventLog } from '../../src/operations/event-log.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
+import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
+import type { TellCardDeps } from '../../src/operations/alert/tell-card.ts';
+import type { ReceiveDeps } from '../../src/operations/alert/receive-event.ts';
+import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
+import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
+import { createEventLog } from '../../src/operations/alert/event-log.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -37,17 +39,22 @@ export function killedWhileSending(): Composed {
   return { digest: '', post: killed, edit: killed };
 }
 
-export type Delivering = DeliverDeps & { store: Pick<Store, 'take'> };
+export type Delivering = DeliverPostDeps & { store: Pick<Store, 'take'> };
 
 /** One round of the worker, as the bot runs it. */
-export function deliverNext(deps: Delivering): Promise<boolean> {
+export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolean> {
   const { store, leaseMs, log } = deps;
-  const kinds = [{ prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deps, entry) }];
-  return workOnce({ store, leaseMs, kinds, log });
+  const kind = {
+    prefix: 'outbox:',
+    work: (entry: Entry) => deliverPost(deps, entry),
+    ahead: (entry: Entry) => lookUpAhead(deps, entry),
+  };
+  const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
+  return workOnce({ store, leaseMs, kinds: [kind], together, log });
 }
 
 /** Nobody acts on any card, and nothing is paid later. */
-export const untouchedCards: DeliverDeps['cards'] = {
+export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
   mark: () => Promise.resolve(),
@@ -57,7 +64,7 @@ export const untouchedCards: DeliverDeps['cards'] = {
 };
 
 /** No channel has too many alerts. */
-export const noStorms: DeliverDeps['storms'] & TellCardDeps['storms'] = {
+export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
   ask: () => Promise.resolve({ kind: 'single' }),
   add: () => Promise.resolve(),
   addAgain: () => Promise.resolve(),
@@ -66,6 +73,7 @@ export const noStorms: DeliverDeps['storms'] & TellCardDeps['storms'] = {
   see: () => Promise.resolve(undefined),
   items: () => Promise.resolve([]),
   channel: () => Promise.resolve(calm),
+  place: () => Promise.resolve(undefined),
 };
 
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };

@@ -5,12 +5,13 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { linkPrefix } from '../../src/operations/link-record.ts';
-import { createPaymentLinks, type LinkRequest } from '../../src/operations/payment-links.ts';
-import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+import { linkPrefix } from '../../src/operations/link/link-record.ts';
+import { createPaymentLinks, type LinkRequest } from '../../src/operations/link/payment-links.ts';
+import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';
+import { aroundStore } from '../support/around-store.ts';
 
 export const agent = 'U0AGENT01';
 export const desk = 'C0DESK0001';
@@ -118,7 +119,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
     const kinds = [
       {
         prefix: 'outbox:',
-        work: (entry: Parameters<typeof links.work>[0]) => deliverEntry(delivering, entry),
+        work: (entry: Parameters<typeof links.work>[0]) => deliverPost(delivering, entry),
       },
       { prefix: linkPrefix, work: (entry: Parameters<typeof links.work>[0]) => links.work(entry) },
     ];
@@ -147,15 +148,8 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
 /** Its first `calls` calls are carried out, and none after: a process that is killed. */
 export function dyingStore(store: Store, calls: number): Store {
   let left = calls;
-  function spend<T>(call: () => Promise<T>): Promise<T> {
+  return aroundStore(store, (call) => {
     left -= 1;
     return left < 0 ? Promise.reject(new StoreUnavailable('killed')) : call();
-  }
-  return {
-    ...store,
-    create: (...args) => spend(() => store.create(...args)),
-    read: (...args) => spend(() => store.read(...args)),
-    write: (...args) => spend(() => store.write(...args)),
-    take: (...args) => spend(() => store.take(...args)),
-  };
+  });
 }

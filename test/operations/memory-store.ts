@@ -28,10 +28,10 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
         wholeMs('pauseMs', options.pauseMs ?? 0);
         return model.write(entry, value, options);
       }),
-    take: (leaseMs, max = 1) =>
+    take: (leaseMs, max = 1, lanes = '') =>
       open(() => {
         checkTake(leaseMs, max);
-        return model.take(leaseMs, max);
+        return model.take(leaseMs, max, lanes);
       }),
     ping: () => open(() => model.ping()),
     close() {

@@ -1,14 +1,16 @@
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { alertCardPrefix, createAlertCards } from '../../src/operations/alert-cards.ts';
-import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
-import type { Composed, Post } from '../../src/operations/prepare-post.ts';
-import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm-records.ts';
-import { createStorms } from '../../src/operations/storms.ts';
-import { createTakeStorm } from '../../src/operations/take-storm.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
+import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
+import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
+import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
+import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
+import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
+import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
+import { createStorms } from '../../src/operations/storm/storms.ts';
+import { createTakeStorm } from '../../src/operations/storm/take-storm.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { everyPoint, type Points } from './charge-house.ts';
 import { channel, house, sealer, untouchedCards } from './house.ts';
@@ -28,6 +30,10 @@ export function openStormWorld(store?: Store, clock = { nowMs: 1_800_000_000_000
 export type StormWorld = ReturnType<typeof openStormWorld> & {
   /** Where an event is told; absent: all in one channel. */
   channelOf?: (event: PaymentEvent) => string;
+  /** More channels that are told all of them. */
+  further?: readonly string[];
+  /** Whether only a look-up says where an event is told; absent: none waits for one. */
+  needsLookUp?: (event: PaymentEvent) => boolean;
   /** What Slack says instead of taking it; absent or undefined: it takes it. */
   refuse?: (way: 'post' | 'edit', channel: string) => PostOutcome | undefined;
 };
@@ -78,7 +84,9 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
   const { clock, messages } = world;
   const { deliver: plain, receive: plainReceive } = house();
   const store = pointed(world.store, points);
-  const route = (event: PaymentEvent) => [{ channel: world.channelOf?.(event) ?? channel }];
+  const route = (event: PaymentEvent) =>
+    [world.channelOf?.(event) ?? channel, ...(world.further ?? [])].map((to) => ({ channel: to }));
+  const needsLookUp = (event: PaymentEvent) => world.needsLookUp?.(event) ?? false;
   const shared = {
     store,
     sealer,
@@ -127,6 +135,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     store,
     storms,
     route,
+    needsLookUp,
     lookUp,
     compose,
     now: shared.now,
@@ -141,13 +150,18 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     },
   };
   const kinds = [
-    { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
-    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    {
+      prefix: 'outbox:',
+      work: (entry: Entry) => deliverPost(deliver, entry),
+      ahead: (entry: Entry) => lookUpAhead(deliver, entry),
+    },
+    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
+  const together = { lanes: toRouteLanes, most: 8, now: shared.now };
   const once = (): Promise<boolean> =>
-    workOnce({ store, leaseMs: plain.leaseMs, kinds, log: () => undefined });
+    workOnce({ store, leaseMs: plain.leaseMs, kinds, together, log: () => undefined });
 
   async function drain(forMs: number, stepMs = 1_000): Promise<void> {
     const endsAtMs = clock.nowMs + forMs;
@@ -166,7 +180,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     once,
     drain,
     receive: (event: PaymentEvent) =>
-      receiveEvent({ ...plainReceive, route, store, now: shared.now }, event, 'f'),
+      receiveEvent({ ...plainReceive, route, needsLookUp, store, now: shared.now }, event, 'f'),
   };
 }
 

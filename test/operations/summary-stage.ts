@@ -6,10 +6,10 @@ import {
   createDailySummaries,
   dailySummaryPrefix,
   type DailySummariesDeps,
-} from '../../src/operations/daily-summaries.ts';
-import { deliverEntry } from '../../src/operations/deliver-outbox.ts';
-import { summariseDay } from '../../src/operations/summarise-day.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+} from '../../src/operations/alert/daily-summaries.ts';
+import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
+import { summariseDay } from '../../src/operations/alert/summarise-day.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { channel, house, sealer } from './house.ts';
 
@@ -61,7 +61,7 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
     const on = { ...store, ...using };
     const summaries = createDailySummaries({ ...deps, store: on });
     const kinds = [
-      { prefix: 'outbox:', work: (entry: Entry) => deliverEntry(deliver, entry) },
+      { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
     ];
     while (await workOnce({ store: on, leaseMs: 45_000, kinds, log: () => undefined }));

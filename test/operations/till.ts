@@ -1,7 +1,11 @@
 import type { Twin } from '../../src/domain/card-refusal.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
-import { createCardHistory, type CardClaim, type ClaimResult } from '../../src/operations/card-history.ts';
+import {
+  createCardHistory,
+  type CardClaim,
+  type ClaimResult,
+} from '../../src/operations/charge/card-history.ts';
 import { memoryStore } from './memory-store.ts';
 
 export const minute = 60_000;

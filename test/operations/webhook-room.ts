@@ -1,10 +1,14 @@
-import { readOutboxRecord } from '../../src/operations/outbox.ts';
-import { openBody } from '../../src/operations/outbox-bodies.ts';
-import { receiveEvent } from '../../src/operations/receive-event.ts';
-import { alarmPrefix, createWebhookWatch, type WebhookWatch } from '../../src/operations/webhook-watch.ts';
+import { readOutboxRecord } from '../../src/operations/outbox/outbox.ts';
+import { openBody } from '../../src/operations/outbox/outbox-bodies.ts';
+import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
+import {
+  alarmPrefix,
+  createWebhookWatch,
+  type WebhookWatch,
+} from '../../src/operations/webhook/webhook-watch.ts';
 import type { Alarm } from '../../src/domain/notice.ts';
-import type { AlarmRules } from '../../src/operations/webhook-state.ts';
-import { workOnce } from '../../src/operations/work-once.ts';
+import type { AlarmRules } from '../../src/operations/webhook/webhook-state.ts';
+import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
 import { house, ops, sealer } from './house.ts';

@@ -6,7 +6,6 @@ import {
   deliveringAgainMessage,
   undeliveredMessage,
 } from '../../src/slack/dead-letters-message.ts';
-import { noticeMessage } from '../../src/slack/notice-message.ts';
 import { limits } from '../../src/slack/limits.ts';
 
 const channel = 'C0ALERTS01';
@@ -20,16 +19,25 @@ function undelivered(more: Partial<Undelivered> = {}): Undelivered {
 describe('the list of what is undelivered', () => {
   it('says how much for which channel, since when, why, and what to do first', () => {
     const { text, blocks } = undeliveredMessage([undelivered()]);
-    expect(text).toBe('⚠️ 12 messages could not be delivered · one channel or person');
+    expect(text).toBe('⚠️ 12 messages could not be delivered · one channel');
     const shown = JSON.stringify(blocks);
     for (const words of ['12 messages', channel, '2026-09-14 13:37 UTC', 'not_in_channel', '/invite @pay']) {
       expect(shown).toContain(words);
     }
   });
 
+  it('counts channels and people apart', () => {
+    const all = ['C0ALERTS01', 'U0ADA00001', 'U0OMAR0001'].map((place) => undelivered({ channel: place }));
+    expect(undeliveredMessage(all).text).toContain(
+      '36 messages could not be delivered · one channel and 2 people',
+    );
+  });
+
   it('asks before it delivers again, and says how much and where', () => {
     const { blocks } = undeliveredMessage([undelivered({ messages: 1 })]);
-    expect(JSON.stringify(blocks)).toContain('"text":"One message for C0ALERTS01');
+    expect(JSON.stringify(blocks)).toContain(
+      '"text":"One message for the channel above. Do it once the reason is mended: else Slack refuses it once more."',
+    );
     expect(blocks.at(-1)).toMatchObject({
       elements: [
         { action_id: deliverAgainId, value: channel, confirm: { confirm: { text: 'Deliver again' } } },
@@ -52,6 +60,34 @@ describe('the list of what is undelivered', () => {
     expect(JSON.stringify(blocks)).toContain('And 290 more');
   });
 
+  const tried = { channel: 'C0PRIVATE1', slackError: 'channel_not_found', fix: 'Invite the bot.' };
+
+  it('calls nothing well while Slack refuses what is tried again by itself', () => {
+    const { text, blocks } = undeliveredMessage([], [tried]);
+    expect(text).toBe('⚠️ Slack refuses messages, and they are tried again · one channel');
+    const shown = JSON.stringify(blocks);
+    for (const words of ['C0PRIVATE1', 'channel_not_found', 'First: Invite the bot.', 'nothing to press']) {
+      expect(shown).toContain(words);
+    }
+    expect(shown).not.toContain(deliverAgainId);
+    expect(findBlockProblems('message', blocks)).toEqual([]);
+  });
+
+  it('has what is tried again behind what is given up, and names no channel twice', () => {
+    const { text, blocks } = undeliveredMessage([undelivered()], [{ ...tried, channel }, tried]);
+    expect(text).toContain('12 messages could not be delivered · one channel');
+    const shown = JSON.stringify(blocks);
+    expect(shown.match(/Tried again by itself/g)).toHaveLength(1);
+    expect(shown.indexOf('C0PRIVATE1')).toBeGreaterThan(shown.indexOf(deliverAgainId));
+  });
+
+  it('keeps Slack’s limits with many that are tried again, and says how many it leaves out', () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({ ...tried, channel: `C0PRIVAT${index}` }));
+    const { blocks } = undeliveredMessage([], many);
+    expect(findBlockProblems('message', blocks)).toEqual([]);
+    expect(JSON.stringify(blocks)).toContain('And 30 more');
+  });
+
   it('says so when there is nothing', () => {
     const { text, blocks } = undeliveredMessage([]);
     expect(text).toContain('Nothing is undelivered');
@@ -62,45 +98,6 @@ describe('the list of what is undelivered', () => {
     const { text, blocks } = deliveringAgainMessage(channel, messages);
     expect(findBlockProblems('message', blocks)).toEqual([]);
     expect(text).toContain(['Nothing is left', 'One message', '12 messages'][[0, 1, 12].indexOf(messages)]);
-  });
-});
-
-describe('the notice of an unknown event', () => {
-  it('says for how long it is kept, and its kind not told again', () => {
-    const notice = { kind: 'unknown_event', eventKind: 'refund' } as const;
-    const { text, blocks } = noticeMessage({ notice, key: 'k', mayBeRepeat: false });
-    expect(text).toBe('⚠️ A signed event of unknown kind arrived · refund');
-    expect(JSON.stringify(blocks)).toMatch(
-      /kept for as long as WEBHOOK_REMEMBER_DAYS says; until then events of this kind are not told again\./,
-    );
-    expect(findBlockProblems('message', blocks)).toEqual([]);
-  });
-});
-
-describe('the notice of a refused channel', () => {
-  it('names the channel, Slack’s word, the fix, and where the messages are', () => {
-    const notice = { kind: 'refused', ...undelivered(), giveUpHours: 24 } as const;
-    const { text, blocks } = noticeMessage({ notice, key: 'k', mayBeRepeat: false });
-    expect(text).toBe(`⚠️ Slack refuses the messages for a channel or person · ${channel} · not_in_channel`);
-    expect(JSON.stringify(blocks)).toMatch(/\/invite @pay.*Nothing is lost.*24 hours.*\/pay undelivered/);
-    expect(findBlockProblems('message', blocks)).toEqual([]);
-  });
-
-  it('shows the channel by its name too, and names no person: that would ping them', () => {
-    const [inChannel, toPerson] = [channel, 'U0ADA00001'].map((place) => {
-      const notice = { kind: 'refused', ...undelivered({ channel: place }), giveUpHours: 24 } as const;
-      return JSON.stringify(noticeMessage({ notice, key: 'k', mayBeRepeat: false }).blocks);
-    });
-    expect(inChannel).toContain(`{"type":"channel","channel_id":"${channel}"}`);
-    expect(toPerson).not.toMatch(/"type":"(user|channel)"/);
-  });
-
-  it('says how much a storm’s digest counts there that nobody sees', () => {
-    const [shown, plain] = [4_812, 0].map((gathered) => {
-      const notice = { kind: 'refused', ...undelivered(), giveUpHours: 24, gathered } as const;
-      return JSON.stringify(noticeMessage({ notice, key: 'k', mayBeRepeat: false }).blocks);
-    });
-    expect(shown).toContain('it counted 4812 when this was told');
-    expect(plain).not.toContain('storm');
+    expect(JSON.stringify(blocks).includes('in their old order')).toBe(messages > 1);
   });
 });

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCache } from '../../src/store/cache.ts';
-import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { redisForTests } from '../support/redis-for-tests.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis cache tests, because redis-server is not installed.');
@@ -49,34 +47,24 @@ describe('createCache in memory', () => {
 });
 
 describe.skipIf(missing)('createCache on Redis', () => {
-  let server: RedisServer;
-  let connection: RedisConnection;
-  beforeAll(async () => {
-    server = await startRedis();
-    connection = connectRedis({ url: server.url, log: () => undefined });
-    await once(connection.client, 'ready');
-  });
-  afterAll(async () => {
-    connection?.close();
-    await server?.stop();
-  });
+  const { server, connection } = redisForTests();
 
   it('is one cache for all replicas, one namespace apart from another', async () => {
-    const options = { redis: connection, namespace: 'token', ttlMs: 60_000 };
+    const options = { redis: connection(), namespace: 'token', ttlMs: 60_000 };
     await createCache<string>(options).set('a', 'x');
     expect(await createCache<string>(options).get('a')).toBe('x');
     expect(await createCache<string>({ ...options, namespace: 'other' }).get('a')).toBeUndefined();
     await createCache<string>(options).set('b', 'y', 1500.5);
-    expect(await connection.client.keys('*')).toEqual(
+    expect(await connection().client.keys('*')).toEqual(
       expect.arrayContaining(['{payops}:cache:token::a', '{payops}:cache:token::b']),
     );
-    expect(await connection.client.pTTL('{payops}:cache:token::b')).toBeGreaterThan(0);
+    expect(await connection().client.pTTL('{payops}:cache:token::b')).toBeGreaterThan(0);
     await createCache<string>(options).delete('a');
     expect(await createCache<string>(options).get('a')).toBeUndefined();
   });
 
   it('is a quick miss while Redis hangs, is dead, and after the connection was closed', async () => {
-    const cache = createCache<string>({ redis: connection, namespace: 'token', ttlMs: 60_000 });
+    const cache = createCache<string>({ redis: connection(), namespace: 'token', ttlMs: 60_000 });
     await cache.set('a', 'x');
     async function expectMiss(): Promise<void> {
       const start = performance.now();
@@ -84,14 +72,14 @@ describe.skipIf(missing)('createCache on Redis', () => {
       expect(found).toBeUndefined();
       expect(performance.now() - start).toBeLessThan(1000);
     }
-    server.pause();
+    server().pause();
     await expectMiss();
-    server.resume();
+    server().resume();
     await expect.poll(() => cache.get('a')).toBe('y');
-    await server.kill9();
+    await server().kill9();
     await expectMiss();
-    connection.close();
+    connection().close();
     await expectMiss();
-    expect(connection.client.isOpen).toBe(false);
+    expect(connection().client.isOpen).toBe(false);
   });
 });

@@ -34,8 +34,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       // The next record is due later on the store's clock, so that "oldest first" is decided.
       await opened.pass(1);
     }
-    async function keysTaken(max: number): Promise<string[]> {
-      return (await store.take(longMs, max)).map((entry) => entry.key);
+    async function keysTaken(max: number, lanes?: string): Promise<string[]> {
+      return (await store.take(longMs, max, lanes)).map((entry) => entry.key);
     }
 
     describe('create', () => {
@@ -198,6 +198,11 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(batch.map((entry) => entry.key)).toEqual(['1', '2']);
         for (const entry of batch) await store.write(entry, 'done');
         expect(await store.take(longMs)).toHaveLength(1);
+      });
+      it('gives one of a lane whose name begins otherwise, whatever max is', async () => {
+        for (const key of ['a1', 'a2', 'b3', 'b4']) await work(key, key.slice(0, 1));
+        expect(await keysTaken(2, 'b')).toEqual(['a1']);
+        expect(await keysTaken(2, 'b')).toEqual(['b3', 'b4']);
       });
       it('leaves out of the batch what is not due yet', async () => {
         await work('due', 'x');

@@ -64,7 +64,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       });
       return plain(next);
     },
-    async take(leaseMs, max = 1) {
+    async take(leaseMs, max = 1, named = '') {
       const due = [...entries.values()].filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
       const [first] = due
         .filter((entry) => isFree(entry.lane))
@@ -72,7 +72,8 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       if (first === undefined) return [];
       const lease = version + 1;
       const batch = due.filter((entry) => entry.lane === first.lane).toSorted(byDue);
-      const taken = batch.slice(0, max).map((entry) => {
+      const most = first.lane.startsWith(named) ? max : 1;
+      const taken = batch.slice(0, most).map((entry) => {
         version += 1;
         return Object.assign(entry, { version, attempts: entry.attempts + 1, lease });
       });

@@ -13,7 +13,7 @@ type Step =
   | { do: 'create'; key: string; options: CreateOptions }
   | { do: 'read'; key: string }
   | { do: 'write'; pick: number; options: WriteOptions }
-  | { do: 'take'; leaseMs: number; max: number }
+  | { do: 'take'; leaseMs: number; max: number; lanes: string }
   | { do: 'pass'; ms: number };
 
 /**
@@ -50,7 +50,11 @@ function steps(ttl: boolean): fc.Arbitrary<Step> {
     { weight: 4, arbitrary: step('write', { pick: fc.nat(7), options: fc.oneof(again, finished, held) }) },
     {
       weight: 4,
-      arbitrary: step('take', { leaseMs: span.map((ms) => ms + 1000), max: fc.integer({ min: 1, max: 3 }) }),
+      arbitrary: step('take', {
+        leaseMs: span.map((ms) => ms + 1000),
+        max: fc.integer({ min: 1, max: 3 }),
+        lanes: fc.constantFrom('', 'x'),
+      }),
     },
     { weight: 3, arbitrary: step('pass', { ms: span }) },
   );
@@ -100,7 +104,8 @@ async function carryOut({ store, setClock }: ModelledStore, script: readonly Ste
     if (each.do === 'read') await readBoth(each.key);
     if (each.do === 'write') await writeBoth(each.pick, each.options);
     if (each.do === 'take') {
-      compare(await model.take(each.leaseMs, each.max), await store.take(each.leaseMs, each.max));
+      const { leaseMs, max, lanes } = each;
+      compare(await model.take(leaseMs, max, lanes), await store.take(leaseMs, max, lanes));
     }
   }
 }

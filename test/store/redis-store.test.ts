@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { redisForTests } from '../support/redis-for-tests.ts';
 import { claimRace } from './claim-race.ts';
 import { storeContract } from './contract.ts';
 import { compareWithModel } from './model.ts';
@@ -14,21 +12,11 @@ const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis store tests, because redis-server is not installed.');
 
 describe.skipIf(missing)('openRedisStore', () => {
-  let server: RedisServer;
-  let connection: RedisConnection;
+  const { server, connection } = redisForTests();
   let prefixes = 0;
-  beforeAll(async () => {
-    server = await startRedis();
-    connection = connectRedis({ url: server.url, log: () => undefined });
-    await once(connection.client, 'ready');
-  });
-  afterAll(async () => {
-    connection?.close();
-    await server?.stop();
-  });
   function newStore(): Store {
     prefixes += 1;
-    return openRedisStore(connection.client, { prefix: `test-${prefixes}` });
+    return openRedisStore(connection().client, { prefix: `test-${prefixes}` });
   }
 
   storeContract('Redis', async () => {
@@ -37,7 +25,7 @@ describe.skipIf(missing)('openRedisStore', () => {
   });
 
   async function redisNowMs(): Promise<number> {
-    const [seconds, micros] = await connection.client.sendCommand<string[]>(['TIME']);
+    const [seconds, micros] = await connection().client.sendCommand<string[]>(['TIME']);
     return Number(seconds) * 1000 + Number(micros) / 1000;
   }
   async function passOnRedis(ms: number): Promise<void> {
@@ -54,7 +42,7 @@ describe.skipIf(missing)('openRedisStore', () => {
         throw new Error('NOSCRIPT');
       },
       eval: (script, options) =>
-        connection.client.eval(
+        connection().client.eval(
           script.replace("redis.call('TIME')", `{ '${clock[0]}', '${clock[1]}' }`),
           options,
         ),
@@ -66,15 +54,15 @@ describe.skipIf(missing)('openRedisStore', () => {
         clock = [String(Math.floor(ms / 1000)), String((ms % 1000) * 1000)];
       },
       clear: async () => {
-        const keys = await connection.client.keys('{model}*');
-        if (keys.length > 0) await connection.client.del(keys);
+        const keys = await connection().client.keys('{model}*');
+        if (keys.length > 0) await connection().client.del(keys);
       },
     };
     await expect(compareWithModel(subject, { ttl: false, runs: 100 })).resolves.toBeUndefined();
   });
 
   it('gives no key to two of two processes that claim 20,000 at once', { timeout: 60_000 }, async () => {
-    const [one = 0, two = 0] = await claimRace(server.url, 20_000);
+    const [one = 0, two = 0] = await claimRace(server().url, 20_000);
     expect(one + two).toBe(20_000);
     expect(Math.min(one, two)).toBeGreaterThan(0);
   });
@@ -82,7 +70,7 @@ describe.skipIf(missing)('openRedisStore', () => {
   it('goes on when Redis has forgotten its scripts', async () => {
     const store = newStore();
     await store.create('a', '');
-    await connection.client.scriptFlush();
+    await connection().client.scriptFlush();
     expect(await store.create('a', '')).toBe(false);
     expect(await store.take(1000)).toEqual([]);
   });
@@ -96,11 +84,11 @@ describe.skipIf(missing)('openRedisStore', () => {
     if (early === undefined) throw new Error('a was due');
     const root = `{test-${prefixes}}`;
     // What the take did is lost: the lease, the version, the counter.
-    await connection.client.hSet(`${root}:record:a`, { version: String(before.version) });
-    await connection.client.hDel(`${root}:record:a`, ['lease', 'attempts']);
-    await connection.client.set(`${root}:version`, String(before.version));
-    await connection.client.del([`${root}:lane:a`, `${root}:blocked`]);
-    await connection.client.zAdd(`${root}:ready`, { score: 0, value: 'a' });
+    await connection().client.hSet(`${root}:record:a`, { version: String(before.version) });
+    await connection().client.hDel(`${root}:record:a`, ['lease', 'attempts']);
+    await connection().client.set(`${root}:version`, String(before.version));
+    await connection().client.del([`${root}:lane:a`, `${root}:blocked`]);
+    await connection().client.zAdd(`${root}:ready`, { score: 0, value: 'a' });
     const [late] = await store.take(60_000);
     expect(late).toMatchObject({ key: 'a', attempts: 1 });
     expect(late?.version).not.toBe(early.version);
@@ -114,11 +102,11 @@ describe.skipIf(missing)('openRedisStore', () => {
     const [taken] = await store.take(20);
     if (taken === undefined) throw new Error('a was due');
     await passOnRedis(20);
-    await connection.client.configSet('maxmemory', '1');
+    await connection().client.configSet('maxmemory', '1');
     await expect(store.create('b', '')).rejects.toThrow(StoreUnavailable);
     await expect(store.take(1000)).rejects.toThrow(StoreUnavailable);
     await expect(store.write(taken, 'y')).rejects.toThrow(StoreUnavailable);
-    await connection.client.configSet('maxmemory', '0');
+    await connection().client.configSet('maxmemory', '0');
     expect(await store.read('b')).toBeUndefined();
     expect(await store.take(1000)).toMatchObject([{ key: 'a', value: 'x', attempts: 2 }]);
   });
@@ -127,41 +115,33 @@ describe.skipIf(missing)('openRedisStore', () => {
     const store = newStore();
     await store.create('gone', '', { delayMs: 0 });
     await store.create('here', '', { delayMs: 0 });
-    await connection.client.del(`{test-${prefixes}}:record:gone`);
+    await connection().client.del(`{test-${prefixes}}:record:gone`);
     expect(await store.take(1000)).toMatchObject([{ key: 'here' }]);
     expect(await store.take(1000)).toEqual([]);
   });
 
   it('keeps every key under its hash tag, so that a Cluster keeps them on one node', async () => {
-    await connection.client.flushAll();
+    await connection().client.flushAll();
     const store = newStore();
     for (const key of ['{a}', '}', 'b']) await store.create(key, '', { delayMs: 0, lane: `{${key}` });
     for (const entry of await store.take(1000)) await store.write(entry, '', { pauseMs: 1000, ttlMs: 1000 });
     await store.take(1000);
-    const keys = await connection.client.keys('*');
+    const keys = await connection().client.keys('*');
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key.startsWith(`{test-${prefixes}}:`)).toBe(true);
   });
 
   it('refuses a prefix that would break the hash tag', () => {
-    expect(() => openRedisStore(connection.client, { prefix: 'a}b' })).toThrow(RangeError);
+    expect(() => openRedisStore(connection().client, { prefix: 'a}b' })).toThrow(RangeError);
   });
 });
 
 describe.skipIf(missing)('openRedisStore when Redis fails', () => {
-  let server: RedisServer;
-  let connection: RedisConnection;
+  const { server, connection } = redisForTests();
   let store: Store;
   beforeAll(async () => {
-    server = await startRedis();
-    connection = connectRedis({ url: server.url, log: () => undefined });
-    store = openRedisStore(connection.client);
-    await once(connection.client, 'ready');
+    store = openRedisStore(connection().client);
     await store.create('kept', 'value', { delayMs: 0 });
-  });
-  afterAll(async () => {
-    connection?.close();
-    await server?.stop();
   });
 
   /** How long until a call succeeds again, in ms. */
@@ -182,7 +162,7 @@ describe.skipIf(missing)('openRedisStore when Redis fails', () => {
   it('rejects every call within 2.5 s while Redis hangs, and is back within 3 s of its waking', async () => {
     const entry = await store.read('kept');
     if (entry === undefined) throw new Error('kept is there');
-    server.pause();
+    server().pause();
     const start = performance.now();
     const calls = await Promise.allSettled([
       store.create('a', ''),
@@ -193,17 +173,17 @@ describe.skipIf(missing)('openRedisStore when Redis fails', () => {
     ]);
     expect(performance.now() - start).toBeLessThan(2500);
     for (const call of calls) expect(call).toMatchObject({ reason: { name: 'StoreUnavailable' } });
-    server.resume();
+    server().resume();
     expect(await recovery()).toBeLessThan(3000);
   });
 
   it('rejects while Redis is dead, and has everything when it is back', async () => {
-    await server.kill9();
+    await server().kill9();
     const start = performance.now();
     await expect(store.read('kept')).rejects.toThrow(StoreUnavailable);
     await expect(store.create('b', '')).rejects.toThrow(StoreUnavailable);
     expect(performance.now() - start).toBeLessThan(2500);
-    await server.restart();
+    await server().restart();
     expect(await recovery()).toBeLessThan(3000);
     expect(await store.read('kept')).toMatchObject({ value: 'value' });
     expect(await store.create('kept', '')).toBe(false);

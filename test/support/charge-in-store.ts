@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Approval } from '../../src/domain/approval.ts';
-import { readCharge } from '../../src/operations/advance-charge.ts';
-import { approvalKey, openApproval } from '../../src/operations/approval-record.ts';
-import type { ChargeRecord } from '../../src/operations/charge-record.ts';
-import type { Sealer } from '../../src/operations/outbox.ts';
+import { readCharge } from '../../src/operations/charge/advance-charge.ts';
+import { approvalKey, openApproval } from '../../src/operations/approval/approval-record.ts';
+import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
+import type { Sealer } from '../../src/domain/sealer.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';

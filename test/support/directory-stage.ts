@@ -1,9 +1,9 @@
 import nock from 'nock';
 import { beforeEach } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { createDirectory, type Directory } from '../../src/slack/directory.ts';
+import { createDirectory, type Directory } from '../../src/slack/people/directory.ts';
 import type { DirectoryCache } from '../../src/slack/remembered.ts';
-import type { Role } from '../../src/slack/role.ts';
+import type { Role } from '../../src/slack/people/role.ts';
 import { createClients, type Identity } from '../../src/slack/workspace.ts';
 
 type Stage = {

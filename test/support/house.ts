@@ -19,6 +19,7 @@ import {
 } from '../../src/playground/workspace/workspace.ts';
 import { createBot, type Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';
+import { createLimit } from './limit.ts';
 import { openSlashSender, type Sent } from './slash.ts';
 import { redisContents, sqliteContents } from './store-contents.ts';
 
@@ -86,6 +87,11 @@ const customerEmail = 'chidi.eze@example.com';
 /** For what changes without telling: rows of a store, an answer of /readyz. */
 const lookAgainMs = 50;
 let prefixes = 0;
+/**
+ * Of the tests that run at once here: what a loaded machine does to a bot, such as that Slack's three seconds for a modal
+ * have passed, comes of many that start together.
+ */
+const oneStart = createLimit(1);
 
 /**
  * A workspace, a payments service and bots between them, all real processes and sockets on loopback. Ends
@@ -164,7 +170,7 @@ export async function openHouse(
       return bot;
     },
     async start(bot, more) {
-      await bot.start(more);
+      await oneStart(() => bot.start(more));
       workspace.connect(`${bot.url()}/slack/events`);
       receivers = [bot];
     },

@@ -58,8 +58,8 @@ export function pointedStore(store: Store, points: KillPoints): Store {
       if (entry) seen.set(key, entry.version);
       return entry;
     },
-    async take(leaseMs, max) {
-      const entries = await store.take(leaseMs, max);
+    async take(...asked) {
+      const entries = await store.take(...asked);
       for (const { key } of entries.filter((entry) => isOfCharges(entry.key))) {
         points.after(`take ${kindOf(key)}`);
       }
@@ -91,7 +91,7 @@ export function hastenedStore(store: Store, factor: number): Store {
     ...store,
     create: (key, value, options) => store.create(key, value, options && hastenBirth(options, factor)),
     write: (entry: Entry, value, options) => store.write(entry, value, options && hasten(options)),
-    take: (leaseMs, max) => store.take(leaseMs / factor, max),
+    take: (leaseMs, ...more) => store.take(leaseMs / factor, ...more),
   };
 }
 

@@ -14,13 +14,11 @@
  * on loopback; a lease must be long enough to outlive the real deadlines of what is done under it.
  */
 import { appendFileSync } from 'node:fs';
-import { enableCompileCache, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { hastenClock, openBot } from './hastened-bot.ts';
 import { createKillPoints, hastenedStore, pointedFetch, pointedStore } from './kill-points.ts';
 
-enableCompileCache();
-
-const { KILL_CLOCK, KILL_AT, KILL_FROM, KILL_LIST, NODE_COMPILE_CACHE: _cache, ...environment } = process.env;
+const { KILL_CLOCK, KILL_AT, KILL_FROM, KILL_LIST, ...environment } = process.env;
 const { factor, realNow } = hastenClock(KILL_CLOCK);
 
 let number = 0;

@@ -1,9 +1,9 @@
-import type { ChargeRecord } from '../../src/operations/charge-record.ts';
+import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
 import type { Bot } from './bot.ts';
 import type { ChargeInStore } from './charge-in-store.ts';
 import type { House } from './house.ts';
-import type { Bundle } from './killed-bot-bundle.ts';
+import type { Bundle } from './bot-bundle.ts';
 
 /** What the bank does with the charge; `lost`: it charges, and the connection breaks before the answer. */
 export const stories = ['approved', 'otp', 'declined', 'rejected', 'lost'] as const;

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { referenceOf } from '../../src/operations/submit-charge.ts';
+import { fileURLToPath } from 'node:url';
+import { referenceOf } from '../../src/operations/charge/submit-charge.ts';
+import { bundleBot, type Bundle } from './bot-bundle.ts';
 import { openChargeInStore } from './charge-in-store.ts';
 import { fastClock } from './fast-clock.ts';
 import { openHouse, type House } from './house.ts';
@@ -17,6 +19,11 @@ import type { Ran, Run, Scene } from './killed-charge-scene.ts';
 
 /** Fast enough that 30 s pass in 1.5 s and the 15 minutes of a code in 45 s, while 25 s still leave room to do something. */
 const factor = 20;
+
+/** For all the runs of a process; whoever asked removes it. */
+export function bundleKilledBot(): Promise<Bundle> {
+  return bundleBot(fileURLToPath(new URL('killed-bot.ts', import.meta.url)));
+}
 
 /** Has an agent charge a card through the whole bot, kills it on the way, and lets another bot end it. */
 export async function runCharge(run: Run): Promise<Ran> {
@@ -83,7 +90,7 @@ export function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => un
       workspace: { grantedOptionalScopes: 'all', now },
       payments: { now, retryDelaysMs: Array.from({ length: 1_000 }, () => 100) },
       program: place.bundle.program,
-      env: { ...place.bundle.env, KILL_CLOCK: JSON.stringify(clock), WORK_LEASE_SECONDS: '60' },
+      env: { KILL_CLOCK: JSON.stringify(clock), WORK_LEASE_SECONDS: '60' },
       ...(place.redis ? { redisUrl: place.redis.url } : {}),
     },
   );

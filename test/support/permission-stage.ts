@@ -4,10 +4,10 @@ import { createCommandSet } from '../../src/commands/command-set.ts';
 import { createMerchantSets, type MerchantVerbs } from '../../src/commands/merchant-sets.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
-import { createDirectory } from '../../src/slack/directory.ts';
+import { createDirectory } from '../../src/slack/people/directory.ts';
 import { menuActionId } from '../../src/slack/menu-message.ts';
-import type { Role } from '../../src/slack/role.ts';
-import { addRoutes } from '../../src/slack/router.ts';
+import type { Role } from '../../src/slack/people/role.ts';
+import { addRoutes } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';
 
 /** One thing that a person can do in Slack, by what it is and its id there. */

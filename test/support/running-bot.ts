@@ -5,7 +5,7 @@ import nock from 'nock';
 import { createCommandSet } from '../../src/commands/command-set.ts';
 import { lookupCommand, type LookupDeps } from '../../src/commands/lookup.ts';
 import { createLog } from '../../src/log.ts';
-import { createSlack, type Slack, type SlackDeps } from '../../src/slack/bolt.ts';
+import { createSlack, type Slack, type SlackDeps } from '../../src/slack/router/bolt.ts';
 import type { Command, MayRun } from '../../src/slack/command.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import {

@@ -1,17 +1,31 @@
-import { setTimeout as rest } from 'node:timers/promises';
-import { startPlayground } from '../../src/playground/playground.ts';
-
-const lookAgainMs = 50;
-const deadlineMs = 30_000;
+import { fileURLToPath } from 'node:url';
+import { bundleVariable } from './bot.ts';
+import { bundleBot } from './bot-bundle.ts';
+import { openHouse } from './house.ts';
 
 /**
- * Once before the tests that start bots: one starts and ends in good order, and leaves its compiled code to all that
- * start after it, in half the processor time. Most bots of tests are killed, and leave nothing to anybody.
+ * Once before the tests that start bots: the bot is made one file, which all of them start. One starts, does a little
+ * and ends in good order, and leaves its compiled code to the others: most of them are killed, and leave nothing.
+ * Each group of tests asks for it, and the first makes it for all.
  */
-export async function setup(): Promise<void> {
-  const { bot, close } = await startPlayground();
-  const endsAt = performance.now() + deadlineMs;
-  // oxlint-disable-next-line no-await-in-loop -- one look after the other
-  while (bot.state().status !== 'ready' && performance.now() < endsAt) await rest(lookAgainMs);
-  await close();
+export async function setup(): Promise<(() => void) | undefined> {
+  if (process.env[bundleVariable] !== undefined) return undefined;
+  const bundle = await bundleBot(fileURLToPath(new URL('../../src/main.ts', import.meta.url)));
+  const cleanUps: (() => unknown)[] = [];
+  const test = {
+    onTestFinished: (cleanUp: unknown) => void cleanUps.push(cleanUp as () => unknown),
+    onTestFailed: () => undefined,
+  };
+  const house = await openHouse(test, { program: bundle.program });
+  const bot = house.bot();
+  await house.start(bot);
+  await Promise.all([house.decline(), house.type('agent', '/pay ORDER-1001')]);
+  await house.until(
+    'both are answered',
+    () => house.seenBy('agent').length > 0 && house.posts('payAlerts').length > 0,
+  );
+  await bot.stop();
+  for (const cleanUp of cleanUps) await cleanUp();
+  process.env[bundleVariable] = bundle.program;
+  return bundle.remove;
 }

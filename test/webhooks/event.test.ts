@@ -181,13 +181,16 @@ describe('parseEvent', () => {
     expect(keyOf(body)).not.toBe(keyOf(`${body} `));
   });
 
-  it('keeps another kind as unknown, under the sender’s id, else the hash of the body', () => {
-    expect(parse({ event: 'payment_reversed', id: 'e1' })).toEqual({
-      kind: 'unknown_kind',
-      eventKind: 'payment_reversed',
-      key: keyOf({ event: 'other', id: 'e1' }),
-    });
-    expect(keyOf({ event: 'payment_reversed', n: 1 })).not.toBe(keyOf({ event: 'payment_reversed', n: 2 }));
+  it('keeps another kind as unknown, under the hash of the body: nobody knows what its id is of', () => {
+    const opened = { event: 'dispute_opened', id: 'D-1' };
+    expect(parse(opened)).toMatchObject({ kind: 'unknown_kind', eventKind: 'dispute_opened' });
+    expect(keyOf(opened)).toBe(keyOf({ ...opened }));
+    for (const other of [
+      { ...opened, event: 'dispute_lost' },
+      { ...opened, stage: 2 },
+    ]) {
+      expect(keyOf(other)).not.toBe(keyOf(opened));
+    }
   });
 
   it('never throws, and always makes a key', () => {

@@ -1,7 +1,7 @@
 import type { NewAccount } from '../../domain/account.ts';
 import type { AccountField } from '../../domain/account-field.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
-import type { AccountDesk } from '../../operations/create-account.ts';
+import type { AccountDesk } from '../../operations/service/create-account.ts';
 import {
   accountEndMessage,
   accountEndModal,

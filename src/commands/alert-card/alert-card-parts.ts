@@ -1,9 +1,10 @@
+import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert-cards.ts';
-import type { ChargeAgain } from '../../operations/charge-again.ts';
+import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert/alert-cards.ts';
+import type { ChargeAgain } from '../../operations/alert/charge-again.ts';
 import { alertActions, readMore } from '../../slack/alert/card-actions.ts';
 import { lookedUpMessage, refusedMessage, unknownAlertMessage } from '../../slack/alert/card-answers.ts';
 import {
@@ -21,7 +22,8 @@ import {
 import { notAgainMessage } from '../../slack/alert/charge-again-message.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
 import type { Caller, ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
-import type { Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { StandingOf } from '../../domain/standing.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
 import { cardChoice } from '../charge/known-cards.ts';
@@ -30,6 +32,8 @@ import { cardChoice } from '../charge/known-cards.ts';
 export type AlertCardActions = {
   alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
+  /** For this account. */
+  standingOf: StandingOf;
 };
 
 export type AlertCardDeps = AlertCardActions &
@@ -45,6 +49,7 @@ export type CardReveal = {
 
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
+const chargers = ['charge'];
 
 /**
  * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
@@ -73,7 +78,7 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
         actionId: alertActions.chargeAgain,
         about: referenceOfEventKey,
         press: (pressed) => chargeAgain(deps, pressed),
-        permissions: ['charge'],
+        permissions: chargers,
       },
       {
         actionId: alertActions.more,
@@ -85,9 +90,7 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
       form(deps, closeModalId, cardFieldIds.reason, ({ values, caller }) =>
         moveOf(readCloseModal(values), (reason) => ({ kind: 'close', by: caller.userId, reason })),
       ),
-      form(deps, assignModalId, cardFieldIds.assignee, ({ values, caller }) =>
-        moveOf(readAssignModal(values), (to) => ({ kind: 'assign', by: caller.userId, to })),
-      ),
+      form(deps, assignModalId, cardFieldIds.assignee, (submission) => readAssignment(deps, submission)),
       form(deps, snoozeModalId, cardFieldIds.snooze, ({ values, caller }) =>
         moveOf(readSnoozeModal(values), (forMs) => ({ kind: 'snooze', by: caller.userId, forMs })),
       ),
@@ -150,6 +153,27 @@ async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal
   await openModal(modal);
 }
 
+/** Of the three seconds that Slack gives a form to be opened in. */
+const lookAgainMs = 1_200;
+
+/**
+ * The alert by what the service says now: what its message shows may be as old as the rest is long, and the event of
+ * the payment that came since may be lost. As it was where the service gives no answer, or none in time.
+ */
+async function lookedAtAgain(
+  { alertCards }: AlertCardDeps,
+  id: string,
+  known: FoundAlert,
+): Promise<FoundAlert> {
+  try {
+    const found = await withDeadline(lookAgainMs, () => alertCards.lookUpNow(id));
+    return found?.evidence && found.evidence.lookup.kind !== 'unchecked' ? found : known;
+  } catch (error) {
+    if (error instanceof DeadlinePassed) return known;
+    throw error;
+  }
+}
+
 /**
  * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
  * until it is edited, so the card is asked: one that has recovered was paid. The form takes the card's id along, and it
@@ -160,7 +184,9 @@ async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModa
   if (!alert) return await reply(unknownAlertMessage());
   const { card: stands } = alert;
   if (endsCard(stands)) return await reply(refusedMessage('ended', stands, caller.userId));
-  const verdict = await deps.chargeAgain(alert);
+  const shown = await deps.chargeAgain(alert);
+  const mayOpen = shown.kind === 'allowed';
+  const verdict = mayOpen ? await deps.chargeAgain(await lookedAtAgain(deps, value, alert)) : shown;
   if (verdict.kind !== 'allowed') return await reply(notAgainMessage(verdict));
   const { card, money, customerId } = verdict;
   const prefill = withoutUndefined({
@@ -177,14 +203,14 @@ function form(
   { alertCards }: AlertCardDeps,
   callbackId: string,
   field: string,
-  read: (submission: Submission) => Parsed<CardMove>,
+  read: (submission: Submission) => Parsed<CardMove> | Promise<Parsed<CardMove>>,
 ): ModalDefinition {
   return {
     callbackId,
     effect: 'none',
     about: referenceOfEventKey,
     async submit(submission): Promise<ViewAnswer> {
-      const move = read(submission);
+      const move = await read(submission);
       if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
       const result = await alertCards.move(submission.privateMetadata, move.value);
       if (result.kind === 'moved') return { kind: 'close' };
@@ -193,6 +219,22 @@ function form(
     },
   };
 }
+
+/** Never to somebody for whom none of the card’s buttons is: it would be in nobody’s hand. */
+async function readAssignment(
+  { standingOf }: AlertCardDeps,
+  { values, caller }: Submission,
+): Promise<Parsed<CardMove>> {
+  const read = readAssignModal(values);
+  if (!read.ok) return read;
+  const to = read.value;
+  const standings = await Promise.all([...lookers, ...chargers].map((one) => standingOf(one, to)));
+  // Where Slack does not say, nothing is lost: whoever is given it can pass it on.
+  const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
+  return mayPress ? parsed({ kind: 'assign', by: caller.userId, to }) : problem(mayPressNothing);
+}
+
+const mayPressNothing = `None of the alert’s buttons is for them: no role gives them ${[...lookers, ...chargers].join(', ')}, or they are no full member here. Choose somebody else, or have them put into a role in payops.yml first.`;
 
 function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
   return read.ok ? { ok: true, value: move(read.value) } : read;

@@ -1,7 +1,7 @@
 import type { StormRow, StormSeen } from '../../domain/storm-summary.ts';
-import { itemsPerPage } from '../../operations/paged-log.ts';
-import type { Storms } from '../../operations/storms.ts';
-import type { TakeStorm } from '../../operations/take-storm.ts';
+import { itemsPerPage } from '../../operations/work/paged-log.ts';
+import type { Storms } from '../../operations/storm/storms.ts';
+import type { TakeStorm } from '../../operations/storm/take-storm.ts';
 import { readListPage, stormActions } from '../../slack/alert/storm-actions.ts';
 import {
   csvMessage,

@@ -1,4 +1,4 @@
-import type { ApprovalDesk } from '../../operations/approval-desk.ts';
+import type { ApprovalDesk } from '../../operations/approval/approval-desk.ts';
 import type { MayRun } from '../../slack/command.ts';
 import type { ChargeDeps } from '../charge/charge-deps.ts';
 

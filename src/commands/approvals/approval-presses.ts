@@ -1,5 +1,5 @@
 import type { Approval, ApprovalShown } from '../../domain/approval.ts';
-import type { DecideResult } from '../../operations/approval-desk.ts';
+import type { DecideResult } from '../../operations/approval/approval-desk.ts';
 import { readRequestValue } from '../../slack/approval/approval-actions.ts';
 import {
   approvedBeforeMessage,

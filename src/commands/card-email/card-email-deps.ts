@@ -1,4 +1,4 @@
-import type { CardEmails } from '../../operations/change-card-email.ts';
+import type { CardEmails } from '../../operations/card/change-card-email.ts';
 import type { CardEmailModalOptions } from '../../slack/card-email/form-modal.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
 import type { AwaitDeps } from '../charge/await-decision.ts';

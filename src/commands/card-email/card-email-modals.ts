@@ -1,4 +1,4 @@
-import { shownTerms, type CardEmailBeginning } from '../../operations/change-card-email.ts';
+import { shownTerms, type CardEmailBeginning } from '../../operations/card/change-card-email.ts';
 import { changingModal, endMessage, endModal, staleChangeModal } from '../../slack/card-email/end-modal.ts';
 import { notLinkedProblem } from '../../slack/card-email/end-words.ts';
 import { cardEmailModal, readCardEmailModal } from '../../slack/card-email/form-modal.ts';

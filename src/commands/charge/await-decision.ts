@@ -1,5 +1,5 @@
 import type { Approval } from '../../domain/approval.ts';
-import type { ApprovalTelling } from '../../operations/tell-approval.ts';
+import type { ApprovalTelling } from '../../operations/approval/tell-approval.ts';
 import { requestModal } from '../../slack/approval/approval-modals.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import type { Caller, ViewAnswer } from '../../slack/command.ts';

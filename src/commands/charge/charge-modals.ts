@@ -2,7 +2,7 @@ import type { EndedCard } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { Twin } from '../../domain/card-refusal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { SubmitResult } from '../../operations/charge-desk.ts';
+import type { SubmitResult } from '../../operations/charge/charge-desk.ts';
 import { refusedMessage } from '../../slack/alert/card-answers.ts';
 import { overrideField, overrideModalId, readOverrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';

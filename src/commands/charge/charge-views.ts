@@ -3,7 +3,7 @@
 import type { Environment } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { ChargeDesk } from '../../operations/charge-desk.ts';
+import type { ChargeDesk } from '../../operations/charge/charge-desk.ts';
 import { chargeMessage } from '../../slack/charge/charge-message.ts';
 import { chargeStateModal } from '../../slack/charge/state-modal.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../../slack/charge/unknown-charge.ts';

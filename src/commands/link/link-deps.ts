@@ -1,4 +1,4 @@
-import type { PaymentLinks } from '../../operations/payment-links.ts';
+import type { PaymentLinks } from '../../operations/link/payment-links.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
 

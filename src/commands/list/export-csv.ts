@@ -1,6 +1,6 @@
 import type { Reading } from '../../domain/service-page.ts';
-import type { ListExport, ListExporter } from '../../operations/export-list.ts';
-import type { ListColumns } from '../../operations/list-csv.ts';
+import type { ListExport, ListExporter } from '../../operations/service/export-list.ts';
+import type { ListColumns } from '../../operations/service/list-csv.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import type { Caller } from '../../slack/command.ts';
 import { fileColumns, listFile } from '../../slack/list/list-file.ts';

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { ListPage, Reading } from '../../domain/service-page.ts';
-import type { ListOf } from '../../operations/service-pages.ts';
-import type { ListRequest, ServiceList } from '../../operations/service-list.ts';
+import type { ListOf } from '../../operations/service/service-pages.ts';
+import type { ListRequest, ServiceList } from '../../operations/service/service-list.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import { defineCommand, type Button, type Command, type Conversation } from '../../slack/command.ts';
 import { exportingMessage, fileNews } from '../../slack/list/list-file.ts';

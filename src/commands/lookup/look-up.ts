@@ -5,7 +5,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Transaction } from '../../domain/transaction.ts';
-import type { Shared } from '../../operations/share-once.ts';
+import type { Shared } from '../../operations/work/share-once.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import type { TransactionView } from '../../slack/transaction-message.ts';
 import type { RevealActions } from './reveal.ts';

@@ -1,6 +1,6 @@
 import { ServiceFailure } from '../../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import type { RevealEmail } from '../../operations/reveal-email.ts';
+import type { RevealEmail } from '../../operations/card/reveal-email.ts';
 import { refusalMessage, serviceFailureMessage } from '../../slack/error-message.ts';
 import type { Caller, MayRun, Permission, Press, Pressed } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/message.ts';

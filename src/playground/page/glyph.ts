@@ -26,7 +26,8 @@ const hourglass = svg`<path d="M5 2h10M5 18h10M6 2c0 5 3 5.5 3.4 8C9 12.5 6 13 6
 /** The symbols a payments message lives by, drawn here so that they look alike on a machine without an emoji font. */
 const glyphs: Record<string, SVGTemplateResult> = {
   '✅': tile('#1a8a5a', tick),
-  '☑': tile('#2f6f8f', tick),
+  // An outline, so that shape and not colour alone tells it from ✅.
+  '☑': svg`<rect x="2" y="2" width="16" height="16" rx="3" fill="#fff" stroke="#2f6f8f" stroke-width="2" /><path d="m5.5 10.5 3 3 6-7" fill="none" stroke="#2f6f8f" stroke-width="2.400" stroke-linecap="round" stroke-linejoin="round" />`,
   '❌': line(svg`<path d="m4 4 12 12M16 4 4 16" stroke="#c92a3f" stroke-width="3.2" />`),
   '✖': line(cross),
   '✔': line(tick),

@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/alert.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { alertHeadline } from '../alert-message.ts';
+import { alertHeadline } from './alert-message.ts';
 import {
   actions,
   bold,
@@ -15,7 +15,8 @@ import {
   words,
   type Run,
 } from '../blocks.ts';
-import { counted, labelled } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled } from '../charge/charge-facts.ts';
 import type { OpenItems } from '../command.ts';
 import { openLookUpButton } from '../evidence.ts';
 import type { HomeBlock } from '../message.ts';

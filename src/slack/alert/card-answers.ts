@@ -3,7 +3,7 @@
 import type { AlertCard, MovedCard } from '../../domain/alert-card.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { uncheckedWords } from '../alert-message.ts';
+import { uncheckedWords } from './alert-message.ts';
 import { headline, moment, person, richText, words, type Run } from '../blocks.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
 import { referenceWord } from '../evidence.ts';

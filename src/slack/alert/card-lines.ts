@@ -3,6 +3,7 @@
 import type { ContextBlock } from '@slack/types';
 import type { Acknowledged, AlertCard, Recovery } from '../../domain/alert-card.ts';
 import type { AlertCardShown } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import { context, moment, mrkdwn, person, words, type Run } from '../blocks.ts';
@@ -113,8 +114,21 @@ export function cardFoot({ lookedUpAtMs, replaced }: AlertCardShown): ContextBlo
   ];
 }
 
-/** Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
-function replacedWords({ channel, ts }: NonNullable<AlertCardShown['replaced']>): string {
-  const address = `https://slack.com/archives/${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
-  return `This takes the place of <${address}|an earlier message>, which can no longer be edited; what was said before is in its thread.`;
+function replacedWords(replaced: NonNullable<AlertCardShown['replaced']>): string {
+  const earlier = messageLink(replaced, 'an earlier message');
+  return `This takes the place of ${earlier}, which can no longer be edited; what was said before is in its thread.`;
+}
+
+/** For mrkdwn. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
+function messageLink({ channel, ts }: Required<MessagePlace>, shown: string): string {
+  const place = `${encodeURIComponent(channel)}/p${encodeURIComponent(ts.replace('.', ''))}`;
+  return `<https://slack.com/archives/${place}|${shown}>`;
+}
+
+/** Away from a message, where it is: its channel, and the way to it once it stands; nothing where it is told nowhere. */
+export function whereItIs(place: MessagePlace | undefined, what: string): ContextBlock[] {
+  if (!place) return [];
+  const { channel, ts } = place;
+  const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, what)}`;
+  return [context(mrkdwn(`In <#${channel}>${there}`))];
 }

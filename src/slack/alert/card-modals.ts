@@ -104,7 +104,7 @@ export function snoozeModal(id: string, place: ChargePlace): Modal {
       select({
         id: cardFieldIds.snooze,
         label: 'For how long',
-        hint: 'It ends by itself, and the thread says so. A payment resolves the alert all the same.',
+        hint: 'It ends by itself: the thread says so, and whoever has the alert in hand is told by direct message. A payment resolves it all the same.',
         choices: snoozes,
         initial: '4',
       }),

@@ -1,18 +1,20 @@
 import type { RichTextBlock } from '@slack/types';
 import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
-import { alertHeadline, chargeState } from '../alert-message.ts';
+import { alertHeadline, chargeState } from './alert-message.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import { fields, moment, person, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { paidBy, reasonWords, recoveredState, recoveryTime } from './card-lines.ts';
+import { paidBy, reasonWords, recoveredState, recoveryTime, whereItIs } from './card-lines.ts';
 
 const noteEventType = 'payops_alert_note';
 const directEventType = 'payops_alert_direct';
 
-type About = AboutMessage & { isFirst: boolean };
+/** `place`: where the alert is, for whoever reads of it elsewhere. */
+type About = AboutMessage & { isFirst: boolean; place?: MessagePlace };
 
 /** One step of a card, for the thread below it. A first post names nobody, because that pings; its edit does. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
@@ -45,6 +47,7 @@ function stepMessage(
     blocks: [
       block,
       ...stepFields(step, about.isFirst),
+      ...whereItIs(about.place, 'the alert and its thread'),
       ...repeatLine(about.mayBeRepeat),
       placeLine({ environment, account, verb: 'noted', atMs: step.at }),
     ],

@@ -4,7 +4,7 @@ import { actions, bold, fields, headline, moment, richText, words, type Run } fr
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { muteBlocks } from '../mute-blocks.ts';
+import { muteBlocks } from './mute-blocks.ts';
 import { gathered, listButtons, mostMuted, stormEventType, sumWords } from './storm-facts.ts';
 
 /**

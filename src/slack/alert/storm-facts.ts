@@ -4,7 +4,7 @@ import { formatMoney } from '../../domain/money.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import type { StormSeen, StormSummary } from '../../domain/storm-summary.ts';
 import { button } from '../blocks.ts';
-import { counted } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
 import { word } from '../evidence.ts';
 import { stormActions } from './storm-actions.ts';
 

@@ -1,4 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import type { StormSeen } from '../../domain/storm-summary.ts';
 import {
   actions,
@@ -15,7 +16,8 @@ import {
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeLine } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
-import { muteBlocks } from '../mute-blocks.ts';
+import { whereItIs } from './card-lines.ts';
+import { muteBlocks } from './mute-blocks.ts';
 import { outsideText } from '../text.ts';
 import { paymentsDigestMessage } from './payments-digest.ts';
 import { stormActions } from './storm-actions.ts';
@@ -57,7 +59,10 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
 }
 
 /** For whoever took the storm on: how much of it payments have made good. Edited as more do. */
-export function stormDirectMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
+export function stormDirectMessage(
+  storm: StormSeen,
+  about: AboutMessage & { place?: MessagePlace },
+): SlackMessage {
   const { count, recovered, summary, environment, account } = storm;
   const { text, block } = headline(`✅ Recovered: ${recovered} of ${failures(count)}`, [
     'the storm you took on',
@@ -70,6 +75,7 @@ export function stormDirectMessage(storm: StormSeen, about: AboutMessage): Slack
       block,
       ...fields({ Storm: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)] }),
       richText([words(next)]),
+      ...whereItIs(about.place, 'the digest'),
       ...repeatLine(about.mayBeRepeat),
       placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
     ],

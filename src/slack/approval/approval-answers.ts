@@ -2,7 +2,8 @@
 
 import type { Approval } from '../../domain/approval.ts';
 import { code, headline, moment, person, richText, words, type Run } from '../blocks.ts';
-import { counted, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { plain } from '../charge/charge-facts.ts';
 import { referenceWord } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 import { approvalBody } from './approval-message.ts';

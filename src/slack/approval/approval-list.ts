@@ -13,7 +13,8 @@ import {
   richText,
   words,
 } from '../blocks.ts';
-import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import type { OpenItems } from '../command.ts';
 import type { HomeBlock, SlackMessage } from '../message.ts';

@@ -11,7 +11,8 @@ import {
   richText,
   type Run,
 } from '../blocks.ts';
-import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { quoted, referenceWord } from '../evidence.ts';

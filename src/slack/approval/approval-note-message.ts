@@ -1,7 +1,8 @@
 import type { ActionsBlock } from '@slack/types';
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
 import { actions, moment, person, richText, type Run } from '../blocks.ts';
-import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../charge/charge-facts.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { quoted } from '../evidence.ts';

@@ -16,7 +16,8 @@ import {
   type Run,
 } from '../blocks.ts';
 import { cardWords } from '../charge/card-words.ts';
-import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import { customerWord, environmentWords, quoted } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';

@@ -72,7 +72,3 @@ export function labelled(label: string, ...rest: readonly (string | Run)[]): Run
 export function plain(...parts: readonly (string | Run)[]): Run[] {
   return parts.map((part) => (typeof part === 'string' ? words(part) : part));
 }
-
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

@@ -17,7 +17,8 @@ import {
 import { customerWord, openLookUpButton, referenceWord } from '../evidence.ts';
 import type { HomeBlock, SlackMessage } from '../message.ts';
 import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
-import { amountWord, counted, labelled, plain } from './charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { amountWord, labelled, plain } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing, standingNow } from './otp-lines.ts';
 import { nextTryWords } from './retry-lines.ts';

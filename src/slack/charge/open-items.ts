@@ -1,7 +1,7 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { bold, moment, words } from '../blocks.ts';
 import type { OpenItems } from '../command.ts';
-import { counted } from './charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
 
 /** The charges whose code a person is to enter, for their menu. */
 export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {

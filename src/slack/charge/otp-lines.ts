@@ -3,7 +3,8 @@
 import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
 import { otpLimits } from '../../domain/otp-rules.ts';
 import { moment, person, words, type Run } from '../blocks.ts';
-import { counted, inHandSince, labelled } from './charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { inHandSince, labelled } from './charge-facts.ts';
 
 /** Whether a code that is typed now can still reach the bank. */
 export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {

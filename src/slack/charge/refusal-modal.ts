@@ -15,7 +15,8 @@ import { referenceWord } from '../evidence.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { chargeActions } from './charge-actions.ts';
 import { showButton } from './charge-buttons.ts';
-import { counted, labelled, plain } from './charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 import { retryLines } from './retry-lines.ts';
 

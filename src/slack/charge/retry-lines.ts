@@ -1,7 +1,8 @@
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { moment, type Run } from '../blocks.ts';
 import { referenceWord } from '../evidence.ts';
-import { counted, labelled, plain } from './charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from './charge-facts.ts';
 
 /** Whether and when the card may be charged next, and what to do until then. */
 export function retryLines(verdict: RetryVerdict): Run[][] {

@@ -3,7 +3,8 @@
 import type { CsvColumn } from '../../csv.ts';
 import type { Reading, ReadingStop } from '../../domain/service-page.ts';
 import { bold, headline, richText, words, type Run } from '../blocks.ts';
-import { counted, labelled, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../charge/charge-facts.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
 import { environmentWords, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';

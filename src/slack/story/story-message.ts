@@ -14,7 +14,8 @@ import {
   words,
   type Run,
 } from '../blocks.ts';
-import { amountWord, chargeHeadline, counted, plain } from '../charge/charge-facts.ts';
+import { counted } from '../../domain/counted.ts';
+import { amountWord, chargeHeadline, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import { customerWord, lookUpButton, referenceWord } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';

@@ -3,8 +3,12 @@ import { alertCardParts, type AlertCardDeps } from '../../../src/commands/alert-
 import { revealIfAllowed, type RevealActions } from '../../../src/commands/lookup/reveal.ts';
 import type { AlertCard, CardMove } from '../../../src/domain/alert-card.ts';
 import { moveCard } from '../../../src/domain/alert-card.ts';
-import type { ChargeAgain } from '../../../src/operations/charge-again.ts';
-import type { RevealAsked } from '../../../src/operations/reveal-email.ts';
+import type { ChargeAgain } from '../../../src/operations/alert/charge-again.ts';
+import type { RevealAsked } from '../../../src/operations/card/reveal-email.ts';
+import type { Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { Standing } from '../../../src/domain/standing.ts';
 import { alertActions, writeMore } from '../../../src/slack/alert/card-actions.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/message.ts';
@@ -16,7 +20,16 @@ const ada = 'U0ADA';
 const bola = 'U0BOLA';
 const id = 'payment_failed/order/ORDER-1';
 
-function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard; mayReveal?: boolean } = {}) {
+type Options = {
+  chargeAgain?: ChargeAgain;
+  card?: AlertCard;
+  mayReveal?: boolean;
+  standingOf?: (permission: string, userId: string) => Standing;
+  /** What the service says now; `hangs`: nothing. */
+  now?: Lookup | 'hangs';
+};
+
+function stage(options: Options = {}) {
   const state: { card: AlertCard } = { card: options.card ?? { kind: 'open' } };
   const moves: CardMove[] = [];
   const opened: Modal[] = [];
@@ -42,12 +55,19 @@ function stage(options: { chargeAgain?: ChargeAgain; card?: AlertCard; mayReveal
     account: 'Main shop',
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
     currencies: ['NGN', 'USD'],
-    chargeAgain: async () => options.chargeAgain ?? { kind: 'no_card' },
+    chargeAgain: async (alert) =>
+      alert.evidence?.lookup.kind === 'confirmed'
+        ? { kind: 'not_declined' }
+        : (options.chargeAgain ?? { kind: 'no_card' }),
+    standingOf: async (...asked) => options.standingOf?.(...asked) ?? { kind: 'known', roles: ['desk'] },
     alertCards: {
       find: async (asked) =>
         asked === id ? { event, receivedAtMs: nowMs, card: state.card, evidence } : undefined,
-      lookUpNow: async (asked) =>
-        asked === id ? { event, receivedAtMs: nowMs, card: state.card, evidence } : undefined,
+      async lookUpNow(asked) {
+        if (options.now === 'hangs') return await new Promise<never>(() => undefined);
+        const looked = options.now ? { lookup: options.now, atMs: nowMs } : evidence;
+        return asked === id ? { event, receivedAtMs: nowMs, card: state.card, evidence: looked } : undefined;
+      },
       async move(asked, move) {
         if (asked !== id) return { kind: 'unknown_alert' };
         const moved = moveCard(state.card, move, nowMs);
@@ -166,6 +186,33 @@ describe('the buttons of a card', () => {
     });
   });
 
+  // The look-up that the message shows is as old as the rest.
+  it('open no form for what the service calls paid by now', async () => {
+    const paid = {
+      status: 'SUCCESS',
+      amountMinor: 700,
+      orderAmountMinor: 700,
+      currency: 'USD',
+      orderReference: 'ORDER-1',
+    };
+    const now = confirm({ reference: 'ORDER-1' as OrderReference }, paid);
+    expect(now.kind).toBe('confirmed');
+    const { press, opened, replies } = stage({ chargeAgain: { kind: 'allowed' }, now });
+    await press(alertActions.chargeAgain);
+    expect(opened).toEqual([]);
+    expect(JSON.stringify(replies)).toContain('money may have moved');
+  });
+
+  it.each<[string, Lookup | 'hangs']>([
+    ['cannot be asked', { kind: 'unchecked', failure: 'network' }],
+    ['does not answer while Slack waits', 'hangs'],
+  ])('open the form all the same where the service %s', async (_what, now) => {
+    const { press, opened, replies } = stage({ chargeAgain: { kind: 'allowed' }, now });
+    await press(alertActions.chargeAgain);
+    expect(replies).toEqual([]);
+    expect(opened).toHaveLength(1);
+  });
+
   it.each<[ChargeAgain, string]>([
     [{ kind: 'resting', nextTryFrom: nowMs + 1 }, 'Next try from'],
     [{ kind: 'refused', verdict: { kind: 'save_again' } }, '3-D Secure'],
@@ -212,6 +259,34 @@ describe('the forms of a card', () => {
     const late = await submit('alert_close', { alert_close_reason: 'done too' });
     expect(JSON.stringify(late)).toContain('Closed already');
     expect(moves.map(({ kind }) => kind)).toEqual(['acknowledge', 'assign', 'snooze', 'close']);
+  });
+
+  it('assign to nobody who could press nothing on it, and say what to do', async () => {
+    const standingOf = (permission: string, userId: string): Standing => ({
+      kind: 'known',
+      roles: userId === bola && permission === 'charge' ? ['agent'] : [],
+    });
+    const { submit, moves } = stage({ card: { kind: 'acknowledged', by: ada, at: nowMs }, standingOf });
+    expect(await submit('alert_assign', { alert_assignee: 'U0OMAR' })).toMatchObject({
+      kind: 'errors',
+      errors: {
+        alert_assignee: expect.stringMatching(
+          /None of the alert’s buttons is for them.*Choose somebody.*payops\.yml/,
+        ),
+      },
+    });
+    expect(moves).toEqual([]);
+    // One of the permissions that a button of the card asks for is enough.
+    expect(await submit('alert_assign', { alert_assignee: bola })).toEqual({ kind: 'close' });
+  });
+
+  it('assign all the same while Slack does not say who is in a role', async () => {
+    const { submit, moves } = stage({
+      card: { kind: 'acknowledged', by: ada, at: nowMs },
+      standingOf: () => ({ kind: 'unknown' }),
+    });
+    expect(await submit('alert_assign', { alert_assignee: bola })).toEqual({ kind: 'close' });
+    expect(moves).toEqual([{ kind: 'assign', by: ada, to: bola }]);
   });
 
   it('tell what is wrong at its field', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { streamEndless, watchMemory, type Endless } from './endless-bodies.ts';
+import { residentMb, streamEndless, watchMemory, type Endless } from './endless-bodies.ts';
 import { oddBodies, sendOdd } from './odd-bodies.ts';
 import { eventText, paths, type Scene } from './scene.ts';
 
@@ -19,13 +19,16 @@ const atOnce = 8;
 /** Before that many, and what the worker then does with them, a process still grows by itself, whatever it is sent. */
 const eventsBefore = 500;
 const workMs = 6_000;
+/** A busy machine needs longer for that work: then it has grown for so long no more. */
+const calmMs = 2_000;
+const longestWorkMs = 30_000;
 const eventsAfter = 200;
 
 /** Odd and endless bodies at a bot that has begun its work, its memory watched from outside. */
 export async function runBodies(scene: Scene, megabytes: number): Promise<BodiesResult> {
   const atWork = watchMemory(scene.pid);
   const wrong = await deliverOrdinary(scene, 'WARM', eventsBefore);
-  await rest(workMs);
+  await standsStill(scene.pid);
   const before = atWork();
   const most = watchMemory(scene.pid);
   for (let round = 0; round < rounds; round += 1) {
@@ -43,6 +46,20 @@ export async function runBodies(scene: Scene, megabytes: number): Promise<Bodies
   wrong.push(...(await deliverOrdinary(scene, 'AFTER', eventsAfter)));
   const grewMb = most() - before;
   return { odd: oddBodies.length * rounds, endless, wrong, residentMb: before, grewMb };
+}
+
+async function standsStill(pid: number): Promise<void> {
+  const startedAt = performance.now();
+  let grewAt = startedAt;
+  let most = residentMb(pid);
+  for (let now = startedAt; now < startedAt + longestWorkMs; now = performance.now()) {
+    if (now >= startedAt + workMs && now >= grewAt + calmMs) return;
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    await rest(100);
+    if (residentMb(pid) <= most + 0.5) continue;
+    most = residentMb(pid);
+    grewAt = performance.now();
+  }
 }
 
 async function deliverOrdinary(scene: Scene, name: string, count: number): Promise<string[]> {

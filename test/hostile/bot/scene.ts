@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { signatureHeader, signWebhook } from '../../../src/playground/payments/webhooks-out.ts';
+import { deployedBot } from '../../support/bot.ts';
 import { openHouse } from '../../support/house.ts';
 
 /** One bot as it is deployed, on loopback, between a workspace and a payments service. */
@@ -16,10 +17,11 @@ export type Scene = {
 /** Nothing of it needs vitest, so that a script can measure too. */
 export async function openScene(): Promise<Scene> {
   const closers: (() => unknown)[] = [];
-  const house = await openHouse({
-    onTestFinished: (close) => void closers.push(close as () => unknown),
+  const test = {
+    onTestFinished: (close: unknown) => void closers.push(close as () => unknown),
     onTestFailed: () => undefined,
-  });
+  };
+  const house = await openHouse(test, { program: deployedBot });
   const bot = house.bot();
   await house.start(bot);
   const settings = house.settings();

@@ -26,8 +26,8 @@ import { assignModal, closeModal, snoozeModal } from '../../../src/slack/alert/c
 import { alertDirectMessage, alertNoteMessage } from '../../../src/slack/alert/note-message.ts';
 import { csvMessage, stormListModal } from '../../../src/slack/alert/storm-list.ts';
 import { stormDirectMessage, stormMessage } from '../../../src/slack/alert/storm-message.ts';
-import { alertMessage } from '../../../src/slack/alert-message.ts';
-import { dailySummaryMessage } from '../../../src/slack/daily-summary-message.ts';
+import { alertMessage } from '../../../src/slack/alert/alert-message.ts';
+import { dailySummaryMessage } from '../../../src/slack/alert/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { outsideText } from '../../../src/slack/text.ts';
 import { lookingUpMessage, transactionMessage } from '../../../src/slack/transaction-message.ts';
@@ -36,6 +36,7 @@ import { modalOf, messageOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
+const earlier = { channel: 'C0OWN00001', ts: '1700000000.000100' };
 
 export const alertSurfaces: readonly Surface[] = [
   messageOf('an alert without a card', (outside) => alertMessage(alertOf(outside, undefined))),
@@ -51,6 +52,7 @@ export const alertSurfaces: readonly Surface[] = [
     alertDirectMessage(stepOf(outside), alertOf(outside, cardShown(outside)), {
       ...aboutOf(outside),
       to: outside.random.pick([ada, bola]),
+      place: earlier,
     }),
   ),
   messageOf('an answer to a press', (outside) =>
@@ -83,7 +85,7 @@ export const alertSurfaces: readonly Surface[] = [
   messageOf('a look-up under way', (outside) => lookingUpMessage(outside.text())),
   messageOf('the digest of a storm', (outside) => stormMessage(stormOf(outside), aboutOf(outside))),
   messageOf('a direct message about a storm', (outside) =>
-    stormDirectMessage(stormOf(outside), aboutOf(outside)),
+    stormDirectMessage(stormOf(outside), { ...aboutOf(outside), place: earlier }),
   ),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
@@ -269,7 +271,7 @@ function cardShown(outside: Outside): AlertCardShown {
     isFirst: random.chance(0.5),
     canChargeAgain: random.chance(0.5),
     ...(random.chance(0.3) ? { lookedUpAtMs: at } : {}),
-    ...(random.chance(0.3) ? { replaced: { channel: 'C0OWN00001', ts: '1700000000.000100' } } : {}),
+    ...(random.chance(0.3) ? { replaced: earlier } : {}),
   };
 }
 

@@ -17,9 +17,9 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/slack/notice-message.ts';
 import { placeWords } from '../../../src/slack/evidence.ts';
 import { withMerchantChoice } from '../../../src/slack/merchant-choice.ts';
-import { homeMutes, routesMessage } from '../../../src/slack/routes-message.ts';
+import { homeMutes, routesMessage } from '../../../src/slack/alert/routes-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { testAlertMessage } from '../../../src/slack/test-alert-message.ts';
+import { testAlertMessage } from '../../../src/slack/alert/test-alert-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 
@@ -64,6 +64,7 @@ export const botSurfaces: readonly Surface[] = [
       channel,
       nowMs: at,
       rehearsal: outside.random.pick(['pending', 'impossible'] as const),
+      uses: [],
     }),
   ),
   homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),

@@ -79,10 +79,11 @@ function mustBeOwn(id: unknown, own: readonly string[], path: string, found: str
   if (!own.includes(String(id))) found.push(`${path}: names ${shown(String(id))}`);
 }
 
-/** The bot's own tokens, to the letter: a time, and the message that this one stands for. */
+/** The bot's own tokens, to the letter: a time, a channel, and the message that this one is about. */
 const ownTokens = [
   /<!date\^1[789]\d{8}\^\{date_short_pretty\} \{time\}\|20\d\d-\d\d-\d\d \d\d:\d\d UTC>/g,
-  /<https:\/\/slack\.com\/archives\/C0OWN00001\/p\d{16}\|an earlier message>/g,
+  /<https:\/\/slack\.com\/archives\/C0OWN00001\/p\d{16}\|(?:an earlier message|the alert and its thread|the digest)>/g,
+  /<#C0OWN00001>/g,
 ];
 
 function judgeMarkup(node: Json, path: string, found: string[]): void {

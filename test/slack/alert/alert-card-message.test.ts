@@ -17,7 +17,7 @@ import {
   snoozeModal,
 } from '../../../src/slack/alert/card-modals.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../../src/slack/alert/note-message.ts';
-import { alertMessage } from '../../../src/slack/alert-message.ts';
+import { alertMessage } from '../../../src/slack/alert/alert-message.ts';
 import { assertBlocks, findViewProblems } from '../../../src/slack/assert-blocks.ts';
 import type { SlackMessage } from '../../../src/slack/message.ts';
 import { firstLine, unescaped } from '../shown-text.ts';

@@ -1,0 +1,160 @@
+import { accountExitCode, accountJson, accountText } from '../../cli/account-output.ts';
+import type { DeskQuestion } from '../../cli/command-words.ts';
+import { doubtExitCode, doubtJson, doubtText } from '../../cli/doubt-output.ts';
+import { exitCodes } from '../../cli/exit-codes.ts';
+import { jsonText } from '../../cli/json-text.ts';
+import type { Place } from '../../cli/lines.ts';
+import { printList } from '../../cli/list-output.ts';
+import { lookupExitCode, lookupJson, lookupText } from '../../cli/lookup-output.ts';
+import { outsideProblem } from '../../cli/problem-words.ts';
+import type { Screen } from '../../cli/screen.ts';
+import { confirm } from '../../domain/confirmation.ts';
+import { newErrorId } from '../../log.ts';
+import { chargesInDoubt } from '../../operations/charge/charges-in-doubt.ts';
+import { accountColumns, terminalColumns } from '../../operations/service/list-csv.ts';
+import { createOpenCharges } from '../../operations/charge/open-charges.ts';
+import { accountSubject, terminalSubject } from '../../slack/list/list-subjects.ts';
+import type { CommandEnd } from './command-end.ts';
+import { createDeskLists, type DeskLists } from '../desk-lists.ts';
+import { hasStore, type Kept } from '../kept.ts';
+import type { Outside } from '../outside.ts';
+import { createPayments, type Payments } from '../payments.ts';
+import { withKept } from './with-kept.ts';
+
+type Desk = {
+  outside: Outside;
+  kept: Kept;
+  payments: Payments;
+  lists: DeskLists;
+  place: Place;
+  screen: Screen;
+};
+
+/**
+ * `npm run payops -- lookup REF` and its like: the desk's questions, asked with the bot's own settings, token and
+ * store, and printed. Nothing is changed at the payments service, and in the store no more than what any look-up of
+ * the bot keeps there: the shared access token and, for half an hour, pages of lists. Never throws for what is outside.
+ */
+export async function askDesk(outside: Outside, question: DeskQuestion, screen: Screen): Promise<CommandEnd> {
+  // What a store that was made just now lacks would seem settled.
+  if (question.command === 'doubt' && !hasStore(outside.config)) return noStoreHere(outside);
+  return await withKept(
+    outside,
+    async (kept) => {
+      const desk = openDesk(outside, kept, screen);
+      try {
+        return await answer(desk, question);
+      } finally {
+        // A call that was given up may still be asking for one.
+        await desk.payments.letGo();
+      }
+    },
+    (error) => outsideProblem(error) ?? brokenHere(outside, error),
+  );
+}
+
+/** The one place where the payments functions of these commands are made, and so where another account is chosen. */
+function openDesk(outside: Outside, kept: Kept, screen: Screen): Desk {
+  const { config } = outside;
+  const payments = createPayments(outside, kept);
+  return {
+    outside,
+    kept,
+    payments,
+    lists: createDeskLists(outside, { kept, payments }),
+    place: { environment: config.paymentsEnvironment, account: config.paymentsAccountName },
+    screen,
+  };
+}
+
+async function answer(desk: Desk, question: DeskQuestion): Promise<CommandEnd> {
+  const { lists, place, screen, outside } = desk;
+  const listDeps = { screen, place, now: outside.now };
+  switch (question.command) {
+    case 'lookup':
+      return await lookUp(desk, question);
+    case 'account':
+      return await lookUpAccount(desk, question);
+    case 'doubt':
+      return await listDoubts(desk, question);
+    case 'terminals': {
+      const terminals = {
+        list: lists.terminals,
+        subject: terminalSubject,
+        columns: terminalColumns,
+      };
+      return await printList(terminals, question, listDeps);
+    }
+    case 'accounts': {
+      const accounts = {
+        list: lists.accounts,
+        subject: accountSubject,
+        columns: accountColumns,
+      };
+      return await printList(accounts, question, listDeps);
+    }
+  }
+}
+
+type Of<Command extends DeskQuestion['command']> = Extract<DeskQuestion, { command: Command }>;
+
+async function lookUp(
+  { payments, outside, place, screen }: Desk,
+  { reference, amountMinor, output }: Of<'lookup'>,
+): Promise<CommandEnd> {
+  const transaction = await waited(screen, 'Looking up the transaction', payments.findTransaction(reference));
+  const amount =
+    amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
+  const confirmation = confirm({ reference, ...amount }, transaction);
+  const view = { reference, confirmation, ...place, checkedAtMs: outside.now() };
+  await screen.out(output === 'json' ? document(lookupJson(view)) : lookupText(view));
+  return { exitCode: lookupExitCode(confirmation), words: '' };
+}
+
+async function lookUpAccount(
+  { payments, outside, place, screen }: Desk,
+  { key, output }: Of<'account'>,
+): Promise<CommandEnd> {
+  const found = await waited(screen, 'Looking up the account', payments.findAccount(key));
+  const view = { key, answer: found, place, checkedAtMs: outside.now() };
+  await screen.out(output === 'json' ? document(accountJson(view)) : accountText(view));
+  return { exitCode: accountExitCode(found), words: '' };
+}
+
+async function listDoubts(
+  { kept, outside, place, screen }: Desk,
+  { output }: Of<'doubt'>,
+): Promise<CommandEnd> {
+  const { store, sealer } = kept;
+  const openCharges = createOpenCharges({ store });
+  const doubts = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
+  const view = { ...doubts, place, nowMs: outside.now() };
+  await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
+  return { exitCode: doubtExitCode(view), words: '' };
+}
+
+async function waited<T>(screen: Screen, words: string, work: Promise<T>): Promise<T> {
+  const done = screen.progress(() => words);
+  try {
+    return await work;
+  } finally {
+    done();
+  }
+}
+
+function document(value: unknown): string {
+  return `${jsonText(value, 2)}\n`;
+}
+
+function noStoreHere({ config }: Outside): CommandEnd {
+  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+  return { exitCode: exitCodes.settings, words };
+}
+
+/** A bug, or a store that cannot be opened, which says so itself. */
+function brokenHere({ log }: Outside, error: unknown): CommandEnd {
+  const errorId = newErrorId();
+  log('error', 'the command broke off', { errorId }, error);
+  const words = error instanceof Error ? error.message : 'Unknown error';
+  return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
+}

@@ -1,0 +1,266 @@
+import type { AuditPens } from './audit-pens.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import { createAlarms } from './alarms.ts';
+import type { Approvals } from './approvals.ts';
+import { createFourEyes } from './four-eyes.ts';
+import { createAlerts, type Alerts } from './alerts.ts';
+import { readRoutes } from './alert-routes.ts';
+import { channelUses } from './channels.ts';
+import { createCharges, type Charges } from './charges.ts';
+import { createDeskLists } from './desk-lists.ts';
+import type { Kept } from './kept.ts';
+import { createLinks } from './links.ts';
+import type { MerchantPlace } from './merchants.ts';
+import { createOutbox, type Outbox, type PostCounter } from './outbox.ts';
+import type { Outside } from './outside.ts';
+import { createPayments, type Payments } from './payments.ts';
+import { createSavedCards } from './saved-cards.ts';
+import { createReveals } from './reveals.ts';
+import { createSharing } from './sharing.ts';
+import { stormTerms } from './storm-terms.ts';
+import { createUndelivered, type Undelivered } from './undelivered.ts';
+import { readWebhooks } from './webhook-settings.ts';
+import type { UndeliveredDeps } from '../commands/dead-letters.ts';
+import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
+import { createVerbs } from '../commands/registry.ts';
+import type { StoryDeps } from '../commands/story.ts';
+import type { Audit } from '../domain/audit-entry.ts';
+import type { NoteAudit } from '../domain/audit-note.ts';
+import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
+import type { Merchant } from '../domain/merchant.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import type { HoldersOf, StandingOf } from '../domain/standing.ts';
+import { askToRedrive } from '../operations/approval/ask-to-redrive.ts';
+import type { OpenHomes } from '../operations/home/open-homes.ts';
+import type { PaymentLinks } from '../operations/link/payment-links.ts';
+import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
+import { rehearse } from '../operations/alert/rehearse.ts';
+import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
+import { tellStory } from '../operations/audit/tell-story.ts';
+import { createTestAlerts } from '../operations/alert/send-test-alert.ts';
+import type { Command, MayRun } from '../slack/command.ts';
+import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
+import { createShareFile } from '../slack/share-file.ts';
+import { createShowEnd } from '../slack/show-end.ts';
+import { createUploadFile } from '../slack/upload-file.ts';
+import type { SlackClients } from '../slack/workspace.ts';
+
+export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
+
+/** All that works for one merchant account, and for no other. */
+export type MerchantBot = ReturnType<typeof createMerchantBot>;
+
+/** What all accounts have together. */
+type Shared = {
+  clients: SlackClients;
+  wake: () => void;
+  posts: PostCounter;
+  mayRun: MayRun;
+  /** Asked for this account alone, by `standingAt` and `holdersAt`. */
+  standingOf: StandingOf;
+  holdersOf: HoldersOf;
+  homeChanged: OpenHomes['changed'];
+  audit: Pick<AuditTrail, 'ofReference' | 'append'>;
+  pens: AuditPens;
+};
+
+export function createMerchantBot(place: MerchantPlace, shared: Shared) {
+  const { outside, kept, merchant } = place;
+  const { clients, wake, posts, homeChanged } = shared;
+  const ids = merchant && merchantIds(merchant);
+  const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
+  const payments = createPayments(outside, kept);
+  const webhooks = readWebhooks(outside.config);
+  const alarms = createAlarms(outside, { kept, webhooks, wake });
+  const { processed } = alarms.watch;
+  const among = merchant && { store: place.shared, merchant: merchant.name };
+  const notes = shared.pens.of(merchant?.name);
+  const { ofReference, append } = shared.audit;
+  const known = { kept, payments, clients, wake, homeChanged, notes };
+  const { telling, approvals } = createFourEyes(outside, {
+    ...known,
+    ids,
+    holdersOf,
+    standingOf,
+    audit: append,
+    hands: () => ({ charges, undelivered }),
+  });
+  const charges = createCharges(outside, {
+    ...known,
+    ofReference,
+    processed,
+    standingOf,
+    approvals: approvals.gate,
+    ids,
+    among,
+  });
+  const links = createLinks(outside, known);
+  const routes = readRoutes(outside.config);
+  const alerts = createAlerts(outside, { ...known, charges, routes });
+  const undelivered = createUndelivered(outside, { kept, wake });
+  const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
+  const story = storyOf({ kept, merchant, links, ofReference });
+  const named = { ids, note: notes.note, story, append };
+  const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ...named };
+  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
+  const asked = { mayRun, standingOf, wake };
+  const verbs = createMerchantVerbs(outside, { ...told, ...asked, routes, undelivered, outbox });
+  return {
+    place,
+    payments,
+    webhooks,
+    alarms,
+    charges,
+    approvals,
+    routes,
+    alerts,
+    undelivered,
+    receiving,
+    outbox,
+    verbs,
+  };
+}
+
+type StoryParts = { kept: Kept; merchant: Merchant | undefined; links: PaymentLinks } & Pick<
+  AuditTrail,
+  'ofReference'
+>;
+
+/** All that this account's records and the trail know of one reference. */
+function storyOf({ kept, merchant, links, ofReference }: StoryParts): StoryDeps['story'] {
+  const findLink = (reference: string) => links.find(reference);
+  return (reference) => tellStory({ ...kept, account: merchant?.name, findLink, ofReference }, reference);
+}
+
+/** Who may do what at this account alone. */
+function askedAt(
+  merchant: Merchant | undefined,
+  { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
+) {
+  if (!merchant) return { mayRun, standingOf, holdersOf };
+  return {
+    mayRun: mayRunAt(merchant, mayRun),
+    standingOf: standingAt(merchant, standingOf),
+    holdersOf: holdersAt(merchant, holdersOf),
+  };
+}
+
+type ReceivingParts = {
+  kept: Kept;
+  charges: Charges;
+  links: PaymentLinks;
+  alerts: Alerts;
+  routes: RoutePlan;
+  wake: () => void;
+};
+
+function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
+  const { kept, charges, links, alerts, routes, wake } = parts;
+  return {
+    store: kept.store,
+    sealer: kept.sealer,
+    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
+    needsLookUp: (event) => needsLookUp(routes, event),
+    opsChannel: config.policy.channels.ops,
+    rememberMs: config.webhookRememberDays * 86_400_000,
+    now,
+    wake,
+    leaseMs: config.workLeaseSeconds * 1_000,
+    rememberCard: charges.rememberCard,
+    async beforeReceived(event) {
+      await Promise.all([charges.trigger(event), links.trigger(event), alerts.expect(event)]);
+    },
+  };
+}
+
+type VerbParts = {
+  kept: Kept;
+  payments: Payments;
+  clients: SlackClients;
+  charges: Charges;
+  approvals: Approvals;
+  telling: ApprovalTelling;
+  links: PaymentLinks;
+  alerts: Alerts;
+  note: NoteAudit;
+  append: Audit;
+  story: StoryDeps['story'];
+  routes: RoutePlan;
+  undelivered: Undelivered;
+  outbox: Pick<Outbox, 'refused'>;
+  /** For this account, like `standingOf`. */
+  mayRun: MayRun;
+  standingOf: StandingOf;
+  wake: () => void;
+  /** The ids of its messages; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
+};
+
+function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
+  const { kept, payments, clients, charges, alerts, routes, wake, note } = parts;
+  const { storms, takeStorm } = alerts;
+  const uploadFile = createUploadFile(clients.delivery);
+  const cardActions = {
+    alertCards: alerts.cards,
+    chargeAgain: alerts.chargeAgain,
+    standingOf: parts.standingOf,
+    storms,
+    takeStorm,
+    uploadFile,
+  };
+  const verbDeps = {
+    findTransaction: payments.findTransaction,
+    isOnRecord: (reference: OrderReference) => isOnRecord(parts, reference),
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    isMixed: config.merchant?.isMixed === true,
+    desk: charges.desk,
+    cardEmails: charges.cardEmails,
+    revealEmail: createReveals({ config, log, now }, { ...parts, audit: parts.append }),
+    showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
+    sharing: createSharing(kept, clients, parts.ids),
+    ledger: charges.ledger,
+    savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges, note }),
+    mayRun: parts.mayRun,
+    findAccount: payments.findAccount,
+    accountFields: config.accountNewFields,
+    ...createDeskLists({ config, log, now }, { kept, payments, note }),
+    shareFile: createShareFile(clients.delivery, uploadFile),
+    undelivered: askedUndelivered(parts),
+    links: parts.links,
+    ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
+    approvalTelling: parts.telling,
+    alertsInHand: alerts.inHand,
+    currencies: config.chargeCurrencies,
+    routes,
+    usesOf: (channel: string) => channelUses(config.policy, channel),
+    story: parts.story,
+    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, stormTerms(config), now()),
+    storms: {
+      channel: (...asked: Parameters<typeof storms.channel>) => storms.channel(...asked),
+      ...stormTerms(config),
+    },
+    sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
+    now,
+  };
+  return createVerbs(verbDeps, cardActions);
+}
+
+/** Whoever presses in Slack is asked about; the operator's command line is at the server, and is not. */
+function askedUndelivered({ undelivered, outbox, approvals }: VerbParts): UndeliveredDeps['undelivered'] {
+  const deps = { approvals: approvals.gate, deliverAgain: undelivered.deliverAgain };
+  return {
+    all: undelivered.all,
+    tried: outbox.refused,
+    deliverAgain: (channel, by) => askToRedrive(deps, channel, by),
+  };
+}
+
+/** The store alone is asked: whoever is told of another account’s reference is told at once. */
+async function isOnRecord(
+  { charges, links }: Pick<VerbParts, 'charges' | 'links'>,
+  reference: OrderReference,
+): Promise<boolean> {
+  const found = await Promise.all([charges.find(reference), links.find(reference)]);
+  return found.some((one) => one !== undefined);
+}

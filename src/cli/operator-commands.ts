@@ -1,0 +1,46 @@
+/** What the operator's commands do, and how each is typed: for help alone, so that it needs no settings. */
+export const operatorHelp: Readonly<
+  Record<string, { summary: string; usage: readonly string[]; more: string }>
+> = {
+  audit: {
+    summary: 'Verify or export the audit trail',
+    usage: [
+      'npm run audit -- verify [--head SEQ:HASH]',
+      'npm run audit -- verify --file export.jsonl [--part] [--head SEQ:HASH]',
+      'npm run audit --silent -- export [--format jsonl|csv] [--from DATE] [--to DATE] [--reference REF] [--account NAME]',
+    ],
+    more: 'Reads, and changes nothing; the bot may run. verify ends with 0 when the trail is whole and 3 when it is not (docs/audit.md).',
+  },
+  'explain-delivery': {
+    summary: 'Say offline why one captured webhook delivery verifies or not',
+    usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],
+    more: 'The file is the raw HTTP request, or JSON with "headers" and "body". Ends with 0 when it verifies, 1 when not.',
+  },
+  'forget-cards': {
+    summary: 'Forget every saved card that the bot remembers of a customer',
+    usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
+    more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
+  },
+  redrive: {
+    summary: 'Have what Slack refused for too long delivered again',
+    usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],
+    more: 'Without a channel: everything. Run it twice and nothing is delivered twice. /pay undelivered lists what there is.',
+  },
+  rehearse: {
+    summary: 'Say what routes would have posted in the last 7 days',
+    usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
+    more: 'Without a file: the rules that are in force. Posts and changes nothing.',
+  },
+  'revoke-token': {
+    summary: 'End the access token that all replicas share',
+    usage: ['npm run revoke-token -- [--account NAME]'],
+    more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',
+  },
+};
+
+/** `name` is one of them. */
+export function operatorHelpText(name: string): string {
+  const { summary = '', usage = [], more = '' } = operatorHelp[name] ?? {};
+  const lines = usage.map((line) => `  ${line}`);
+  return [`${summary}.`, '', ...lines, '', more, 'Exit codes: npm run payops -- --help', ''].join('\n');
+}

@@ -1,0 +1,290 @@
+import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import {
+  endsCard,
+  moveCard,
+  type AlertCard,
+  type CardMove,
+  type CardStep,
+  type MovedCard,
+  type OtherPayment,
+} from '../../domain/alert-card.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Log } from '../../log.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import { auditOfCardStep } from '../audit/audit-of-alert.ts';
+import { createChangeRecord } from '../work/change-record.ts';
+import { keepUnopened } from '../work/keep-for-later.ts';
+import {
+  alertKey,
+  newestOf,
+  openEvent,
+  openEvidence,
+  readOutboxRecord,
+  type Evidence,
+} from '../outbox/outbox.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
+
+export type AlertCardsDeps = TellCardDeps & {
+  lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** How long a card is remembered after what was last done with it: as long as its alert. */
+  rememberMs: number;
+  /** Called after work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  log: Log;
+  /** Writes into the audit, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
+};
+
+/** An alert as whoever acts on its card needs it. */
+export type FoundAlert = {
+  event: PaymentEvent;
+  receivedAtMs: number;
+  card: AlertCard;
+  /** Absent as long as nothing was posted. */
+  evidence?: Evidence;
+};
+
+/** `card` is the one that stands, so that the second of two learns who was first. */
+export type CardMoveResult =
+  | (Extract<MovedCard, { kind: 'moved' }> & { card: AlertCard })
+  | (Extract<MovedCard, { kind: 'refused' }> & { card: AlertCard })
+  /** So old that it is forgotten, or never told here. */
+  | { kind: 'unknown_alert' };
+
+/**
+ * The cards of failed charges, each by the key of its event. What stands in the channels follows: a change is
+ * stored as work, and whoever takes that work edits the messages and tells the step in their threads, so that
+ * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
+ */
+export type AlertCards = {
+  /** What a message of the card is made of; an open card when nobody did anything yet. */
+  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  find(id: string): Promise<FoundAlert | undefined>;
+  /** One decision on all replicas: of any number of moves at once from one state, one is made. */
+  move(id: string, move: CardMove): Promise<CardMoveResult>;
+  /** Tells a payment that does not resolve the card in its threads, the first of them alone. */
+  tellOther(id: string, payment: OtherPayment): Promise<void>;
+  /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
+  lookUpNow(id: string): Promise<FoundAlert | undefined>;
+  /** A further message of the card, in another channel; the first one's key follows from the id. */
+  join(id: string, message: string): Promise<void>;
+  /** Forgets what was looked up anew: the alert's details go. Its state stays. */
+  erase(id: string): Promise<void>;
+  /**
+   * Tells what is untold, and ends a snooze that is over: then it gives the card that is awake. For work of the prefix
+   * `alertCardPrefix`.
+   */
+  work(entry: Entry): Promise<AlertCard | undefined>;
+};
+
+export const alertCardPrefix = 'alert:';
+
+/** As it is stored, sealed. Steps that are told stand in the threads alone. */
+type CardRecord = UntoldCard & {
+  evidence?: Evidence;
+  /** References of payments told that did not resolve it. */
+  otherPayments?: string[];
+};
+
+const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
+/** A customer who pays every day would fill the thread of a card that nobody closes, and each note takes an alert’s second. */
+const mostOtherPayments = 1;
+
+export function createAlertCards(deps: AlertCardsDeps): AlertCards {
+  const { store, sealer } = deps;
+  const changeRecord = createChangeRecord(store);
+
+  async function read(id: string): Promise<CardRecord> {
+    const key = alertCardPrefix + id;
+    return openCard(sealer, key, (await store.read(key))?.value);
+  }
+
+  /** A further channel may be told before the event's own record is there, and hold its alert for longer. */
+  async function isKnown(id: string): Promise<boolean> {
+    return Boolean((await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id)));
+  }
+
+  async function find(id: string): Promise<FoundAlert | undefined> {
+    const { card, others, ...asked } = await read(id);
+    const records = await Promise.all([alertKey(id), ...others].map((key) => readAlert(deps, key)));
+    const alerts = records.filter((one) => one !== undefined);
+    const [alert] = alerts;
+    if (!alert) return undefined;
+    // A message that took another’s place was looked up for that, later than anybody asked perhaps.
+    const evidence = newestOf([asked.evidence, ...alerts.map((one) => one.evidence)]);
+    const { event, receivedAtMs } = alert;
+    return { event, receivedAtMs, card, ...withoutUndefined({ evidence }) };
+  }
+
+  /** Stored as work that is due: telling it is what the work is. */
+  function change<Result>(
+    id: string,
+    judge: (record: CardRecord) => { record?: CardRecord; result: Result },
+  ): Promise<Result> {
+    const key = alertCardPrefix + id;
+    return changeRecord(key, (value) => {
+      const { record, result } = judge(openCard(sealer, key, value));
+      return record
+        ? { kind: 'write', value: sealCard(sealer, key, record), delayMs: 0, result }
+        : { kind: 'keep', result };
+    });
+  }
+
+  return {
+    async read(id) {
+      const { card, evidence } = await read(id);
+      return { card, ...withoutUndefined({ evidence }) };
+    },
+    find,
+
+    async move(id, move) {
+      if (!(await isKnown(id))) return { kind: 'unknown_alert' };
+      const { result, before } = await change(id, (record) => judgeMove(record, move, deps.now()));
+      if (result.kind === 'moved') {
+        deps.note?.(auditOfCardStep(id, before, result));
+        deps.wake();
+      }
+      return result;
+    },
+
+    async tellOther(id, payment) {
+      if (await change(id, (record) => judgeOther(record, payment, deps.now()))) deps.wake();
+    },
+
+    async lookUpNow(id) {
+      const alert = await find(id);
+      if (!alert) return undefined;
+      const atMs = deps.now();
+      const evidence = { lookup: await deps.lookUp(alert.event), atMs };
+      // No answer takes nothing away from what is known.
+      if (evidence.lookup.kind === 'unchecked') return { ...alert, evidence };
+      // Whoever asked is told; what was taken away does not come back.
+      if (alert.event.isErased) return { ...alert, evidence };
+      const known = await change(id, (record) => judgeLookUp(record, evidence));
+      deps.wake();
+      return { ...alert, ...known };
+    },
+
+    async join(id, message) {
+      if (message === alertKey(id)) return;
+      await change(id, (record) => judgeJoin(record, message));
+    },
+
+    erase: (id) => change(id, judgeErase),
+    work: (entry) => workOn(deps, entry),
+  };
+}
+
+/** Of two that ask at once the slower one knows less. */
+function judgeLookUp(
+  record: CardRecord,
+  asked: Evidence,
+): { record: CardRecord; result: Required<Pick<CardRecord, 'card' | 'evidence'>> } {
+  const { card } = record;
+  const evidence = newestOf([asked, record.evidence]) ?? asked;
+  return { record: { ...record, evidence }, result: { card, evidence } };
+}
+
+function judgeErase({ evidence, ...record }: CardRecord): { record?: CardRecord; result: void } {
+  return { ...(evidence ? { record } : {}), result: undefined };
+}
+
+function judgeMove(
+  record: CardRecord,
+  move: CardMove,
+  at: number,
+): { record?: CardRecord; result: { result: CardMoveResult; before: AlertCard['kind'] } } {
+  const before = record.card.kind;
+  const result = moveCard(record.card, move, at);
+  if (result.kind === 'refused') return { result: { result: { ...result, card: record.card }, before } };
+  const { card, step } = result;
+  return { record: { ...record, card, untold: [...record.untold, step] }, result: { result, before } };
+}
+
+function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; result: void } {
+  const { others } = record;
+  if (others.includes(message)) return { result: undefined };
+  return { record: { ...record, others: [...others, message] }, result: undefined };
+}
+
+/** False: it is told already, or no more are, or the card has ended. */
+function judgeOther(
+  record: CardRecord,
+  payment: OtherPayment,
+  at: number,
+): { record?: CardRecord; result: boolean } {
+  const { reference } = payment;
+  const { otherPayments = [], untold } = record;
+  const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
+  if (isKnown || endsCard(record.card)) return { result: false };
+  const step: CardStep = { kind: 'other_payment', payment, at };
+  const told = { otherPayments: [...otherPayments, reference], untold: [...untold, step] };
+  return { record: { ...record, ...told }, result: true };
+}
+
+async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | undefined> {
+  const { store, sealer } = deps;
+  const id = entry.key.slice(alertCardPrefix.length);
+  let record: CardRecord;
+  try {
+    record = openCard(sealer, entry.key, entry.value);
+  } catch (error) {
+    await keepUnopened(deps, entry, { what: 'an alert’s card', error });
+    return undefined;
+  }
+  const woken = moveCard(record.card, { kind: 'wake' }, deps.now());
+  if (woken.kind === 'moved') {
+    // Stored before it is told: the next round tells it.
+    const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
+    const written = await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    if (!written) return undefined;
+    deps.note?.(auditOfCardStep(id, record.card.kind, woken));
+    return woken.card;
+  }
+  await tellCard(deps, id, record);
+  const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
+  const { card } = record;
+  const snoozedUntil = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
+  const options =
+    snoozedUntil === undefined
+      ? { ttlMs: deps.rememberMs }
+      : { delayMs: Math.max(0, snoozedUntil - deps.now()) };
+  // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
+  await store.write(entry, sealCard(sealer, entry.key, told), options);
+  deps.wake();
+  return undefined;
+}
+
+/** The card alone; see `AlertCards.read`. */
+export async function readAlertCard(
+  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
+  id: string,
+): Promise<AlertCard> {
+  const key = alertCardPrefix + id;
+  return openCard(sealer, key, (await store.read(key))?.value).card;
+}
+
+/** Throws when the record is sealed with a key that is not here. */
+function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
+  return value === undefined ? noRecord : (JSON.parse(sealer.open(key, value)) as CardRecord);
+}
+
+function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
+  return sealer.seal(key, JSON.stringify(record));
+}
+
+/** The event and what was last looked up of it when it was posted. */
+async function readAlert(
+  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  key: string,
+): Promise<{ event: PaymentEvent; receivedAtMs: number; evidence?: Evidence } | undefined> {
+  const entry = await store.read(key);
+  if (!entry) return undefined;
+  const record = readOutboxRecord(entry.value);
+  const evidence = openEvidence(sealer, key, record);
+  const { receivedAtMs } = record;
+  return { event: openEvent(sealer, key, record), receivedAtMs, ...withoutUndefined({ evidence }) };
+}

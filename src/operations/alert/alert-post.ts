@@ -1,0 +1,45 @@
+import type { AlertCard } from '../../domain/alert-card.ts';
+import type { Destination, RoutePlan } from '../../domain/alert-route.ts';
+import type { Environment, Lookup } from '../../domain/alert.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Store } from '../../store/store.ts';
+import type { Evidence } from '../outbox/outbox.ts';
+import type { PrepareDeps } from '../outbox/prepare-post.ts';
+import type { Storms } from '../storm/storms.ts';
+
+/** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
+export type CardsForPosts = {
+  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  join(id: string, message: string): Promise<void>;
+  /** The message is about to show the card: its reaction follows; `ts`: where it stands, if it does. */
+  mark(id: string, message: string, ts: string | undefined): Promise<void>;
+  /** From now on a later payment resolves the failure; one that came before it does so now. */
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
+  erase(id: string): Promise<void>;
+  /** Whether a saved card of this customer is remembered. */
+  knowsCardOf(email: string): Promise<boolean>;
+};
+
+/** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
+export type AlertPostDeps = PrepareDeps & {
+  store: Pick<Store, 'create'>;
+  lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** Puts an event into the log of its hour; see `EventLog.add`. */
+  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
+  /** Where what no rule takes is told. */
+  rest: Pick<RoutePlan, 'failures' | 'successes'>;
+  /** What people did with an alert, and what it is about; see `AlertCards`. */
+  cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'items' | 'place' | 'refresh' | 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
+  environment: Environment;
+  account: string;
+  /** `/pay cards` works here, and is named where a card's token is missing. */
+  canListCards?: boolean;
+};

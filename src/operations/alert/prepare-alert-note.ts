@@ -1,0 +1,105 @@
+import type { CardStep } from '../../domain/alert-card.ts';
+import type { Alert, Lookup } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { newestOf, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
+import { openBody } from '../outbox/outbox-bodies.ts';
+import type { Work } from '../outbox/outbox-work.ts';
+import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from '../outbox/post-or-edit.ts';
+import { alertOf } from './alert-of.ts';
+import type { Composed, Prepared } from '../outbox/prepare-post.ts';
+import type { AlertPostDeps } from './alert-post.ts';
+import { takerOf } from './tell-card.ts';
+
+/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
+export async function prepareAlertNote(
+  deps: AlertPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const told = await readStep(deps, work, 'alert_note');
+  if (!told) return await settle(deps, work);
+  const { step, alert, parent } = told;
+  const { posted, digest } = parent;
+  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.id, step });
+  const waits = await waitForThread(deps, work, parent);
+  if (waits) return waits;
+  const isFirst = !record.posted;
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'alert_note',
+      alert,
+      step,
+      key: entry.key,
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
+  const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
+  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
+  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
+  return { ...prepared, threadTs: posted.ts };
+}
+
+/**
+ * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one alone in hand: it had
+ * no message then.
+ */
+async function tellInDigest(
+  deps: AlertPostDeps,
+  work: Work,
+  { storm, id, step }: { storm: string; id: string; step: CardStep },
+): Promise<Prepared> {
+  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, await takerOf(deps, storm));
+  return await settle(deps, work);
+}
+
+function isOfPeople(step: CardStep): boolean {
+  return 'by' in step;
+}
+
+export async function prepareAlertDirect(
+  deps: AlertPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const told = await readStep(deps, work, 'alert_direct');
+  if (!told) return await settle(deps, work);
+  const message = deps.compose({
+    kind: 'alert_direct',
+    to: record.channel,
+    alert: told.alert,
+    ...withoutUndefined({ place: placeOf(told.parent) }),
+    step: told.step,
+    key: entry.key,
+    mayBeRepeat,
+    // Whom it names is not whom it is for.
+    isFirst: false,
+  });
+  return { kind: 'post', channel: record.channel, message };
+}
+
+/** Undefined: it is no message, because further channels tell it. */
+function placeOf({ channel, posted }: OutboxRecord): MessagePlace | undefined {
+  if (posted) return posted;
+  return channel === '' ? undefined : { channel };
+}
+
+/** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */
+async function readStep(
+  deps: AlertPostDeps,
+  work: Work,
+  kind: 'alert_note' | 'alert_direct',
+): Promise<{ step: CardStep; id: string; parent: OutboxRecord; alert: Alert } | undefined> {
+  const { parent: key, step } = openBody(kind, deps.sealer, work);
+  const parentEntry = await deps.store.read(key);
+  if (!parentEntry) return undefined;
+  const parent = readOutboxRecord(parentEntry.value);
+  const event = openEvent(deps.sealer, key, parent);
+  const asked = await deps.cards.read(event.key);
+  const evidence = newestOf([asked.evidence, openEvidence(deps.sealer, key, parent)]);
+  const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
+  const alert = alertOf(deps, { entry: parentEntry, record: parent }, event, lookup);
+  return { step, id: event.key, parent, alert };
+}

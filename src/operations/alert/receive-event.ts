@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import type { Destination } from '../../domain/alert-route.ts';
+import { faceOf } from '../../domain/card-face.ts';
+import type { EventPart } from '../../domain/notice.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { SavedCard } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import { eventWithoutToken, tellLateToken, type LateTokenDeps } from './late-token.ts';
+import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
+import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
+import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
+
+export type ReceiveDeps = TellDeps &
+  Pick<LateTokenDeps, 'leaseMs'> & {
+    store: Pick<Store, 'create' | 'read' | 'write'>;
+    /** The channels that an event received then is told in; none: it is remembered and not told. */
+    route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+    /** Whether that hangs on what only a look-up says. */
+    needsLookUp: (event: PaymentEvent) => boolean;
+    rememberMs: number;
+    /** Called after new work was stored, so that a worker need not wait for its next round. */
+    wake: () => void;
+    /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+    rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /**
+     * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+     * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
+     */
+    beforeReceived: (event: PaymentEvent) => Promise<void>;
+  };
+
+const dayMs = 86_400_000;
+
+export type ReceiveResult = 'new' | 'duplicate' | 'differs';
+
+/**
+ * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
+ * whatever id, is `duplicate`; one with another amount or outcome is `differs`, and the operators are told.
+ * Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again. A card token
+ * that comes in a repeat alone is kept, and the message says so from then on.
+ *
+ * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
+ *
+ * Spec: Events, rule 1.
+ */
+export async function receiveEvent(
+  deps: ReceiveDeps,
+  event: PaymentEvent,
+  fingerprint: string,
+): Promise<ReceiveResult> {
+  const key = alertKey(event.key);
+  const { savedCard } = event;
+  const kept = withoutToken(event, deps.rememberCard !== undefined);
+  if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
+  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
+  // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
+  const [, isNew] = await Promise.all([
+    deps.beforeReceived(kept),
+    deps.needsLookUp(kept) ? storeOwn(deps, alert, { kind: 'to_route' }) : storeRouted(deps, alert),
+  ]);
+  if (isNew) {
+    deps.wake();
+    return 'new';
+  }
+  const known = await deps.store.read(key);
+  if (known && savedCard && eventWithoutToken(deps.sealer, known)) await tellLate(deps, key, kept);
+  if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
+  const { kind: eventKind, orderReference } = event;
+  const differs = partsThatDiffer(deps, known, event);
+  const notice = {
+    kind: 'event_differs',
+    eventKind,
+    orderReference,
+    ...withoutUndefined({ differs }),
+  } as const;
+  if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
+  return 'differs';
+}
+
+/** The token of a saved card goes to the ledger or nowhere: no other record may hold it. */
+function withoutToken(received: PaymentEvent, isKept: boolean): PaymentEvent {
+  if (!received.savedCard) return received;
+  const { savedCard, ...event } = received;
+  if (event.kind !== 'payment_success') return event;
+  const cardSaved = { kind: isKept ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
+  const customerEmail = event.customerEmail ?? savedCard.customerEmail;
+  return { ...event, cardSaved, ...withoutUndefined({ customerEmail }) };
+}
+
+/**
+ * The card comes before the event's own record: a crash in between makes the sender send again, and the other
+ * way round the repeat would be a duplicate and the token lost. So an event that is stored has been here, and
+ * its repeats change nothing: a card that was forgotten meanwhile stays forgotten. But for one that came without a
+ * token: the first repeat that brings it has the record say so, after this, and then the same holds.
+ */
+async function rememberFirst(deps: ReceiveDeps, key: string, card: SavedCard): Promise<void> {
+  const known = await deps.store.read(key);
+  if (known && !eventWithoutToken(deps.sealer, known)) return;
+  await deps.rememberCard?.(card);
+}
+
+async function tellLate(deps: ReceiveDeps, key: string, { cardSaved }: PaymentEvent): Promise<void> {
+  if (cardSaved && (await tellLateToken(deps, key, cardSaved))) deps.wake();
+}
+
+/**
+ * One record for each further channel comes before the event's own, which is its dedupe memory: a crash in between
+ * makes the sender send again, and then those that are missing are added. An event that is stored has been here,
+ * so its repeats add nothing, also when a copy is forgotten before it.
+ */
+async function storeRouted(deps: ReceiveDeps, alert: StoredAlert): Promise<boolean> {
+  const [first, ...others] = deps.route(alert.event, alert.receivedAtMs);
+  if (others.length > 0 && !(await deps.store.read(alertKey(alert.event.key)))) {
+    await storeCopies(deps, alert, others);
+    deps.wake();
+  }
+  return await storeOwn(
+    deps,
+    alert,
+    first ? { kind: 'channel', channel: first.channel } : { kind: 'nowhere' },
+  );
+}
+
+/** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
+function isRepeat(value: string, fingerprint: string): boolean {
+  try {
+    return readOutboxRecord(value).fingerprint === fingerprint;
+  } catch {
+    return true;
+  }
+}
+
+/** Undefined where the first cannot be read any more. */
+function partsThatDiffer(
+  { sealer }: ReceiveDeps,
+  { key, value }: Entry,
+  event: PaymentEvent,
+): readonly EventPart[] | undefined {
+  try {
+    const first = openEvent(sealer, key, readOutboxRecord(value));
+    if (first.isErased) return undefined;
+    const parts: readonly [EventPart, boolean][] = [
+      ['amount', first.amountMinor !== event.amountMinor],
+      ['currency', first.currency !== event.currency],
+      ['reason', first.reason !== event.reason],
+    ];
+    return parts.filter(([, isOther]) => isOther).map(([part]) => part);
+  } catch {
+    return undefined;
+  }
+}
+
+export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
+
+/**
+ * Keeps a delivery that was validly signed but is none of the spec's events, sealed, and tells the
+ * operators once per kind. Never throws it away: what it meant may be learnt later.
+ */
+export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDelivery): Promise<void> {
+  const key = `unknown:${delivery.key}`;
+  const sealed = deps.sealer.seal(key, delivery.body.toString('base64'));
+  await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
+  const keptDays = Math.round(deps.rememberMs / dayMs);
+  const notice = { kind: 'unknown_event', eventKind: delivery.eventKind, keptDays } as const;
+  if (await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice)) deps.wake();
+}
+
+/** Outside text must not shape a key. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

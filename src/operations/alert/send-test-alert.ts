@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { outboxKey } from '../outbox/outbox.ts';
+import { storeMessage, type StoreMessageDeps } from '../outbox/store-message.ts';
+
+export type TestAlertDeps = StoreMessageDeps & {
+  /** Called after work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+};
+
+/** Long enough to find again what may have arrived. */
+const rememberMs = 86_400_000;
+
+/**
+ * Sends a test alert to a channel the way alerts go, through the outbox: one for each call. Durable once resolved;
+ * throws StoreUnavailable. It is posted within ten minutes or not at all.
+ */
+export function createTestAlerts(deps: TestAlertDeps): (channel: string, askedBy: string) => Promise<void> {
+  return async function sendTestAlert(channel, askedBy) {
+    const key = outboxKey('test_alert', randomUUID());
+    const body = { askedBy };
+    const progress = { kind: 'waiting' } as const;
+    await storeMessage(deps, key, { kind: 'test_alert', channel, body, progress, rememberMs });
+    deps.wake();
+  };
+}

@@ -1,0 +1,196 @@
+import type { ApprovalEvent } from '../../domain/approval-decision.ts';
+import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
+import type { Audit } from '../../domain/audit-entry.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Log } from '../../log.ts';
+import type { Entry } from '../../store/store.ts';
+import { createAgentCharges, type AgentCharges } from '../charge/agent-charges.ts';
+import { auditOfApproval } from './approval-audit.ts';
+import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.ts';
+import { openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
+import { createApprovalStore, type ApprovalStore, type ApprovalStoreDeps } from './approval-store.ts';
+import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
+import { keepUnopened } from '../work/keep-for-later.ts';
+import { createOpenCharges, type OpenCharges } from '../charge/open-charges.ts';
+
+export type ApprovalsDeps = ApprovalStoreDeps &
+  Omit<ExecuteDeps, 'approvals'> & {
+    /** How long a request waits for a decision. */
+    expireMs: number;
+    tell: TellApproval;
+    /** Undefined: nothing is audited. */
+    audit?: Audit | undefined;
+    /** The merchant account's name, for the audit; absent in a bot that knows one alone. */
+    account?: string | undefined;
+    /** Work that nobody waits for; the process does, before it ends. */
+    inBackground: (work: Promise<unknown>) => void;
+    /** The record is stuck: sealed with a key that is not here. */
+    tellStuck: (key: string, errorId: string) => Promise<void>;
+    log: Log;
+  };
+
+export type Approvals = {
+  desk: ApprovalDesk;
+  /** For work of the prefix `approvalPrefix`. */
+  work(entry: Entry): Promise<void>;
+};
+
+type Deciding = ApprovalsDeps & {
+  approvals: ApprovalStore;
+  open: OpenCharges;
+  mine: AgentCharges;
+};
+
+/** Four eyes: requests, their one atomic decision, and what is done once enough people have approved. */
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { store, now } = deps;
+  const approvals = createApprovalStore(deps);
+  const deciding: Deciding = {
+    ...deps,
+    approvals,
+    open: createOpenCharges({ store, prefix: 'open-approvals' }),
+    mine: createAgentCharges({
+      store,
+      prefix: 'approvals-of',
+      now,
+      isSettled: async (id) => isEnded((await approvals.read(id))?.approval),
+    }),
+  };
+  return { desk: createDesk(deciding), work: (entry) => work(deciding, entry) };
+}
+
+function createDesk(deciding: Deciding): ApprovalDesk {
+  const { approvals, open, mine, now } = deciding;
+
+  async function read(ids: readonly string[]): Promise<Approval[]> {
+    const records = await Promise.all(ids.map((id) => approvals.read(id)));
+    return records.flatMap((record) => (record ? [record.approval] : []));
+  }
+
+  return {
+    request: (request) => ask(deciding, request),
+    find: async (id) => (await approvals.read(id))?.approval,
+    approve: ({ id, by, termsHash }) => decideNow(deciding, id, { kind: 'approve', by, termsHash }),
+    refuse: ({ id, by, reason }) => decideNow(deciding, id, { kind: 'refuse', by, reason }),
+    withdraw: ({ id, by }) => decideNow(deciding, id, { kind: 'withdraw', by }),
+    async waiting() {
+      const all = await read(await open.all());
+      return all
+        .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs)
+        .toSorted((one, other) => one.askedAtMs - other.askedAtMs);
+    },
+    async askedBy(userId, max) {
+      const all = await read((await mine.of(userId)).slice(0, 2 * max));
+      return all.toSorted((one, other) => other.askedAtMs - one.askedAtMs).slice(0, max);
+    },
+  };
+}
+
+type Request = { id: string; terms: ApprovalTerms; by: string; rule: string; needed: number };
+
+async function ask(deciding: Deciding, { id, terms, by, rule, needed }: Request): Promise<Approval> {
+  const nowMs = deciding.now();
+  const approval: Approval = {
+    id,
+    shown: shownOf(terms),
+    termsHash: deciding.termsHash(terms),
+    rule,
+    by,
+    askedAtMs: nowMs,
+    expiresAtMs: nowMs + deciding.expireMs,
+    needed,
+    approvals: [],
+    isWarned: false,
+    state: { kind: 'waiting' },
+  };
+  // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
+  await Promise.all([deciding.mine.add(by, id), deciding.open.add(id)]);
+  const record = await deciding.approvals.begin({ approval, terms, turn: 1, told: 0, audited: 0, misses: 0 });
+  if (record.told < record.turn) await tellKept(deciding, record);
+  // Asked for again after its end.
+  else if (isEnded(record.approval)) await deciding.open.drop([id]);
+  return record.approval;
+}
+
+async function decideNow(deciding: Deciding, id: string, event: ApprovalEvent): Promise<DecideResult> {
+  const applied = await deciding.approvals.apply(id, event);
+  if (!applied) return { kind: 'unknown_approval' };
+  const { verdict, record } = applied;
+  if (record.told < record.turn) await tellKept(deciding, record);
+  const { approval } = record;
+  switch (verdict) {
+    case 'decided':
+      if (approval.state.kind === 'approved') deciding.inBackground(execute(deciding, approval.id));
+      return { kind: 'decided', approval };
+    case 'not_theirs':
+      return { kind: 'unknown_approval' };
+    case 'nothing_due':
+      throw new Error('A decision was judged as if it were the clock.');
+    default:
+      return { kind: verdict, approval };
+  }
+}
+
+/** The decision is kept: that it could not be told now is no reason to call it undecided, and a worker tells it. */
+async function tellKept(deciding: Deciding, record: ApprovalRecord): Promise<void> {
+  try {
+    await conclude(deciding, record);
+  } catch (error) {
+    const level = error instanceof StoreUnavailable ? 'warn' : 'error';
+    deciding.log(level, 'a request for approval is not told yet', { key: record.approval.id }, error);
+  }
+}
+
+/** Does what was approved, and tells what became of it. */
+async function execute(deciding: Deciding, id: string): Promise<void> {
+  const ended = await executeApproval(deciding, id);
+  if (ended) await conclude(deciding, ended);
+}
+
+/**
+ * Tells what is new of it, everywhere it is shown, and lets it rest until it is due. All of it may be done again: each
+ * step is told once, and has one line in the audit.
+ */
+async function conclude(deciding: Deciding, record: ApprovalRecord): Promise<ApprovalRecord> {
+  const { approval, told, turn, audited } = record;
+  const lines = auditOfApproval(approval, deciding.account);
+  if (told < turn) {
+    for (const line of lines.slice(audited)) {
+      // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
+      await deciding.audit?.(line);
+    }
+    await deciding.tell.refresh(approval);
+    for (const note of notesOf(approval)) {
+      // oxlint-disable-next-line no-await-in-loop
+      await deciding.tell.note(approval, note);
+    }
+  }
+  if (isEnded(approval)) await deciding.open.drop([approval.id]);
+  return await deciding.approvals.rest(record, told < turn ? lines.length : audited);
+}
+
+/** What there is to say of it as it stands; what was said before is not said again. */
+function notesOf({ state: { kind }, approvals, isWarned }: Approval): Parameters<TellApproval['note']>[1][] {
+  if (kind !== 'waiting') return [kind];
+  return [approvals.length === 0 ? 'asked' : 'approved_one', ...(isWarned ? ['expires_soon' as const] : [])];
+}
+
+async function work(deciding: Deciding, entry: Entry): Promise<void> {
+  let record: ApprovalRecord;
+  try {
+    record = openApproval(deciding.sealer, entry);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    const errorId = await keepUnopened(deciding, entry, { what: 'a request for approval', error });
+    return await deciding.tellStuck(entry.key, errorId);
+  }
+  const { id } = record.approval;
+  const applied = await deciding.approvals.apply(id, { kind: 'due' });
+  const { approval } = await conclude(deciding, applied?.record ?? record);
+  // A bank may take its time, and the worker has alerts to deliver.
+  if (approval.state.kind === 'approved') deciding.inBackground(execute(deciding, id));
+}
+
+function isEnded(approval: Approval | undefined): boolean {
+  return approval?.state.kind !== 'waiting' && approval?.state.kind !== 'approved';
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { whyNotExecute } from '../../domain/approval-decision.ts';
+import type { ApprovalTerms } from '../../domain/approval.ts';
+import type { CardEmailEnd, CardEmailTerms } from '../../domain/card-email.ts';
+import type { LimitKind, LimitRefusal } from '../../domain/charge-limits.ts';
+import { formatMoney } from '../../domain/money.ts';
+import type { StandingOf } from '../../domain/standing.ts';
+import type { Log } from '../../log.ts';
+import type { ApprovalRecord } from './approval-record.ts';
+import type { ApprovalStore } from './approval-store.ts';
+import type { SubmitResult } from '../charge/charge-desk.ts';
+import { insist } from '../work/insist.ts';
+import type { ApprovedCharge } from '../charge/submit-charge.ts';
+
+export type ExecuteDeps = {
+  approvals: ApprovalStore;
+  termsHash: (terms: ApprovalTerms) => string;
+  /** Names a card by its token key. */
+  fingerprint: (tokenKey: string) => Promise<string>;
+  /** Asked of whoever requested it: what they may do by now. */
+  standingOf: StandingOf;
+  /** Whether the charge is stored: then it is made, whatever holds by now. */
+  chargeExists: (reference: string) => Promise<boolean>;
+  submitApproved: (charge: ApprovedCharge) => Promise<SubmitResult>;
+  /** Asks the service, once. Never throws. */
+  changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
+  deliverAgain: (channel: string) => Promise<number>;
+  inBackground: (work: Promise<unknown>) => void;
+  log: Log;
+  now: () => number;
+  wait: (ms: number) => Promise<unknown>;
+};
+
+/** Longer than any call takes: a run that is silent for so long has died. */
+const runMs = 60_000;
+
+type End = { kind: 'executed'; result: string } | { kind: 'stopped'; why: string };
+/** `later`: what it must be judged by cannot be asked now. */
+type Done = End | { kind: 'later' };
+
+/**
+ * Does what enough people have approved, exactly once, on whatever replica is there: one run at a time, by
+ * compare-and-swap. A charge is made under the reference that was approved, so a run that takes over finds it; a
+ * change of an e-mail is marked before it is asked for, and is never asked for twice; delivering again is idempotent.
+ * Judged anew right before it: the hash of the terms as they will be executed, the approvals, the time, and what
+ * whoever asked may do by now. Gives the record once it is ended; undefined when it is not, or another has it.
+ */
+export async function executeApproval(deps: ExecuteDeps, id: string): Promise<ApprovalRecord | undefined> {
+  const runId = randomUUID();
+  const record = await deps.approvals.claimRun(id, { id: runId, untilMs: deps.now() + runMs });
+  if (!record) return undefined;
+  const done = await carryOut(deps, record, runId).catch(async (error: unknown) => {
+    // What was asked may have been answered: only what asked nothing is begun anew at once.
+    if (!record.asked) await deps.approvals.putOff(id, runId).catch(() => undefined);
+    throw error;
+  });
+  if (done.kind === 'later') {
+    await deps.approvals.putOff(id, runId);
+    return undefined;
+  }
+  const { by } = record.approval;
+  deps.log('info', 'what was approved is ended', { key: id, userId: by, result: done.kind });
+  // An answer of the service cannot be had a second time.
+  return await insist(deps, () => deps.approvals.endRun(id, runId, done));
+}
+
+async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string): Promise<Done> {
+  const { approval, terms } = record;
+  if (!terms) return stopped('Its terms are gone.');
+  if (await isMade(deps, record)) return executed('The charge was begun.');
+  // Asked by a run that died: the service may have done it.
+  if (record.asked) return executed(lostWords);
+  const why = whyNotExecute(approval, deps.termsHash(await asExecuted(deps, terms)), deps.now());
+  if (why !== undefined) return stopped(why);
+  const permission = permissions[terms.kind];
+  const standing = await deps.standingOf(permission, approval.by);
+  if (standing.kind === 'unknown') return { kind: 'later' };
+  if (standing.roles.length === 0) {
+    return stopped(`Whoever asked does not have the permission “${permission}” any more.`);
+  }
+  // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
+  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs: deps.now() + runMs }))) {
+    return { kind: 'later' };
+  }
+  switch (terms.kind) {
+    case 'charge':
+      return await beginCharge(deps, record, terms);
+    case 'card_email':
+      return await changeEmail(deps, { id: approval.id, runId, by: approval.by }, terms.terms);
+    case 'redrive':
+      return executed(againWords(await deps.deliverAgain(terms.channel)));
+  }
+}
+
+const permissions: Record<ApprovalTerms['kind'], string> = {
+  charge: 'charge',
+  card_email: 'card-email',
+  redrive: 'undelivered',
+};
+
+async function isMade(deps: ExecuteDeps, { terms }: ApprovalRecord): Promise<boolean> {
+  return terms?.kind === 'charge' && (await deps.chargeExists(terms.reference));
+}
+
+/** The card that will be charged or changed is named by its token key, and not by what was noted beside it. */
+async function asExecuted({ fingerprint }: ExecuteDeps, terms: ApprovalTerms): Promise<ApprovalTerms> {
+  return terms.kind === 'redrive' ? terms : { ...terms, card: await fingerprint(terms.terms.tokenKey) };
+}
+
+async function beginCharge(
+  deps: ExecuteDeps,
+  { approval: { by } }: ApprovalRecord,
+  terms: Extract<ApprovalTerms, { kind: 'charge' }>,
+): Promise<Done> {
+  const { kind: _approved, ...charge } = terms;
+  const result = await deps.submitApproved({ ...charge, by });
+  switch (result.kind) {
+    case 'begun':
+      deps.inBackground(result.carryOn());
+      return executed('The charge was begun.');
+    case 'known':
+      return executed('The charge was begun.');
+    case 'refused':
+      return stopped(refusalWords[result.refusal.kind]);
+    case 'over_limit':
+      return overLimit(result.refusal);
+    case 'twin':
+      return stopped('The same card was charged with the same amount meanwhile.');
+    case 'alert_ended':
+      return stopped('The failed charge it was to make good has been paid or closed meanwhile.');
+    case 'unsure':
+      return { kind: 'later' };
+    case 'stale':
+    case 'awaiting_approval':
+      throw new Error('A charge that was approved was asked for as if it were not.');
+  }
+}
+
+type Over = Extract<LimitRefusal, { kind: 'over' }>;
+
+/** Four eyes lift no limit: what the requester could not have charged alone is not charged for them. */
+function overLimit(refusal: LimitRefusal): Done {
+  switch (refusal.kind) {
+    case 'unknown_standing':
+      return { kind: 'later' };
+    case 'no_role':
+      return stopped('Whoever asked may not charge any more.');
+    case 'currency':
+      return stopped(
+        `The roles of whoever asked do not let them charge ${refusal.currency} any more. ${whoCanWords(refusal)}`,
+      );
+    case 'over':
+      return stopped(`${overWords(refusal)} ${whoCanWords(refusal)}`);
+  }
+}
+
+function overWords({ limit, money, limitMinor, leftMinor }: Over): string {
+  const { currency } = money;
+  const above = `It is above the limit of whoever asked ${limitWords[limit]}`;
+  const whole = formatMoney({ minor: limitMinor, currency });
+  if (limit === 'per_charge') return `${above}: ${whole}.`;
+  return `${above}: ${formatMoney({ minor: leftMinor, currency })} is left of ${whole}.`;
+}
+
+const limitWords: Record<LimitKind, string> = {
+  per_charge: 'for one charge',
+  per_agent_per_day: 'for their day',
+  per_card_per_day: 'for this card’s day',
+};
+
+/** More names than these are no help to whoever looks for somebody to ask. */
+const mostRoles = 5;
+
+function whoCanWords({ whoCan }: Pick<Over, 'whoCan'>): string {
+  return `Who can: ${whoCan.slice(0, mostRoles).join(', ') || 'nobody by any role of payops.yml'}.`;
+}
+
+const refusalWords = {
+  resting: 'The card rests after a decline.',
+  stopped: 'The card has no attempt left.',
+  save_again: 'The card must be saved again before it can be charged.',
+  under_way: 'Another charge of the card is not settled.',
+} as const;
+
+async function changeEmail(
+  deps: ExecuteDeps,
+  { id, runId, by }: { id: string; runId: string; by: string },
+  terms: CardEmailTerms,
+): Promise<Done> {
+  // Another run has taken over: what becomes of it is that one's.
+  if (!(await deps.approvals.markAsked(id, runId))) return { kind: 'later' };
+  return emailEnd(await deps.changeCardEmail(terms, by));
+}
+
+const lostWords =
+  'The service’s answer was lost: the e-mail may have been changed. Look which address the card is linked to before asking again.';
+
+function emailEnd(end: CardEmailEnd): End {
+  switch (end.kind) {
+    case 'changed':
+      return executed('The e-mail was changed.');
+    case 'unknown':
+      return executed(lostWords);
+    case 'not_linked':
+      return stopped(
+        'The service says that the current e-mail is not the one linked to the card: nothing was changed.',
+      );
+    case 'no_such_card':
+      return stopped('The service knows no such card: nothing was changed.');
+    default:
+      return stopped('The service did not make the change: nothing was changed.');
+  }
+}
+
+function againWords(messages: number): string {
+  return messages === 1 ? 'One message is on its way again.' : `${messages} messages are on their way again.`;
+}
+
+function executed(result: string): End {
+  return { kind: 'executed', result };
+}
+
+function stopped(why: string): End {
+  return { kind: 'stopped', why };
+}

@@ -1,0 +1,117 @@
+import type { Approval, ApprovalNote } from '../../domain/approval.ts';
+import { historyKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
+import { openBody } from '../outbox/outbox-bodies.ts';
+import type { Work } from '../outbox/outbox-work.ts';
+import {
+  followedByEdit,
+  isRepeat,
+  postOrEdit,
+  settle,
+  waitForParent,
+  waitForThread,
+} from '../outbox/post-or-edit.ts';
+import type { Composed, PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
+
+export type ApprovalPostDeps = PrepareDeps & {
+  /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
+  findApproval?: (id: string) => Promise<{ approval: Approval; asked: number } | undefined>;
+};
+
+/**
+ * A request's card in one place. In the channel its post leaves out whoever clicked, whom it would ping; an edit follows
+ * that names them.
+ */
+export async function prepareApproval(
+  deps: ApprovalPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { id, to } = openBody('approval', deps.sealer, work);
+  const request = await requireApproval(deps, id);
+  const isFirst = !record.posted && to === 'channel';
+  const repeat = isRepeat(work, mayBeRepeat);
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'approval',
+      ...request,
+      to,
+      key: historyKey(entry.key, record),
+      mayBeRepeat: repeat,
+      isFirst: leavesOut,
+    });
+  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
+}
+
+/** Below the card in the channel, once that stands; to a person by itself. Nothing is told that no longer holds. */
+export async function prepareApprovalNote(
+  deps: ApprovalPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { id, to, what } = openBody('approval_note', deps.sealer, work);
+  const request = await requireApproval(deps, id);
+  if (!record.posted && !holds(what, request.approval)) return await settle(deps, work);
+  const inChannel = to === 'channel';
+  const isFirst = !record.posted && inChannel;
+  const compose = (leavesOut: boolean): Composed =>
+    deps.compose({
+      kind: 'approval',
+      note: what,
+      ...request,
+      to,
+      key: entry.key,
+      mayBeRepeat: isRepeat(work, mayBeRepeat),
+      isFirst: leavesOut,
+    });
+  const whole = isFirst ? followedByEdit(compose) : compose(false);
+  return await (inChannel
+    ? belowCard(deps, work, { parent: approvalCardKey(id, record.channel), message: whole })
+    : postOrEdit(deps, work, record.channel, whole));
+}
+
+async function belowCard(
+  deps: ApprovalPostDeps,
+  work: Work,
+  { parent: key, message }: { parent: string; message: Composed },
+): Promise<Prepared> {
+  const { record } = work;
+  const entry = await deps.store.read(key);
+  if (!entry) return await waitForParent(deps, work);
+  const parent = readOutboxRecord(entry.value);
+  const waits = await waitForThread(deps, work, parent);
+  if (waits) return waits;
+  const { posted } = parent;
+  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, message);
+  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
+  return { ...prepared, threadTs: posted.ts };
+}
+
+/** A step that was overtaken is told by the note of the later one. An approval is told whatever came of it. */
+function holds(what: ApprovalNote, { state }: Approval): boolean {
+  switch (what) {
+    case 'asked':
+    case 'approved_one':
+    case 'expires_soon':
+      return state.kind === 'waiting';
+    case 'approved':
+      return state.kind === 'approved' || state.kind === 'executed';
+    default:
+      return state.kind === what;
+  }
+}
+
+/** One card for each place, a channel or a person. */
+export function approvalCardKey(id: string, place: string): string {
+  return outboxKey('approval', `${place}:${id}`);
+}
+
+async function requireApproval(
+  deps: ApprovalPostDeps,
+  id: string,
+): Promise<{ approval: Approval; asked: number }> {
+  const found = await deps.findApproval?.(id);
+  if (!found) throw new Error('There is something to say of a request that is not in the store.');
+  return found;
+}

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
+import type { Money } from '../../domain/money.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { mayTry, type RetryRule, type RetryVerdict } from '../../domain/retry-rule.ts';
+import { createChangeRecord, type Change, type RecordStore } from '../work/change-record.ts';
+
+/**
+ * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.
+ * `overridesRest`: a second person lets the card be charged though it rests after a decline; nothing else gives way.
+ */
+export type CardClaim = {
+  card: string;
+  reference: OrderReference;
+  money: Money;
+  by: string;
+  despite?: string;
+  overridesRest?: true;
+};
+
+export type ClaimResult =
+  | { kind: 'claimed' }
+  | { kind: 'refused'; refusal: CardRefusal }
+  | { kind: 'twin'; twin: Twin };
+
+/** What every card went through, on all replicas. All of it throws StoreUnavailable when the store is away. */
+export type CardHistory = {
+  /**
+   * Writes the new attempt as pending, if the card may be charged now. Again for the same reference: claimed,
+   * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
+   */
+  claim(claim: CardClaim): Promise<ClaimResult>;
+  /** What `claim` would say now. Changes nothing. */
+  judge(claim: CardClaim): Promise<ClaimResult>;
+  /**
+   * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
+   * changes for an attempt that counts no more.
+   */
+  settle(card: string, reference: OrderReference, outcome: Twin['outcome']): Promise<void>;
+  /** Whether the card may be charged now. Changes nothing. */
+  mayTry(card: string): Promise<RetryVerdict>;
+  /** The charges with it that have no outcome yet. Changes nothing. */
+  underWay(card: string): Promise<readonly OrderReference[]>;
+};
+
+export type CardHistoryDeps = {
+  store: RecordStore;
+  rule: RetryRule;
+  /** A settled charge begun less than this ago asks before the same is charged again. */
+  twinMs: number;
+  now: () => number;
+  /** Whether the charge is stored: a claim without one is what a crash between the two left. */
+  chargeExists: (reference: string) => Promise<boolean>;
+};
+
+/**
+ * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a
+ * charge is cleared after `lostMs`; one that is claimed again later than `renewMs` is claimed anew, so that what
+ * the new claim sends has left long before anybody could clear it, though the replicas' clocks differ a little.
+ */
+export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
+
+const attemptRecord = z.object({
+  reference: z.string().transform((text) => text as OrderReference),
+  begunAt: z.number(),
+  /** When it got its outcome; while it is pending, when it began. */
+  at: z.number(),
+  outcome: z.enum(['pending', 'approved', 'declined', 'three_d_secure', 'cleared', 'review']),
+  by: z.string(),
+  minor: z.number().int(),
+  currency: z.string(),
+});
+const cardRecord = z.object({ attempts: z.array(attemptRecord) });
+
+type Attempt = z.infer<typeof attemptRecord>;
+type Settled = Attempt & Pick<Twin, 'outcome'>;
+
+/**
+ * The decline discipline: one record per card, judged and changed in one compare-and-swap, so that it holds on
+ * every path and replica.
+ *
+ * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
+ */
+export function createCardHistory(deps: CardHistoryDeps): CardHistory {
+  const changeRecord = createChangeRecord(deps.store);
+  return {
+    claim: (claim) => changeRecord(keyOf(claim.card), (text) => judgeClaim(deps, claim, text)),
+    async judge(claim) {
+      const entry = await deps.store.read(keyOf(claim.card));
+      return (await judgeClaim(deps, claim, entry?.value)).result;
+    },
+    settle: (card, reference, outcome) =>
+      changeRecord(keyOf(card), (text) => settle(deps, text, { reference, outcome })),
+    async mayTry(card) {
+      const entry = await deps.store.read(keyOf(card));
+      const now = deps.now();
+      return mayTry(await readAttempts(deps, entry?.value, now), deps.rule, now);
+    },
+    async underWay(card) {
+      const entry = await deps.store.read(keyOf(card));
+      const attempts = await readAttempts(deps, entry?.value, deps.now());
+      return attempts.filter(({ outcome }) => outcome === 'pending').map(({ reference }) => reference);
+    },
+  };
+}
+
+function keyOf(card: string): string {
+  return `card:${card}`;
+}
+
+async function judgeClaim(
+  deps: CardHistoryDeps,
+  claim: CardClaim,
+  text: string | undefined,
+): Promise<Change<ClaimResult>> {
+  const now = deps.now();
+  const attempts = await readAttempts(deps, text, now);
+  const own = attempts.find(({ reference }) => reference === claim.reference);
+  if (own && (await stands(deps, own, now))) return { kind: 'keep', result: { kind: 'claimed' } };
+  const others = attempts.filter((attempt) => attempt !== own);
+  const refusal = refusalOf(others, claim.money, deps.rule, now);
+  const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
+  if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
+  const twin = twinOf(others, claim.money, now - deps.twinMs);
+  if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
+  const { reference, money, by } = claim;
+  const attempt: Attempt = { reference, begunAt: now, at: now, outcome: 'pending', by, ...money };
+  return { ...writeAttempts(deps, [...others, attempt], now), result: { kind: 'claimed' } };
+}
+
+/** A claim that was lost, or may be lost before its charge is stored, is judged anew. */
+async function stands(deps: CardHistoryDeps, own: Attempt, now: number): Promise<boolean> {
+  if (own.outcome === 'pending' && now - own.begunAt < claimTimes.renewMs) return true;
+  if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
+  return deps.chargeExists(own.reference);
+}
+
+function refusalOf(
+  attempts: readonly Attempt[],
+  money: Money,
+  rule: RetryRule,
+  now: number,
+): CardRefusal | undefined {
+  const same = attempts.find((attempt) => attempt.outcome === 'pending' && isSame(attempt, money));
+  if (same) return underWay(same);
+  const verdict = mayTry(attempts, rule, now);
+  switch (verdict.kind) {
+    case 'allowed':
+      return undefined;
+    case 'under_way': {
+      const found = attempts.find(({ reference }) => reference === verdict.reference);
+      if (!found) throw new Error('The retry rule named an attempt that is not in the history.');
+      return underWay(found);
+    }
+    case 'resting':
+    case 'stopped':
+    case 'save_again':
+      return verdict;
+  }
+}
+
+function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
+  return { kind: 'under_way', reference, by, at: begunAt };
+}
+
+/** The newest settled charge of the same money begun after that. */
+function twinOf(attempts: readonly Attempt[], money: Money, after: number): Twin | undefined {
+  const newest = attempts
+    .filter(isSettled)
+    .filter((attempt) => isSame(attempt, money) && attempt.begunAt > after)
+    .reduce<Settled | undefined>(
+      (last, next) => (last && last.begunAt > next.begunAt ? last : next),
+      undefined,
+    );
+  if (!newest) return undefined;
+  const { reference, by, begunAt, outcome } = newest;
+  return { reference, by, at: begunAt, outcome };
+}
+
+function isSame(attempt: Attempt, money: Money): boolean {
+  return attempt.minor === money.minor && attempt.currency === money.currency;
+}
+
+function isSettled(attempt: Attempt): attempt is Settled {
+  return attempt.outcome !== 'pending';
+}
+
+function settle(
+  deps: CardHistoryDeps,
+  text: string | undefined,
+  { reference, outcome }: Pick<Settled, 'reference' | 'outcome'>,
+): Change<void> {
+  const now = deps.now();
+  const attempts = stillCounting(deps, text, now);
+  const own = attempts.find((attempt) => attempt.reference === reference);
+  if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
+  // Later than every outcome before it, whatever a replica's clock says: an approval clears those and no more.
+  const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
+  const at = Math.max(now, ...earlier.map((attempt) => attempt.at + 1));
+  const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
+  return { ...writeAttempts(deps, settled, now), result: undefined };
+}
+
+/** What still counts, with claims that never became a charge cleared. */
+async function readAttempts(
+  deps: CardHistoryDeps,
+  text: string | undefined,
+  now: number,
+): Promise<Attempt[]> {
+  const attempts = stillCounting(deps, text, now);
+  return Promise.all(
+    attempts.map(async (attempt) => {
+      if (attempt.outcome !== 'pending' || now - attempt.begunAt < claimTimes.lostMs) return attempt;
+      return (await deps.chargeExists(attempt.reference))
+        ? attempt
+        : { ...attempt, outcome: 'cleared', at: now };
+    }),
+  );
+}
+
+/** Throws when the text is no record of ours: a card whose history cannot be read is not charged. */
+function stillCounting(deps: CardHistoryDeps, text: string | undefined, now: number): Attempt[] {
+  if (text === undefined) return [];
+  const { attempts } = cardRecord.parse(JSON.parse(text));
+  const isOld = (attempt: Attempt) => isSettled(attempt) && now - attempt.at >= keepMs(deps);
+  // Nothing but an approval ends a 3-D Secure refusal, and then only once the approval itself is past correcting.
+  const approvedAt = lastApproval(attempts.filter(isOld));
+  return attempts.filter(
+    (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
+  );
+}
+
+function writeAttempts(
+  deps: CardHistoryDeps,
+  attempts: readonly Attempt[],
+  now: number,
+): { kind: 'write'; value: string; ttlMs?: number } {
+  const value = JSON.stringify({ attempts });
+  const approvedAt = lastApproval(attempts);
+  const isLasting = attempts.some(
+    ({ outcome, at }) => outcome === 'pending' || (outcome === 'three_d_secure' && at > approvedAt),
+  );
+  if (isLasting) return { kind: 'write', value };
+  const lastAt = Math.max(...attempts.map(({ at }) => at));
+  return { kind: 'write', value, ttlMs: Math.max(0, lastAt + keepMs(deps) - now) };
+}
+
+function keepMs({ rule, twinMs }: CardHistoryDeps): number {
+  return Math.max(rule.forgetMs, twinMs);
+}
+
+function lastApproval(attempts: readonly Attempt[]): number {
+  const times = attempts.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
+  return Math.max(-Infinity, ...times);
+}

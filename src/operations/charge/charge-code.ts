@@ -1,0 +1,123 @@
+import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
+import { otpLimits, otpStanding } from '../../domain/otp-rules.ts';
+import { advanceCharge, amendCharge, readCharge } from './advance-charge.ts';
+import { auditOfHandOver, auditOfResend } from '../audit/audit-of-desk.ts';
+import type { CodeResult, ResendResult } from './charge-desk.ts';
+import { chargeKey, type ChargeRecord } from './charge-record.ts';
+import type { DeskDeps } from './charge-desk-deps.ts';
+import { runCharge, see, showProgress } from './run-charge.ts';
+
+type Request = { reference: string; by: string };
+
+/** A bank needs a moment to send a code, and people press twice. */
+const resendAgainMs = 30_000;
+/** As long as a charge may take to leave. */
+const leaveMs = 25_000;
+
+/** See `ChargeDesk.submitCode`. The try is counted before the code leaves, by whoever wins the swap. */
+export async function submitCode(
+  deps: DeskDeps,
+  { reference, by, code, triesLeft }: Request & { code: string; triesLeft: number },
+): Promise<CodeResult> {
+  const advanced = await advanceCharge(
+    deps,
+    reference,
+    { kind: 'otp_submitted', by },
+    ({ agent, intent: { otp } }) => {
+      if (agent !== by || !otp || otpLimits.submissions - otp.tries !== triesLeft) return false;
+      // Throws when its key is gone: before the try is counted, not after.
+      deps.sealer.open(chargeKey(reference), otp.sealedTransactionId);
+      return true;
+    },
+  );
+  if (!advanced) return await notTaken(deps, { reference, by });
+  return {
+    kind: 'checking',
+    charge: await see(deps, advanced.record),
+    carryOn: () => runCharge(deps, advanced, code),
+  };
+}
+
+async function notTaken(
+  deps: DeskDeps,
+  { reference, by }: Request,
+): Promise<{ kind: 'not_yours' | 'not_open'; charge: ChargeSeen } | { kind: 'unknown_charge' }> {
+  const record = await readCharge(deps, reference);
+  if (!record) return { kind: 'unknown_charge' };
+  const kind = record.agent !== by && record.intent.state.kind === 'otp' ? 'not_yours' : 'not_open';
+  return { kind, charge: await see(deps, record) };
+}
+
+/** See `ChargeDesk.resendCode`. The wish is on record before it leaves, so that two clicks are one. */
+export async function resendCode(deps: DeskDeps, { reference, by }: Request): Promise<ResendResult> {
+  const at = deps.now();
+  const asked = await amendCharge(deps, reference, (record) => {
+    const mayAsk = record.agent === by && openUntil(record, at) !== undefined && againAt(record) <= at;
+    return mayAsk ? { ...record, resends: [...record.resends, { at, by }] } : undefined;
+  });
+  if (asked) {
+    deps.note?.(auditOfResend(reference, { at, by }));
+    return { kind: 'asked', charge: await see(deps, asked), carryOn: () => askForAnother(deps, asked, at) };
+  }
+  const record = await readCharge(deps, reference);
+  if (record?.agent === by && openUntil(record, at) !== undefined) {
+    return { kind: 'too_soon', charge: await see(deps, record), againAt: againAt(record) };
+  }
+  return await notTaken(deps, { reference, by });
+}
+
+/** Until when something about this code may leave; undefined when no code is asked for. */
+function openUntil({ intent }: ChargeRecord, nowMs: number): number | undefined {
+  const standing = intent.state.kind === 'otp' && intent.otp && otpStanding(intent.otp, nowMs);
+  return standing && standing.kind === 'open' ? standing.leaveBy : undefined;
+}
+
+function againAt({ resends }: ChargeRecord): number {
+  return (resends.at(-1)?.at ?? -Infinity) + resendAgainMs;
+}
+
+/** Spec: resend-otp. It changes neither the time nor the tries, so the machine need not hear of it. */
+async function askForAnother(deps: DeskDeps, record: ChargeRecord, at: number): Promise<void> {
+  const { reference, otp } = record.intent;
+  if (!otp) return;
+  const transactionId = deps.sealer.open(chargeKey(reference), otp.sealedTransactionId);
+  const leaveBy = Math.min(at + leaveMs, openUntil(record, at) ?? at);
+  const { kind: answer } = await deps.resendOtp(transactionId, { leaveBy, now: deps.now });
+  deps.log('info', 'another code asked for', { orderReference: reference, result: answer });
+  const answered = await amendCharge(deps, reference, (current) => ({
+    ...current,
+    resends: current.resends.map((resend): Resend => (resend.at === at ? { ...resend, answer } : resend)),
+  }));
+  const by = record.agent;
+  await deps.tell.note(reference, `resent:${at}`, { kind: 'resent', by, answer, at });
+  if (answered) await showProgress(deps, answered);
+}
+
+/** See `ChargeDesk.takeOver`. What is settled stays whose it was. */
+export async function takeOver(deps: DeskDeps, { reference, by }: Request): Promise<ChargeSeen | undefined> {
+  const at = deps.now();
+  // First in their list, then theirs: a crash in between leaves a list with one entry too many.
+  if (await readCharge(deps, reference)) await deps.agentCharges.add(by, reference);
+  const taken = await amendCharge(deps, reference, (record) => {
+    if (record.agent === by || 'concludedAt' in record.intent.state) return undefined;
+    return { ...record, agent: by, handOvers: [...record.handOvers, { at, from: record.agent, to: by }] };
+  });
+  const record = taken ?? (await readCharge(deps, reference));
+  if (!record) return undefined;
+  const from = taken?.handOvers.at(-1)?.from;
+  if (taken && from !== undefined) {
+    deps.log('info', 'charge taken over', { orderReference: reference, userId: by });
+    deps.note?.(auditOfHandOver(reference, { at, from, to: by }));
+    await deps.tell.note(reference, `handed_over:${at}`, { kind: 'handed_over', from, to: by, at });
+    await showProgress(deps, taken);
+  }
+  return await see(deps, record);
+}
+
+/** See `ChargeDesk.lookUpNow`. */
+export async function lookUpNow(deps: DeskDeps, { reference, by }: Request): Promise<ChargeSeen | undefined> {
+  const advanced = await advanceCharge(deps, reference, { kind: 'look_up_asked', by });
+  if (advanced) await runCharge(deps, advanced);
+  const record = await readCharge(deps, reference);
+  return record && (await see(deps, record));
+}

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import {
+  heldLimits,
+  limitsFor,
+  overLimit,
+  rolesThatCould,
+  type CurrencyLimits,
+  type DayUse,
+  type HeldLimits,
+  type LimitKind,
+  type LimitRefusal,
+  type LimitRules,
+  type LimitVerdict,
+  type OwnLimits,
+} from '../../domain/charge-limits.ts';
+import { localDays, type LocalDay } from '../../domain/local-day.ts';
+import type { Money } from '../../domain/money.ts';
+import type { Standing } from '../../domain/standing.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import {
+  createChangeRecord,
+  type Change,
+  type ChangeRecord,
+  type RecordStore,
+} from '../work/change-record.ts';
+import {
+  readDayClaims,
+  standingClaims,
+  usedBy,
+  withoutReference,
+  writtenClaims,
+  type ChargeStanding,
+  type DayClaim,
+} from './limit-day.ts';
+
+/** `card` is the fingerprint, `by` a Slack user id; `atMs` is when it was submitted, which decides its day. */
+export type LimitedCharge = { reference: string; by: string; card: string; money: Money; atMs: number };
+
+export type LimitClaimResult =
+  /** Counted. `release` takes back what this very claim counted, for a charge that was not stored; never throws StoreUnavailable. */
+  { kind: 'claimed'; release: () => Promise<void> } | { kind: 'refused'; refusal: LimitRefusal };
+
+/** How much whom their roles let charge, counted over all replicas. All of it throws StoreUnavailable when the store is away. */
+export type LimitClaims = {
+  /**
+   * Counts the charge, if no limit is gone beyond: with those of the agent's day and of the card's day in one record
+   * each, so that no two replicas both use what is left. A reference counts once, however often it is claimed.
+   */
+  claim(charge: LimitedCharge): Promise<LimitClaimResult>;
+  /** What a claim would say now. Changes nothing. */
+  check(charge: LimitedCharge): Promise<LimitVerdict>;
+  /** It counts from now on, whatever the limits say: a charge that had ended without money may have moved some. */
+  count(charge: LimitedCharge): Promise<void>;
+  /** It counts no more, if by now it has ended without money moved. */
+  release(charge: LimitedCharge): Promise<void>;
+  /** The limits of this person, and what is used of their day. */
+  of(userId: string): Promise<OwnLimits>;
+};
+
+export type LimitClaimsDeps = {
+  store: RecordStore;
+  rules: LimitRules;
+  /** Of whoever may charge; never throws. */
+  standingOf: (userId: string) => Promise<Standing>;
+  /** What became of the charge, as it is stored. */
+  chargeStanding: (reference: string) => Promise<ChargeStanding>;
+  now: () => number;
+};
+
+/** Without limits in the policy: nothing is asked and nothing is kept. */
+export const noLimits: LimitClaims = {
+  claim: () => Promise.resolve({ kind: 'claimed', release: () => Promise.resolve() }),
+  check: () => Promise.resolve({ kind: 'allowed' }),
+  count: () => Promise.resolve(),
+  release: () => Promise.resolve(),
+  of: () => Promise.resolve({ kind: 'none' }),
+};
+
+/**
+ * Two records cannot be changed in one step, so the agent's is counted first, then the card's, then the charge is
+ * stored; and it is taken off only once the charge has ended. A crash anywhere in between counts too much for a while,
+ * never too little: what no charge stands behind is taken for lost, as a card's claim is.
+ *
+ * Spec: not shown; limits are the policy's own.
+ */
+export function createLimitClaims(deps: LimitClaimsDeps): LimitClaims {
+  const desk: Desk = {
+    ...deps,
+    changeRecord: createChangeRecord(deps.store),
+    dayOf: localDays(deps.rules.timeZone),
+  };
+  return {
+    claim: (charge) => claim(desk, charge),
+    check: (charge) => check(desk, charge),
+    count: (charge) => count(desk, charge),
+    release: (charge) => release(desk, charge),
+    of: (userId) => ownLimits(desk, userId),
+  };
+}
+
+type Desk = LimitClaimsDeps & { changeRecord: ChangeRecord; dayOf: (atMs: number) => LocalDay };
+
+function agentKey({ by, money }: Pick<LimitedCharge, 'by' | 'money'>, { date }: LocalDay): string {
+  return `limit:agent:${date}:${money.currency}:${by}`;
+}
+
+function cardKey({ card, money }: Pick<LimitedCharge, 'card' | 'money'>, { date }: LocalDay): string {
+  return `limit:card:${date}:${money.currency}:${card}`;
+}
+
+async function claim(desk: Desk, charge: LimitedCharge): Promise<LimitClaimResult> {
+  const held = heldLimits(desk.rules.roles, await desk.standingOf(charge.by));
+  const found = limitsFor(desk.rules.roles, held, charge.money);
+  if (found.kind === 'refused') return found;
+  // Whoever nothing limits is counted all the same: the card's other agents are limited.
+  const claiming: Claiming = { charge, held, limits: found.limits ?? {}, day: desk.dayOf(charge.atMs) };
+  const one = overLimit(claiming.limits, charge.money, nothingUsed, ['per_charge']);
+  if (one) return { kind: 'refused', refusal: refusalOf(desk, claiming, one, nothingUsed) };
+  const holder = randomUUID();
+  const agent = await claimIn(desk, claiming, { holder, limit: 'per_agent_per_day' });
+  if (agent) return { kind: 'refused', refusal: agent };
+  const drop = (key: string): Promise<void> => dropHolder(desk, key, holder, claiming.day);
+  const card = await claimIn(desk, claiming, { holder, limit: 'per_card_per_day' });
+  if (card) {
+    await drop(agentKey(charge, claiming.day));
+    return { kind: 'refused', refusal: card };
+  }
+  return {
+    kind: 'claimed',
+    async release() {
+      await drop(cardKey(charge, claiming.day));
+      await drop(agentKey(charge, claiming.day));
+    },
+  };
+}
+
+type Claiming = { charge: LimitedCharge; held: HeldLimits; limits: CurrencyLimits; day: LocalDay };
+
+const nothingUsed: DayUse = { agentMinor: 0, cardMinor: 0 };
+
+/** Undefined: it counts there now. */
+function claimIn(
+  desk: Desk,
+  claiming: Claiming,
+  { holder, limit }: { holder: string; limit: 'per_agent_per_day' | 'per_card_per_day' },
+): Promise<LimitRefusal | undefined> {
+  const { charge, limits, day } = claiming;
+  const { reference, money } = charge;
+  const isCard = limit === 'per_card_per_day';
+  const key = isCard ? cardKey(charge, day) : agentKey(charge, day);
+  return desk.changeRecord(key, async (text): Promise<Change<LimitRefusal | undefined>> => {
+    const claims = await standingClaims(desk, readDayClaims(text));
+    // What counts already is not judged again: another delivery of the same submit may have charged with it.
+    const isCounted = claims.some((one) => one.reference === reference && one.minor >= money.minor);
+    const usedMinor = usedBy(claims, reference);
+    const used = isCard
+      ? { ...nothingUsed, cardMinor: usedMinor }
+      : { ...nothingUsed, agentMinor: usedMinor };
+    const over = isCounted ? undefined : overLimit(limits, money, used, [limit]);
+    if (over) return { kind: 'keep', result: refusalOf(desk, claiming, over, used) };
+    const own: DayClaim = { reference, holder, minor: money.minor, at: desk.now() };
+    return { ...writtenClaims([...claims, own], day, desk.now()), result: undefined };
+  });
+}
+
+/** What this claim alone counted. It is best effort: what is left counts until it is taken for lost. */
+async function dropHolder(desk: Desk, key: string, holder: string, day: LocalDay): Promise<void> {
+  try {
+    await desk.changeRecord(key, (text): Change<void> => {
+      const claims = readDayClaims(text);
+      const rest = claims.filter((one) => one.holder !== holder);
+      if (rest.length === claims.length) return { kind: 'keep', result: undefined };
+      return { ...writtenClaims(rest, day, desk.now()), result: undefined };
+    });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+async function check(desk: Desk, charge: LimitedCharge): Promise<LimitVerdict> {
+  const held = heldLimits(desk.rules.roles, await desk.standingOf(charge.by));
+  const found = limitsFor(desk.rules.roles, held, charge.money);
+  if (found.kind === 'refused') return found;
+  const { limits } = found;
+  if (!limits) return { kind: 'allowed' };
+  const day = desk.dayOf(charge.atMs);
+  const { money, reference } = charge;
+  const [agentMinor, cardMinor] = await Promise.all([
+    usedIn(desk, agentKey(charge, day), reference),
+    usedIn(desk, cardKey(charge, day), reference),
+  ]);
+  const used = { agentMinor, cardMinor };
+  const over = overLimit(limits, money, used);
+  if (over) return { kind: 'refused', refusal: refusalOf(desk, { charge, held, limits, day }, over, used) };
+  return { kind: 'allowed', seen: { currency: money.currency, limits, used, freesAtMs: day.endsAtMs } };
+}
+
+async function usedIn(desk: Desk, key: string, except?: string): Promise<number> {
+  const entry = await desk.store.read(key);
+  return usedBy(await standingClaims(desk, readDayClaims(entry?.value)), except);
+}
+
+function refusalOf(
+  { rules }: Desk,
+  { charge: { money }, held, day }: Claiming,
+  over: { limit: LimitKind; limitMinor: number; usedMinor: number; leftMinor: number },
+  { cardMinor }: DayUse,
+): LimitRefusal {
+  const names = held.kind === 'limited' ? held.held : [];
+  return {
+    kind: 'over',
+    money,
+    ...over,
+    ...(over.limit === 'per_charge' ? {} : { freesAtMs: day.endsAtMs }),
+    timeZone: rules.timeZone,
+    whoCan: rolesThatCould(rules.roles, names, { money, cardMinor }),
+  };
+}
+
+/**
+ * Written even when it counts already: somebody who read before that the charge had ended, and is about to take it
+ * off, loses the swap and looks again.
+ */
+async function count(desk: Desk, charge: LimitedCharge): Promise<void> {
+  await inBoth(desk, charge, (text, day) => {
+    const { reference, money } = charge;
+    const others = withoutReference(readDayClaims(text), reference);
+    const own: DayClaim = { reference, holder: 'charge', minor: money.minor, at: desk.now() };
+    return { ...writtenClaims([...others, own], day, desk.now()), result: undefined };
+  });
+}
+
+async function release(desk: Desk, charge: LimitedCharge): Promise<void> {
+  const { reference } = charge;
+  await inBoth(desk, charge, async (text, day): Promise<Change<void>> => {
+    const claims = readDayClaims(text);
+    const rest = withoutReference(claims, reference);
+    const isGone = rest.length === claims.length;
+    // Asked inside the swap: whoever counts it again writes the record after they have stored why.
+    if (isGone || (await desk.chargeStanding(reference)) !== 'ended')
+      return { kind: 'keep', result: undefined };
+    return { ...writtenClaims(rest, day, desk.now()), result: undefined };
+  });
+}
+
+/** A day that is over limits nobody any more. */
+async function inBoth(
+  desk: Desk,
+  charge: LimitedCharge,
+  change: (text: string | undefined, day: LocalDay) => Change<void> | Promise<Change<void>>,
+): Promise<void> {
+  const day = desk.dayOf(charge.atMs);
+  if (desk.now() >= day.endsAtMs) return;
+  await desk.changeRecord(agentKey(charge, day), (text) => change(text, day));
+  await desk.changeRecord(cardKey(charge, day), (text) => change(text, day));
+}
+
+async function ownLimits(desk: Desk, userId: string): Promise<OwnLimits> {
+  const { roles, timeZone } = desk.rules;
+  const held = heldLimits(roles, await desk.standingOf(userId));
+  if (held.kind === 'none') return held;
+  if (held.kind === 'refused') return { kind: held.refusal.kind === 'no_role' ? 'none' : 'unknown' };
+  const day = desk.dayOf(desk.now());
+  const currencies = await Promise.all(
+    Object.entries(held.byCurrency).map(async ([currency, limits]) => {
+      const key = agentKey({ by: userId, money: { minor: 0, currency } }, day);
+      return { currency, limits, agentMinor: await usedIn(desk, key) };
+    }),
+  );
+  return { kind: 'limited', timeZone, freesAtMs: day.endsAtMs, currencies };
+}

@@ -1,0 +1,244 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { endsCard, type EndedCard } from '../../domain/alert-card.ts';
+import { step } from '../../domain/charge.ts';
+import type { LimitVerdict } from '../../domain/charge-limits.ts';
+import { chargeReference } from '../../domain/charge-reference.ts';
+import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Store } from '../../store/store.ts';
+import { readCharge } from './advance-charge.ts';
+import { readAlertCard } from '../alert/alert-cards.ts';
+import type { AgentCharges } from './agent-charges.ts';
+import type { ApprovalGate } from '../approval/approval-desk.ts';
+import type { CardClaim, CardHistory } from './card-history.ts';
+import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
+import type { ChargeDrafts } from './charge-drafts.ts';
+import type { LimitClaims } from './limit-claims.ts';
+import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
+import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
+
+export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  cards: CardHistory;
+  limits: LimitClaims;
+  drafts: ChargeDrafts;
+  agentCharges: AgentCharges;
+  fingerprint: (tokenKey: string) => Promise<string>;
+  /** Absent: no charge needs a second person. */
+  approvals?: ApprovalGate | undefined;
+};
+
+/** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
+const deskPatienceMs = 800;
+/** How often a lost answer of the store is asked again before a person is told that nobody knows. */
+const createAttempts = 3;
+const createAgainMs = 100;
+
+/** See `ChargeDesk.submit`. The intent is stored before anything leaves: a crash from here on is found by its timer. */
+export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+  try {
+    return await submit(deps, request);
+  } catch (error) {
+    // This dialogue may have charged before: what is known of it is its reference, and nothing else.
+    if (error instanceof StoreUnavailable) return { kind: 'unsure', reference: referenceOf(request.viewId) };
+    throw error;
+  }
+}
+
+async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+  const { viewId, draft, by, despite } = request;
+  const reference = referenceOf(viewId);
+  const known = await readCharge(deps, reference);
+  if (known) return { kind: 'known', charge: await see(deps, known) };
+  // One dialogue, one charge, and so one request for it, whatever its terms are by now.
+  const asked = await deps.approvals?.desk.find(reference);
+  if (asked) return { kind: 'awaiting_approval', approval: asked };
+  const terms = await deps.drafts.read(viewId, draft);
+  if (!terms) return { kind: 'stale' };
+  // Taken before the alert is asked and the card claimed: a process that sleeps on the way wakes up too late to charge.
+  const nowMs = deps.now();
+  // Not before the dialogue's own charge was looked for: that may be what ended it.
+  const ended = terms.alert === undefined ? undefined : await endedAlert(deps, terms.alert);
+  if (ended) return { kind: 'alert_ended', card: ended };
+  const card = await deps.fingerprint(terms.tokenKey);
+  const charge = { reference, terms, card, by, viewId, ...(despite === undefined ? {} : { despite }) };
+  const result = (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
+  return withOverride(deps, result);
+}
+
+/** What is charged, once enough people have approved exactly this. */
+export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite' | 'overridesRest'>;
+
+/**
+ * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
+ * Everything else holds as it does for any charge. Again for the same reference it finds the charge: `known`. Throws
+ * StoreUnavailable, and may then be called again.
+ */
+export async function submitApproved(deps: SubmitDeps, charge: ApprovedCharge): Promise<SubmitResult> {
+  const known = await readCharge(deps, charge.reference);
+  if (known) return { kind: 'known', charge: await see(deps, known) };
+  const nowMs = deps.now();
+  const { alert } = charge.terms;
+  const ended = alert === undefined ? undefined : await endedAlert(deps, alert);
+  if (ended) return { kind: 'alert_ended', card: ended };
+  return await claimAndBegin(deps, charge, nowMs);
+}
+
+async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
+  const { reference, terms, card, by, viewId } = charge;
+  const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
+  if (limit.kind !== 'claimed') return { kind: 'over_limit', refusal: limit.refusal };
+  const claimed = await deps.cards.claim(claimOf(charge));
+  if (claimed.kind !== 'claimed') {
+    await limit.release();
+    return claimed;
+  }
+  return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+}
+
+function claimOf({ reference, terms, card, by, despite, overridesRest }: ApprovedCharge): CardClaim {
+  return withoutUndefined({ card, reference, money: terms.money, by, despite, overridesRest });
+}
+
+/**
+ * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: the card is
+ * looked at first, and neither claimed nor changed.
+ */
+async function askForApproval(
+  { approvals, cards, limits, now }: SubmitDeps,
+  given: ApprovedCharge,
+  { override }: SubmitRequest,
+): Promise<SubmitResult | undefined> {
+  // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
+  const overrides = override === true && approvals?.needFor({ kind: 'retry' }) !== undefined;
+  const overriding: { overridesRest?: true } = overrides ? { overridesRest: true } : {};
+  const charge = { ...given, ...overriding };
+  const { terms, by, reference: id } = charge;
+  const need = approvals?.needFor({ kind: 'charge', money: terms.money, ...overriding });
+  if (!approvals || !need) return undefined;
+  const limited = { reference: id, by, card: charge.card, money: terms.money, atMs: now() };
+  const limit = await limits.check(limited);
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
+  const verdict = await cards.judge(claimOf(charge));
+  if (verdict.kind !== 'claimed') return verdict;
+  const { by: _by, ...kept } = charge;
+  const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
+  return { kind: 'awaiting_approval', approval };
+}
+
+/** A card that only rests may be charged all the same where a rule has a second person for it. */
+function withOverride({ approvals }: SubmitDeps, result: SubmitResult): SubmitResult {
+  const mayAsk =
+    result.kind === 'refused' && result.refusal.kind === 'resting' && approvals?.needFor({ kind: 'retry' });
+  return mayAsk ? { ...result, mayAskOverride: true } : result;
+}
+
+/** See `ChargeDesk.checkLimits`. */
+export async function checkLimits(
+  deps: Pick<SubmitDeps, 'limits' | 'fingerprint' | 'now'>,
+  { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
+): Promise<LimitVerdict> {
+  const card = await deps.fingerprint(terms.tokenKey);
+  return await deps.limits.check({
+    reference: referenceOf(viewId),
+    by,
+    card,
+    money: terms.money,
+    atMs: deps.now(),
+  });
+}
+
+/** See `ChargeDesk.endedAlert`. */
+export async function endedAlert(
+  deps: Pick<SubmitDeps, 'store' | 'sealer'>,
+  id: string,
+): Promise<EndedCard | undefined> {
+  const card = await readAlertCard(deps, id);
+  return endsCard(card) ? card : undefined;
+}
+
+/** The one reference of a dialogue, on every replica and after every crash. */
+export function referenceOf(viewId: string): OrderReference {
+  return chargeReference(viewId, (text) => createHash('sha256').update(text).digest());
+}
+
+type Beginning = {
+  reference: OrderReference;
+  terms: ChargeTerms;
+  card: string;
+  by: string;
+  viewId: string;
+  nowMs: number;
+};
+
+async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResult> {
+  const { reference, terms, card, by, viewId, nowMs } = beginning;
+  const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
+  if (!first) throw new Error('a submitted charge always has a first step');
+  const record: ChargeRecord = {
+    intent: first.next,
+    terms,
+    card,
+    by,
+    agent: by,
+    handOvers: [],
+    resends: [],
+    views: [{ id: viewId, userId: by }],
+    birth: randomUUID(),
+  };
+  // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
+  await Promise.all([deps.agentCharges.add(by, reference), deps.openCharges.add(reference)]);
+  const created = await createOnce(deps, record);
+  if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
+  deps.audit?.stored(record);
+  deps.log('info', 'charge stored', { orderReference: reference, userId: by });
+  return {
+    kind: 'begun',
+    charge: seenOf(record),
+    async carryOn() {
+      await announce(deps, record);
+      await runCharge(deps, { record, effect: first.effect });
+    },
+  };
+}
+
+/**
+ * Whose charge the store now holds. Throws StoreUnavailable when it does not say: it may have created the charge
+ * all the same, and then it is charged.
+ */
+async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours' | ChargeRecord> {
+  const { reference, dueAt = deps.now() } = record.intent;
+  const { delayMs = 0 } = keepUntilDue({ ...record.intent, dueAt }, deps.now(), deps.rememberMs);
+  let failure: StoreUnavailable | undefined;
+  for (let attempt = 1; attempt <= createAttempts; attempt += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
+      const isNew = await deps.store.create(chargeKey(reference), sealCharge(deps.sealer, record), {
+        delayMs,
+      });
+      if (isNew) return 'ours';
+      // oxlint-disable-next-line no-await-in-loop
+      const held = await readCharge(deps, reference);
+      if (held) return held.birth === record.birth ? 'ours' : held;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      failure = error;
+      // oxlint-disable-next-line no-await-in-loop
+      await deps.wait(createAgainMs);
+    }
+  }
+  throw failure ?? new Error('a charge that is there could not be read');
+}
+
+async function announce(deps: SubmitDeps, record: ChargeRecord): Promise<void> {
+  const { reference } = record.intent;
+  try {
+    await deps.tell.refresh(reference, agentsOf(record));
+    await deps.tell.deskPosted(reference, deskPatienceMs);
+  } catch (error) {
+    // The charge is stored and agreed to; its message follows with its next step.
+    deps.log('warn', 'a charge’s message is not on record yet', { orderReference: reference }, error);
+  }
+}

@@ -1,0 +1,145 @@
+import type { PostOutcome } from '../../domain/delivery.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
+import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { again, hold, waitForTurn, type Work } from './outbox-work.ts';
+import type { Prepared } from './prepare-post.ts';
+import { startAnew } from './post-anew.ts';
+import { putAside } from './put-aside.ts';
+import { settleDoubt, type DoubtDeps } from './settle-doubt.ts';
+
+export type DeliverDeps = ConcludeDeps &
+  DoubtDeps & {
+    store: Pick<Store, 'create' | 'read' | 'write'>;
+    /** Makes the message. `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
+    prepare: (work: Work, mayBeRepeat: boolean) => Promise<Prepared>;
+    /** What became of the last post to a channel, for health. */
+    report: (channel: string, outcome: PostOutcome) => void;
+    /** Longer than a look-up, a history read and a post with their deadlines together. */
+    leaseMs: number;
+  };
+
+/** Before all that came after it: work that is due anew would go behind it. */
+const atOnce = { holdMs: 0 } as const;
+
+/** What is under way with one record, as it was last written. */
+type Held = { entry: Entry; record?: OutboxRecord };
+
+/**
+ * Delivers one record that was taken. Each is posted once: `doubt` is written before the post leaves, by
+ * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds it set asks the
+ * channel's history before it repeats anything. A message that has a `progress` is edited from then on, whenever
+ * `markStale` asks for it. A record that cannot be handled is put aside, so that its channel goes on without
+ * it. Throws StoreUnavailable alone.
+ */
+export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<void> {
+  const held: Held = { entry };
+  try {
+    await deliver(deps, held);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    await putAside(deps, held, error);
+  }
+}
+
+async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
+  const taken: Work = { entry: held.entry, record: readOutboxRecord(held.entry.value) };
+  held.record = taken.record;
+  if (await waitForTurn(deps, taken)) return;
+  const verdict = await settleDoubt(deps, taken);
+  if (verdict === 'settled') return;
+  // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
+  const standing = verdict === 'stands' ? taken.record.doubt : undefined;
+  const claimedAtMs = deps.now();
+  const record = startAnew(deps, taken.record);
+  if (!record) {
+    const delayMs = Math.max(0, (taken.record.anew?.dueMs ?? 0) - claimedAtMs);
+    await again(deps, taken, {}, { delayMs, pauseMs: 0 });
+    return;
+  }
+  const work = await claim(deps, { entry: taken.entry, record });
+  if (!work) return;
+  Object.assign(held, work);
+  const prepared = await deps.prepare(work, standing !== undefined);
+  switch (prepared.kind) {
+    case 'settled':
+      return;
+    case 'edit':
+      if (hasTime(deps, claimedAtMs)) await edit(deps, work, prepared);
+      return;
+    case 'post':
+      await post(deps, held, work, { ...prepared, standing });
+      return;
+  }
+}
+
+/**
+ * From here on what it tells of is read: written first, so that whoever changes that later sees that this message
+ * may show what it was before. Only for what is edited.
+ */
+async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {
+  if (!work.record.progress) return work;
+  const { leaseMs } = deps;
+  const claimed = await hold(deps, work, { progress: { kind: 'leaving', leaseMs } }, leaseMs);
+  // Nothing was sent: whoever marked it stale after a crash need not wait for another lease.
+  if (!claimed) await again(deps, work, {}, atOnce);
+  return claimed;
+}
+
+/** False when this process slept so long that the post, or its words alone, could outlive the lease. */
+function hasTime(deps: DeliverDeps, heldAtMs: number): boolean {
+  return deps.now() - heldAtMs <= deps.leaseMs - 2 * deps.postTimeoutMs;
+}
+
+async function edit(
+  deps: DeliverDeps,
+  work: Work,
+  { posted, message }: Extract<Prepared, { kind: 'edit' }>,
+): Promise<void> {
+  const outcome = await message.edit(posted.channel, posted.ts);
+  if (!isLeftAsItIs(work.record, outcome)) deps.report(posted.channel, outcome);
+  const { digest: shown } = message;
+  const { channel } = posted;
+  await concludePost(deps, work, { channel, outcome, standing: undefined, doubt: undefined, shown });
+}
+
+type Posting = Extract<Prepared, { kind: 'post' }> & { standing: OutboxRecord['doubt'] };
+
+async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting): Promise<void> {
+  const { channel, threadTs, message, standing, keep = {} } = posting;
+  const heldAtMs = deps.now();
+  const doubt = widen(standing, { channel, threadTs }, heldAtMs);
+  const doubted = await hold(
+    deps,
+    work,
+    { ...keep, ...(standing ? { sent: undefined } : {}), doubt, whole: wholeOf(work, posting) },
+    deps.leaseMs,
+  );
+  // What it tells of went on, and nothing was sent: it is read again.
+  if (!doubted) await again(deps, work, {}, atOnce);
+  // Somebody else's by now, or too late to post.
+  if (!doubted || !hasTime(deps, heldAtMs)) return;
+  Object.assign(held, doubted);
+  const outcome = await message.post(channel, threadTs);
+  deps.report(channel, outcome);
+  const shown = message.isIncomplete ? undefined : message.digest;
+  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
+}
+
+/** None of what is never edited, and of what says already what was sent. */
+function wholeOf({ record }: Work, { message, keep }: Posting): string | undefined {
+  if (message.whole !== undefined) return message.whole;
+  return record.progress && keep?.sent === undefined ? message.digest : undefined;
+}
+
+/** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */
+function widen(
+  standing: OutboxRecord['doubt'],
+  place: { channel: string; threadTs: string | undefined },
+  sinceMs: number,
+): NonNullable<OutboxRecord['doubt']> {
+  if (!standing) return { ...place, sinceMs };
+  const isSamePlace = standing.channel === place.channel && standing.threadTs === place.threadTs;
+  return isSamePlace ? standing : { ...place, sinceMs, elsewhere: true };
+}

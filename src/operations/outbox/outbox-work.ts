@@ -1,0 +1,215 @@
+import type { Entry, Store, WriteOptions } from '../../store/store.ts';
+import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
+import type { RecordStore } from '../work/change-record.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
+import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { endIncident } from './refusal-incident.ts';
+
+/** One record taken to be posted. */
+export type Work = { entry: Entry; record: OutboxRecord };
+
+export type WorkDeps = AlertAgeDeps & { store: Pick<Store, 'read' | 'write'> };
+
+/** Also to take a dead letter off their list. */
+export type FinishDeps = WorkDeps & { store: RecordStore };
+
+type Change = Partial<Omit<OutboxRecord, 'progress'>>;
+
+/** Slack takes about one message a second in a channel. */
+export const paceMs = 1_000;
+
+/** Of one digest: an edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
+const shortestDigestPaceMs = 3_000;
+const longestDigestPaceMs = 15_000;
+/** Leaves most of that to the messages that people wait for. */
+const detailsPaceMs = 3_000;
+
+/**
+ * Goes on holding the record, with a change, for as long as the lease given. Undefined when somebody else has
+ * it by now or marked it stale, and our effect is to be dropped.
+ */
+export async function hold(
+  deps: WorkDeps,
+  work: Work,
+  change: Partial<OutboxRecord>,
+  holdMs: number,
+): Promise<Work | undefined> {
+  const record = { ...work.record, ...change };
+  const entry = await deps.store.write(work.entry, writeOutboxRecord(record), { holdMs });
+  return entry && { entry, record };
+}
+
+/**
+ * Work again, with a change and when the options say: with `holdMs` its lane waits that long, and it is then still
+ * before all that came after it. False when another worker has it by now.
+ */
+export function again(deps: WorkDeps, work: Work, change: Change, options: WriteOptions): Promise<boolean> {
+  return conclude(deps, work, () => ({
+    record: change,
+    progress: { kind: 'waiting' },
+    options,
+  }));
+}
+
+/**
+ * Done, with a change, and remembered from now on. A message that is stale by now is work again, with the
+ * same change: what is known of its post must never be lost, or it would be posted twice.
+ */
+export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = paceMs): Promise<boolean> {
+  return conclude(deps, work, (stored) =>
+    // Whatever else it says by now was written over our `leaving`, because what it tells of went on.
+    stored.progress && stored.progress.kind !== 'leaving'
+      ? {
+          record: change,
+          progress: { kind: 'waiting' },
+          options: { delayMs: pauseMs, pauseMs, ...toChannelLane(work.entry, { ...stored, ...change }) },
+        }
+      : {
+          record: change,
+          progress: { kind: 'done' },
+          options: { ...restOf(deps, { ...stored, ...change }), pauseMs },
+        },
+  );
+}
+
+/**
+ * In the channel. `shown` is the digest of what it shows; undefined where that is not known, and a message that
+ * is edited is then edited once more.
+ */
+export async function finishPosted(
+  deps: FinishDeps,
+  work: Work,
+  posted: NonNullable<OutboxRecord['posted']>,
+  shown: string | undefined,
+): Promise<boolean> {
+  const { mayBeRepeat, refused, whole, anew } = work.record;
+  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
+  // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
+  const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
+  const change = { ...mended, channel, posted, shown, mayBeRepeat, whole, anew };
+  // A person’s channel has another name than theirs.
+  if (refused && (refused.channel === posted.channel || posted.channel.startsWith('D')))
+    await endIncident(deps.store, refused.channel);
+  const isWritten = await (work.record.progress && shown === undefined
+    ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
+    : finish(deps, work, change, paceOf(work)));
+  // Not before that: the list never lacks a dead letter.
+  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, work.entry.key);
+  return isWritten;
+}
+
+/** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
+function paceOf({ entry, record }: Work): number {
+  if (entry.lane === detailsLane) return detailsPaceMs;
+  if (entry.lane === digestEditsLane) return digestEditPaceMs;
+  if (record.kind !== 'digest') return paceMs;
+  // It is taken twice for each edit.
+  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 50);
+}
+
+/**
+ * Puts a digest that stands in line with those of the other channels; false when it is its turn, or needs none. Its
+ * own lane rests from now on, so that alone it is edited as often as its own pace allows.
+ */
+export async function waitForTurn(deps: WorkDeps, work: Work): Promise<boolean> {
+  if (!awaitsTurn(work.entry, work.record)) return false;
+  await again(deps, work, {}, { delayMs: 0, lane: digestEditsLane, pauseMs: paceOf(work) });
+  return true;
+}
+
+type Ending = {
+  record: Change;
+  progress: NonNullable<OutboxRecord['progress']>;
+  options: WriteOptions;
+};
+
+/**
+ * Ends the work on a record by compare-and-swap, over whatever `markStale` wrote meanwhile: that changes
+ * nothing but the progress. `attempts` counts how often the record was taken, so the same count says that no
+ * other worker has had it; another count, that what we know is no longer asked for.
+ */
+async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) => Ending): Promise<boolean> {
+  const { attempts } = work.entry;
+  let { entry, record: stored } = work;
+  let isLeaseOver = false;
+  for (;;) {
+    const { record, progress, options: asked } = end(stored);
+    const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
+    const options = outOfEdits(entry, next, asked);
+    // As a dead worker leaves it: due, and in its place, which a write would take from it.
+    if (isLeaseOver && options.holdMs !== undefined && Object.keys(record).length === 0) return true;
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    if (await deps.store.write(entry, writeOutboxRecord(next), isLeaseOver ? unheld(options) : options))
+      return true;
+    // oxlint-disable-next-line no-await-in-loop
+    const found = await deps.store.read(entry.key);
+    if (found?.attempts !== attempts) return false;
+    // Refused though nobody changed it.
+    isLeaseOver = found.version === entry.version;
+    entry = found;
+    stored = readOutboxRecord(found.value);
+  }
+}
+
+/** The place in the lane went with the lease. */
+function unheld(options: WriteOptions): WriteOptions {
+  const { holdMs } = options;
+  return holdMs === undefined ? options : { delayMs: holdMs, pauseMs: holdMs };
+}
+
+/**
+ * What a message tells of went on: the message, if there is one, catches up. True when somebody must be woken for
+ * it; false when there is no such record, or when whoever has it sees to it.
+ *
+ * Why nothing is lost: what it tells of was changed before this call. A worker reads that only after it has written
+ * `leaving`; so `waiting` means that it is read later than now, and from `leaving` on our mark makes the
+ * worker's own write fail or become work again. The mark goes on holding the lane for the worker: a write that
+ * ended its lease would have the message taken, and posted, a second time while it leaves.
+ */
+export async function markStale(store: Pick<Store, 'read' | 'write'>, key: string): Promise<boolean> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    if (!entry) return false;
+    const record = readOutboxRecord(entry.value);
+    const { progress } = record;
+    if (!progress || progress.kind === 'waiting' || progress.kind === 'stale') return false;
+    if (progress.kind === 'leaving') {
+      const stale = writeOutboxRecord({ ...record, progress: { kind: 'stale' } });
+      // oxlint-disable-next-line no-await-in-loop
+      if (await store.write(entry, stale, { holdMs: progress.leaseMs })) return false;
+      // oxlint-disable-next-line no-await-in-loop
+      if ((await store.read(key))?.version !== entry.version) continue;
+      // Refused though nobody changed it: the lease is over, and its worker with it.
+      if (isDueInItsPlace(record)) return true;
+    }
+    const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
+    // oxlint-disable-next-line no-await-in-loop
+    if (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
+  }
+}
+
+/**
+ * An alert of which nothing can have left is due again in its old place once its lease is over, which a write would take
+ * from it; whoever takes it reads what it tells anew, and a worker that slept till now gets no lease to send it by.
+ */
+function isDueInItsPlace({ kind, posted, doubt, digest }: OutboxRecord): boolean {
+  return kind === 'alert' && !posted && !doubt && !digest;
+}
+
+/** The message is edited though nothing has changed: so it comes out whether it stands, and one that is gone is told anew. */
+export async function lookForMessage(store: Pick<Store, 'read' | 'write'>, key: string): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    if (!entry) return;
+    const record = readOutboxRecord(entry.value);
+    const { posted, progress } = record;
+    // Being edited, or posted anew, already.
+    if (!posted || (progress?.kind !== 'done' && progress?.kind !== 'waiting')) return;
+    const sought = writeOutboxRecord({ ...record, shown: undefined, progress: { kind: 'waiting' } });
+    // oxlint-disable-next-line no-await-in-loop
+    if (await store.write(entry, sought, { delayMs: 0, ...toChannelLane(entry, record) })) return;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Entry } from '../../store/store.ts';
+import type { AlertPostDeps } from '../alert/alert-post.ts';
+import { prepareAlert } from '../alert/prepare-alert.ts';
+import { prepareAlertDirect, prepareAlertNote } from '../alert/prepare-alert-note.ts';
+import { prepareDailySummary, type SummaryPostDeps } from '../alert/prepare-daily-summary.ts';
+import { prepareTestAlert } from '../alert/prepare-test-alert.ts';
+import { prepareApproval, prepareApprovalNote, type ApprovalPostDeps } from '../approval/prepare-approval.ts';
+import {
+  prepareCharge,
+  prepareChargeDirect,
+  prepareChargeNote,
+  type ChargePostDeps,
+} from '../charge/prepare-charge.ts';
+import { prepareLink, prepareLinkNote, type LinkPostDeps } from '../link/prepare-link.ts';
+import { deliverEntry, type DeliverDeps } from '../outbox/deliver-outbox.ts';
+import type { OutboxRecord } from '../outbox/outbox.ts';
+import { prepareNotice, type NoticePostDeps } from '../outbox/prepare-notice.ts';
+import type { Prepare } from '../outbox/prepare-post.ts';
+import { prepareDigest } from '../storm/prepare-digest.ts';
+
+type FamilyDeps = NoticePostDeps &
+  AlertPostDeps &
+  SummaryPostDeps &
+  ChargePostDeps &
+  LinkPostDeps &
+  ApprovalPostDeps;
+
+export type DeliverPostDeps = FamilyDeps & Omit<DeliverDeps, 'prepare'>;
+
+/** Whose messages are whose: the outbox delivers them, and each family makes its own. */
+const preparing: Readonly<Record<OutboxRecord['kind'], Prepare<FamilyDeps>>> = {
+  alert: prepareAlert,
+  alert_note: prepareAlertNote,
+  alert_direct: prepareAlertDirect,
+  test_alert: prepareTestAlert,
+  daily_summary: prepareDailySummary,
+  digest: prepareDigest,
+  charge: prepareCharge,
+  charge_note: prepareChargeNote,
+  charge_direct: prepareChargeDirect,
+  link: prepareLink,
+  link_note: prepareLinkNote,
+  approval: prepareApproval,
+  approval_note: prepareApprovalNote,
+  notice: prepareNotice,
+};
+
+/** Delivers one record of the outbox that was taken, as `deliverEntry` says. Throws StoreUnavailable alone. */
+export async function deliverPost(deps: DeliverPostDeps, entry: Entry): Promise<void> {
+  await deliverEntry(
+    { ...deps, prepare: (work, mayBeRepeat) => preparing[work.record.kind](deps, work, mayBeRepeat) },
+    entry,
+  );
+}

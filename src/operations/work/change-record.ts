@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as rest } from 'node:timers/promises';
+import { growingDelayMs } from '../../domain/growing-delay.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Store } from '../../store/store.ts';
+
+/** What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. */
+export type Change<Result> =
+  | { kind: 'keep'; result: Result }
+  | { kind: 'write'; value: string; ttlMs?: number; result: Result }
+  | { kind: 'write'; value: string; delayMs: number; result: Result };
+
+export type ChangeRecord = <Result>(
+  key: string,
+  /** Called again with the newer text whenever somebody else was faster; undefined: there is no record. */
+  judge: (value: string | undefined) => Change<Result> | Promise<Change<Result>>,
+) => Promise<Result>;
+
+export type RecordStore = Pick<Store, 'create' | 'read' | 'write'>;
+
+/** Whoever loses that often loses to somebody who wins every time: better an error than a person who waits. */
+const mostTries = 100;
+const firstRestMs = 1;
+const longestRestMs = 30;
+
+/**
+ * Changes records by compare-and-swap, so that no change of any replica is lost. Changes of one record by this
+ * process are made one after the other, so that it competes with other replicas alone. Throws StoreUnavailable
+ * when the store is away; whoever waits behind that call gets it too, instead of waiting once more each.
+ */
+export function createChangeRecord(store: RecordStore): ChangeRecord {
+  const takeTurn = createTurns();
+  return (key, judge) => takeTurn(key, () => swap(store, key, judge));
+}
+
+/** Has the record looked at again, due after that long, whoever writes it meanwhile; nothing when there is none. */
+export function makeDue(changeRecord: ChangeRecord, key: string, delayMs: number): Promise<void> {
+  return changeRecord(key, (value) =>
+    value === undefined
+      ? { kind: 'keep', result: undefined }
+      : { kind: 'write', value, delayMs, result: undefined },
+  );
+}
+
+async function swap<Result>(
+  store: RecordStore,
+  key: string,
+  judge: (value: string | undefined) => Change<Result> | Promise<Change<Result>>,
+): Promise<Result> {
+  /* oxlint-disable no-await-in-loop -- each try needs what the one before it left */
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const entry = await store.read(key);
+    const change = await judge(entry?.value);
+    if (change.kind === 'keep') return change.result;
+    const { value } = change;
+    const options = optionsOf(change);
+    if (entry ? await store.write(entry, value, options) : await store.create(key, value, options)) {
+      return change.result;
+    }
+    await rest(randomInt(1 + growingDelayMs(firstRestMs, tries, longestRestMs)));
+  }
+  /* oxlint-enable no-await-in-loop */
+  throw new StoreUnavailable('A record is changed by others all the time.');
+}
+
+function optionsOf(
+  change: Extract<Change<unknown>, { kind: 'write' }>,
+): { delayMs: number } | { ttlMs?: number } {
+  if ('delayMs' in change) return { delayMs: change.delayMs };
+  return change.ttlMs === undefined ? {} : { ttlMs: change.ttlMs };
+}
+
+/** One after the other for one key, side by side for different ones. */
+function createTurns(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
+  const last = new Map<string, Promise<unknown>>();
+  return async function takeTurn(key, work) {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, (error: unknown) => {
+      if (error instanceof StoreUnavailable) throw error;
+      return work();
+    });
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}

@@ -1,0 +1,223 @@
+import type { ActionsBlock, ContextBlock } from '@slack/types';
+import { endsCard } from '../../domain/alert-card.ts';
+import { isDeclined, type Alert, type Lookup } from '../../domain/alert.ts';
+import type { FailureKind } from '../../domain/failure.ts';
+import { formatMoney, type Money } from '../../domain/money.ts';
+import { parseOrderReference } from '../../domain/order-reference.ts';
+import { outcomeWords } from '../../domain/outcome.ts';
+import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
+import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
+import { cardButtons } from './card-buttons.ts';
+import { cardFields, cardFoot, cardState } from './card-lines.ts';
+import { cardSavedLines, cardSavedState } from '../charge/card-saved-lines.ts';
+import { routeBlocks } from './alert-route-blocks.ts';
+import { bold, fields, headline, richText, words } from '../blocks.ts';
+import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from '../evidence.ts';
+import type { MessageBlock, SlackMessage } from '../message.ts';
+import { stateWords, whyNot } from '../transaction-message.ts';
+
+/** What the metadata of every alert is called; the key in it finds the alert again in a channel's history. */
+const alertEventType = 'payops_alert';
+
+/**
+ * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
+ * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
+ * first, and one that has ended loses its details and buttons: what was done is in the thread, and what the bank said is
+ * asked for again. One whose details were taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
+ */
+export function alertMessage(alert: Alert): SlackMessage {
+  const { event, card } = alert;
+  const { text, block } = alertHeadline(alert);
+  const blocks: MessageBlock[] = event.isErased
+    ? [block, placeOf(alert)]
+    : [
+        block,
+        ...(card && endsCard(card.card) ? fields(cardFields(card)) : body(alert)),
+        ...(alert.mayBeRepeat ? [richText([words(repeatWords)])] : []),
+        placeOf(alert),
+        ...(card ? cardFoot(card) : []),
+        ...buttons(alert),
+      ];
+  return {
+    text,
+    blocks,
+    metadata: { event_type: alertEventType, event_payload: { key: event.key } },
+  };
+}
+
+/**
+ * The first line: the state of card and charge, or another word for it; amount, customer, reference. Of what a payment
+ * made good the amount is the payment’s.
+ */
+export function alertHeadline(
+  alert: Alert,
+  told: { state?: string; money?: Money } = {},
+): ReturnType<typeof headline> {
+  const charge = chargeState(alert);
+  const card = alert.card?.card;
+  const state = told.state ?? (card ? cardState(card, charge) : charge);
+  return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : told.money));
+}
+
+/** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
+export function chargeState(alert: Alert): string {
+  return cardSavedState(alert.event.cardSaved, verdict(alert).state);
+}
+
+function body(alert: Alert): MessageBlock[] {
+  const { event, lookup, card } = alert;
+  const { says, next } = verdict(alert);
+  return [
+    ...routeBlocks(alert.route),
+    ...cardSavedLines(event.cardSaved, alert),
+    ...reasons(event, recordOf(lookup)),
+    ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
+    ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
+    ...(lookup.kind === 'not_confirmed' && !isDeclined(alert) ? [richText(...whyNot(lookup))] : []),
+    ...fields({
+      ...(card ? cardFields(card) : {}),
+      'Charge of': chargeWords(event),
+      'Customer id': word(event.customerId),
+    }),
+  ];
+}
+
+/** LIVE or SANDBOX, the account, and when the event came. */
+function placeOf(alert: Alert): ContextBlock {
+  return placeLine({
+    environment: alert.environment,
+    account: alert.account,
+    verb: 'received',
+    atMs: alert.receivedAtMs,
+    orderId: alert.event.orderId ?? recordOf(alert.lookup)?.orderId,
+  });
+}
+
+function buttons(alert: Alert): ActionsBlock[] {
+  const { event, card } = alert;
+  const { orderReference } = event;
+  if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
+  const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
+  return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
+}
+
+function recordOf(lookup: Lookup): Transaction | undefined {
+  return 'transaction' in lookup ? lookup.transaction : undefined;
+}
+
+/** Why, in words that are not ours; once when the event and the look-up say the same. */
+function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
+  const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
+  return [
+    ...quoted('The bank’s own words, by the event:', event.reason),
+    ...quoted('The gateway’s own words, by the look-up:', gateway),
+  ];
+}
+
+/** `says` and `next` stand where the ticks do not speak for themselves: what it means, and what a person does now. */
+type Verdict = { state: string; says: string; next: string } | { state: string; says?: never; next?: never };
+
+const eventWords: Record<PaymentEventKind, string> = {
+  payment_failed: 'Event says failed',
+  payment_success: 'Event says success',
+};
+
+const repeatWords =
+  'This may repeat an earlier alert: sending that one was cut short, and whether it arrived could not be read back.';
+
+function verdict(alert: Alert): Verdict {
+  const { lookup, event } = alert;
+  const says = eventWords[event.kind];
+  switch (lookup.kind) {
+    case 'confirmed':
+      return confirmed(event.kind);
+    case 'not_confirmed':
+      return isDeclined(alert) ? declined : unproven(event.kind, lookup.evidence.status.holds);
+    case 'not_found':
+      return {
+        state: `🔎 ${says}, look-up says ${outcomeWords.notFound}`,
+        says: 'The service knows no transaction of this reference on this account, so nothing is proven either way.',
+        next: 'look it up again; a very recent charge can take a moment to show.',
+      };
+    case 'unchecked':
+      return {
+        state: `❔ ${says}, not checked`,
+        says: `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. Nothing is assumed.`,
+        next: 'look it up before you act.',
+      };
+    case 'no_reference':
+      return {
+        state: `❔ ${says}, not checked`,
+        says: 'The event names no order reference under its signature, so there is nothing to look up. Nothing is assumed.',
+        next: 'find the payment in the merchant’s own records.',
+      };
+  }
+}
+
+const declined: Verdict = {
+  state: `❌ ${outcomeWords.declined}`,
+  says: 'A signed event says the charge failed, and the look-up agrees that it is not SUCCESS.',
+  next: 'before another try, wait (24 hours, for example), and give it a new order reference.',
+};
+
+function confirmed(kind: PaymentEventKind): Verdict {
+  if (kind === 'payment_success') return { state: stateWords.confirmed };
+  return {
+    state: `🚨 ${eventWords.payment_failed}, look-up says ${outcomeWords.paid}`,
+    says: 'The look-up proves the payment; the event contradicts it.',
+    next: 'do not charge again. Ask the payments service which of the two is wrong.',
+  };
+}
+
+/** Found, but not proven, and not a plain decline either. */
+function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
+  const state = `${eventWords[kind]}, look-up says ${outcomeWords.notConfirmed}`;
+  if (kind === 'payment_success' || !isSuccess) return { state: `⚠️ ${state}` };
+  return {
+    state: `🚨 ${state}`,
+    says: 'The look-up’s status is SUCCESS, so money may have moved although the event says failed.',
+    next: 'do not charge again.',
+  };
+}
+
+export const uncheckedWords: Record<FailureKind, string> = {
+  timeout: 'it gave no answer in time',
+  network: 'it could not be reached',
+  unauthorized: 'it refused the bot’s access token',
+  forbidden: 'it does not let the bot’s account look transactions up',
+  rate_limited: 'its call limit was reached',
+  server: 'it reported a fault of its own',
+  malformed: 'its answer could not be read',
+};
+
+function details(alert: Alert, paid: Money | undefined): string[] {
+  const { event, lookup } = alert;
+  const reference = event.orderReference;
+  const named = reference === undefined ? 'no reference' : referenceWord(reference);
+  if (event.isErased) return [named];
+  const money = paid ?? moneyOf(event, lookup);
+  return [amountWords(event, money), customerOf(alert), named];
+}
+
+/** Of what failed, what was to be taken: nothing was. */
+function moneyOf({ kind }: PaymentEvent, lookup: Lookup): Money | undefined {
+  if (!('money' in lookup)) return undefined;
+  return kind === 'payment_failed' ? moneyToTake(lookup.transaction) : lookup.money;
+}
+
+function customerOf({ event, lookup }: Alert): string {
+  return customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail);
+}
+
+/** The looked-up amount; else the signed event's, labelled so. */
+function amountWords(event: PaymentEvent, money: Money | undefined): string {
+  if (money) return word(formatMoney(money)) ?? '';
+  if (event.amountMinor === undefined) return 'amount unknown';
+  const { amountMinor: minor, currency = '' } = event;
+  return `${word(formatMoney({ minor, currency }))} by the event`;
+}
+
+function chargeWords({ isSavedCardCharge }: PaymentEvent): string | undefined {
+  if (isSavedCardCharge === undefined) return undefined;
+  return isSavedCardCharge ? 'a saved card' : 'the first payment, which saves the card';
+}

@@ -1,0 +1,139 @@
+import type { WebClient } from '@slack/web-api';
+import { readPermission } from '../../domain/merchant.ts';
+import type { HoldersOf, Standing, StandingOf } from '../../domain/standing.ts';
+import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
+import { createMemberships, groupsOf, type Memberships } from './memberships.ts';
+import { createPeople, noMember, noMemberRefusal, notKnownWho, type Account } from './people.ts';
+import { placeOf } from './place.ts';
+import type { Remembered, RememberDeps } from '../remembered.ts';
+import { groupsNotKnown, notInRole, wrongPlace } from './role-refusals.ts';
+import type { NamedRole, Role } from './role.ts';
+import { createUserGroups, type Members } from './user-groups.ts';
+import type { Identity } from '../workspace.ts';
+
+export type DirectoryDeps = RememberDeps & {
+  client: WebClient;
+  /** Which workspace the bot is installed in; undefined while Slack has not said. */
+  identity: () => Identity | undefined;
+};
+
+export type Directory = {
+  mayRun: MayRun;
+  standingOf: StandingOf;
+  /**
+   * Everybody who holds the permission, wherever they are: by user id and by group. Groups of which Slack does not
+   * tell the members are left out, and so is, of the first fifty, who is surely no member of the workspace. Never
+   * throws.
+   */
+  holdersOf: HoldersOf;
+};
+
+/**
+ * Deny by default: only who is in a role that has the permission, where that role counts, is let through, and of
+ * those only members of the bot's own workspace: no guest, no bot, nobody whose account is deactivated or of another
+ * workspace. What Slack says holds for ten minutes, and for a day while it is away; when neither membership nor
+ * person can be known, nobody is let through. Slack is asked no more than the answer needs: of somebody who is in no
+ * fitting role anyway it is not asked who they are.
+ */
+export function createDirectory(roles: Readonly<Record<string, Role>>, deps: DirectoryDeps): Directory {
+  const groups = createUserGroups(deps);
+  const parts: Parts = {
+    roles: Object.entries(roles).map(([name, role]) => ({ name, role })),
+    groups,
+    memberships: createMemberships(groups),
+    people: createPeople(deps),
+    identity: deps.identity,
+  };
+  return {
+    mayRun: (permission, caller) => judge(permission, caller, parts),
+    standingOf: (permission, userId) => standing(permission, userId, parts),
+    holdersOf: (permission) => holders(permission, parts),
+  };
+}
+
+type Parts = {
+  roles: readonly NamedRole[];
+  groups: Remembered<Members>;
+  memberships: Memberships;
+  people: Remembered<Account>;
+  identity: () => Identity | undefined;
+};
+
+const allowed: Permit = { kind: 'allowed' };
+
+async function judge(permission: Permission, caller: Caller, parts: Parts): Promise<Permit> {
+  const { userId } = caller;
+  const { memberships } = parts;
+  const fitting = having(permission, parts.roles);
+  const place = placeOf(caller);
+  const here = fitting.filter(({ role }) => countsAt(role, place));
+  const isHere = await memberships.known(userId, here);
+  if (isHere === 'yes') return (await whyNoMember(userId, parts)) ?? allowed;
+  // Side by side: nobody waits for one answer of Slack after the other.
+  const [{ roles: own, unknown, empty }, refusal] = await Promise.all([
+    memberships.of(userId, fitting),
+    isHere === 'no' ? undefined : whyNoMember(userId, parts),
+  ]);
+  if (own.some((one) => here.includes(one))) {
+    // Nobody had asked who they are: they came into a group since the first look.
+    return (isHere === 'no' ? await whyNoMember(userId, parts) : refusal) ?? allowed;
+  }
+  const missing = groupsOf(here).filter((group) => unknown.includes(group));
+  if (missing.length > 0) return groupsNotKnown(missing);
+  return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, { fitting, empty });
+}
+
+/** Undefined: a member of the workspace. */
+async function whyNoMember(userId: string, { people, identity }: Parts): Promise<Refused | undefined> {
+  const asked = await people.of(userId);
+  if (asked.kind === 'unknown') return notKnownWho(asked.slackError);
+  const why = noMember(asked.value, identity());
+  return why && noMemberRefusal(why);
+}
+
+async function standing(permission: Permission, userId: string, parts: Parts): Promise<Standing> {
+  const { memberships, people, identity } = parts;
+  const fitting = having(permission, parts.roles);
+  if ((await memberships.known(userId, fitting)) === 'no') return { kind: 'known', roles: [] };
+  const [{ roles: own, unknown }, person] = await Promise.all([
+    memberships.of(userId, fitting),
+    people.of(userId),
+  ]);
+  if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
+  if (person.kind === 'unknown') return { kind: 'unknown' };
+  const isMember = noMember(person.value, identity()) === undefined;
+  return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
+}
+
+/** Slack takes some hundred such questions a minute. */
+const mostAsked = 50;
+
+async function holders(permission: Permission, parts: Parts): Promise<readonly string[]> {
+  const { groups, people, identity } = parts;
+  const fitting = having(permission, parts.roles);
+  const asked = await Promise.all(groupsOf(fitting).map((group) => groups.of(group)));
+  const listed = fitting.flatMap(({ role }) => role.users);
+  const inGroups = asked.flatMap((one) => (one.kind === 'known' ? one.value.users : []));
+  const all = [...new Set([...listed, ...inGroups])];
+  const persons = await Promise.all(all.slice(0, mostAsked).map((userId) => people.of(userId)));
+  return all.filter((_, index) => {
+    const person = persons[index];
+    return person?.kind !== 'known' || noMember(person.value, identity()) === undefined;
+  });
+}
+
+function having(permission: Permission, roles: readonly NamedRole[]): NamedRole[] {
+  const { plain, merchant } = readPermission(permission);
+  return roles.filter(
+    ({ role }) => (role.may.includes(plain) || role.may.includes('*')) && isFor(role, merchant),
+  );
+}
+
+function isFor({ accounts }: Role, merchant: string | undefined): boolean {
+  return accounts === undefined || (merchant !== undefined && accounts.includes(merchant));
+}
+
+/** `place` is undefined where it was judged before. */
+function countsAt({ channels }: Role, place: string | undefined): boolean {
+  return channels === undefined || place === undefined || channels.includes(place);
+}

@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { App, HTTPReceiver, UnknownError, type SocketModeReceiver } from '@slack/bolt';
+import { newErrorId, type Log } from '../../log.ts';
+import { createWorkUnderWay } from '../../under-way.ts';
+import { createBoltLog } from './bolt-log.ts';
+import type { Caller } from '../command.ts';
+import { addRoutes, publishHome, type RouterDeps } from './router.ts';
+import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
+import {
+  clientOptions,
+  repeatsWith,
+  startIdentityCheck,
+  wait,
+  type Identity,
+  type IdentityCheck,
+  type Repeats,
+  type SlackClients,
+  type SlackHealth,
+  type Wait,
+  type WorkspaceSettings,
+} from '../workspace.ts';
+
+export type SlackSettings = WorkspaceSettings &
+  ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
+
+export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | 'patienceMs' | 'submitMs' | 'suggestMs'> & {
+  clients: SlackClients;
+  /** How long a person may look at nothing; 1.5 s when absent. */
+  patienceMs?: number;
+  /** How long a form may wait for its answer; 2.3 s when absent, which leaves the rest of Slack's three for the way. */
+  submitMs?: number;
+  /** How long a typeahead may take; 2 s when absent. */
+  suggestMs?: number;
+  /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
+  wait?: Wait;
+};
+
+export type Slack = {
+  /** For `POST /slack/events`, in HTTP mode only. Never throws: what is not Slack's gets 401 or 404. */
+  httpListener?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Begins to ask Slack who the bot is, and to connect in Socket Mode. Returns at once, whether Slack is there or not. */
+  start(): void;
+  /** Takes nothing more in (Socket Mode) and waits until everything acknowledged is answered. */
+  stop(): Promise<void>;
+  /** Resolves when everything acknowledged so far is answered. */
+  drained(): Promise<void>;
+  /** Shows the person their App Home as it is now; see `publishHome`. */
+  publishHome(owner: Caller): Promise<void>;
+  health(): SlackHealth;
+  /** Who the bot is; undefined while Slack has not said. */
+  identity(): Identity | undefined;
+  /** Worked out from the scopes that Slack names at start. */
+  repeats(): Repeats;
+};
+
+const bodyLimitBytes = 1024 * 1024;
+const usualPatienceMs = 1_500;
+const usualSubmitMs = 2_300;
+const usualSuggestMs = 2_000;
+const respondTimeoutMs = 5_000;
+
+/**
+ * Slack's side of the process. Nothing here needs Slack to be there: without it requests are still verified,
+ * acknowledged and, as far as response_urls work, answered; `health` says what is wrong.
+ */
+export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
+  const stopping = new AbortController();
+  const untilStopped = { log: deps.log, wait: deps.wait ?? wait, signal: stopping.signal, now: deps.now };
+  let identityCheck: IdentityCheck | undefined;
+  let connection: SocketConnection | undefined;
+  const identity = () => identityCheck?.identity();
+
+  const receiver = createReceiver(settings, deps.log);
+  const app = createApp(settings, receiver, { log: deps.log, identity });
+  const drained = countWork(app);
+  addRoutes(app, {
+    ...deps,
+    client: deps.clients.interactive,
+    identity,
+    patienceMs: deps.patienceMs ?? usualPatienceMs,
+    submitMs: deps.submitMs ?? usualSubmitMs,
+    suggestMs: deps.suggestMs ?? usualSuggestMs,
+  });
+
+  return {
+    ...(receiver instanceof HTTPReceiver ? { httpListener: guarded(receiver, deps.log) } : {}),
+    start() {
+      identityCheck = startIdentityCheck(deps.clients.interactive, untilStopped);
+      if (!(receiver instanceof HTTPReceiver)) connection = keepConnected(receiver.client, untilStopped);
+    },
+    async stop() {
+      stopping.abort();
+      await connection?.stop();
+      await drained();
+    },
+    drained,
+    publishHome: (owner) => publishHome(owner, { ...deps, client: deps.clients.interactive, identity }),
+    identity,
+    repeats: () => repeatsWith(identityCheck?.scopes()),
+    health() {
+      const problems = [identityCheck?.health() ?? notStarted, connection?.health()];
+      return problems.find((health) => health?.status === 'down') ?? { status: 'up' };
+    },
+  };
+}
+
+const notStarted: SlackHealth = {
+  status: 'down',
+  reason: 'Slack is not started',
+  fix: 'None needed: the process is starting.',
+};
+
+function createReceiver(settings: SlackSettings, log: Log): HTTPReceiver | SocketModeReceiver {
+  const logger = createBoltLog(log);
+  return settings.mode === 'http'
+    ? new HTTPReceiver({ signingSecret: settings.signingSecret, logger, bodyLimit: bodyLimitBytes })
+    : createSocketReceiver(settings.appToken, settings.slackApiUrl, logger);
+}
+
+type Receiver = HTTPReceiver | SocketModeReceiver;
+
+/**
+ * With `authorize` in place of `token` Bolt never calls `auth.test`, neither at start nor for each event:
+ * the ids come from our own check, and are simply absent while Slack has not told them.
+ */
+function createApp(
+  settings: WorkspaceSettings,
+  receiver: Receiver,
+  deps: { log: Log; identity: RouterDeps['identity'] },
+): App {
+  const logger = createBoltLog(deps.log);
+  const app = new App({
+    receiver,
+    logger,
+    authorize: async () => ({ botToken: settings.botToken, ...deps.identity() }),
+    clientOptions: {
+      ...clientOptions(settings.slackApiUrl, logger, respondTimeoutMs),
+      // `respond` has no deadline of its own.
+      fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(respondTimeoutMs), ...init }),
+    },
+    convoStore: false,
+    processBeforeResponse: false,
+    attachFunctionToken: false,
+  });
+  app.error(async (error) => {
+    const cause = error instanceof UnknownError ? error.original : error;
+    deps.log('error', 'A request from Slack could not be handled', { errorId: newErrorId() }, cause);
+  });
+  return app;
+}
+
+/** Bolt does not wait for what listeners do after `ack`; this does. */
+function countWork(app: App): () => Promise<void> {
+  const working = createWorkUnderWay();
+  app.use(({ next }) => working.add(next()));
+  return working.drained;
+}
+
+/** Bolt throws on a path or method it does not know, which would end the process. */
+function guarded(receiver: HTTPReceiver, log: Log): NonNullable<Slack['httpListener']> {
+  return function httpListener(request, response) {
+    try {
+      receiver.requestListener(request, response);
+    } catch (error) {
+      log('warn', 'A request was not for Slack', { method: request.method ?? '' }, error);
+      if (!response.headersSent) response.writeHead(404).end();
+    }
+  };
+}

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { startWork } from '../../src/app/outbox.ts';
+import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
+import { scopeStore } from '../../src/store/scoped-store.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { merchantPrefix } from '../../src/domain/merchant.ts';
+import { memoryStore } from '../operations/memory-store.ts';
+import { outsideOf } from './outside-of.ts';
+
+const noWork = { work: () => Promise.resolve() };
+
+it('looks up ahead for several accounts in one lane, each with its own records, and keeps their order', async () => {
+  const store = memoryStore({ nowMs: 1_000_000 });
+  const lagos = scopeStore(store, 'lagos');
+  const done: string[] = [];
+  const all = Promise.withResolvers<undefined>();
+  function houseOf(name: string, own: Store) {
+    const kind = {
+      prefix: 'outbox:',
+      async ahead(entry: Entry) {
+        done.push(`${name} asks for ${entry.key}`);
+        return await own.write(entry, 'found', { holdMs: 45_000 });
+      },
+      async work(entry: Entry) {
+        done.push(`${name} routes ${entry.key}, ${entry.value}`);
+        await own.write(entry, entry.value);
+        if (done.length === 6) all.resolve(undefined);
+      },
+    };
+    return { kinds: [kind], health: () => ({ state: 'ok' }) as const };
+  }
+  const lane = `${toRouteLanes}payment_failed`;
+  await store.create('outbox:1', '', { delayMs: 0, lane });
+  await lagos.store.create('outbox:2', '', { delayMs: 0, lane });
+  await store.create('outbox:3', '', { delayMs: 0, lane });
+  const worker = startWork(outsideOf({}), {
+    store,
+    merchantBots: [
+      {
+        outbox: houseOf('main', store),
+        place: {
+          merchant: { name: 'main', isFirst: true, isMixed: false },
+          entryOf: (entry) => (entry.key.startsWith(merchantPrefix('lagos')) ? undefined : entry),
+        },
+      },
+      {
+        outbox: houseOf('lagos', lagos.store),
+        place: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
+      },
+    ],
+    homes: noWork,
+    audit: { kinds: [] },
+    isPressed: () => false,
+  });
+  await all.promise;
+  await worker.stop();
+  expect(done.slice(0, 3).toSorted()).toEqual([
+    'lagos asks for outbox:2',
+    'main asks for outbox:1',
+    'main asks for outbox:3',
+  ]);
+  expect(done.slice(3)).toEqual([
+    'main routes outbox:1, found',
+    'lagos routes outbox:2, found',
+    'main routes outbox:3, found',
+  ]);
+});

@@ -1,0 +1,367 @@
+import { describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { createAlertRecovery } from '../../../src/operations/alert/alert-recovery.ts';
+import {
+  cardsHouse,
+  failed,
+  linesOf,
+  mentionedIn,
+  paidBy,
+  pressables,
+  recordOf,
+  type CardsHouse,
+} from '../cards-house.ts';
+import { sealer } from '../house.ts';
+
+const ada = 'U0ADA00001';
+const bola = 'U0BOLA0001';
+const id = failed.key;
+
+async function failure(house: CardsHouse): Promise<void> {
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receive(failed);
+  await house.drain();
+}
+
+async function payment(house: CardsHouse, reference: string, more = {}): Promise<void> {
+  house.records.set(reference, recordOf(reference, 'SUCCESS'));
+  await house.receive(paidBy(reference, more));
+  await house.drain(10_000);
+}
+
+describe('a payment after a failure', () => {
+  it('of the same reference resolves the card, says after how long, and tells whoever acknowledged it', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await house.cards.move(id, { kind: 'acknowledge', by: ada });
+    await house.drain();
+    house.clock.nowMs += 2 * 3_600_000;
+    await payment(house, 'ORDER-1');
+    const [parent, ...others] = house.parents();
+    expect(others).toEqual([]);
+    expect(parent?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\) · NGN 12,500.00 · /);
+    const lines = parent ? linesOf(parent) : '';
+    expect(lines).toContain('reference ORDER-1 (the same reference)');
+    expect(lines).toContain('2 h');
+    expect(parent && pressables(parent)).toEqual([]);
+    expect(parent && house.notes(parent.ts).map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '👀 Acknowledged',
+      '✅ Recovered',
+    ]);
+    expect(house.directs()).toMatchObject([
+      { channel: ada, shown: { text: expect.stringContaining('Recovered') } },
+    ]);
+  });
+
+  it('tells nobody in person when nobody acknowledged it', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await payment(house, 'ORDER-1');
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.directs()).toEqual([]);
+  });
+
+  it.each([
+    ['customer id', { customerEmail: 'other@example.com' }],
+    ['e-mail, however it is written', { customerId: 'someone-else', customerEmail: ' JANE@example.com' }],
+  ])('of another reference resolves it by the %s', async (_by, more) => {
+    const house = cardsHouse();
+    await failure(house);
+    await payment(house, 'ORDER-2', more);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent && linesOf(parent)).toContain('reference ORDER-2 (another payment of the same customer)');
+  });
+
+  it('finds the customer by the e-mail of the record, where the event told none', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    const { customerEmail: _email, customerId: _id, ...bare } = failed;
+    await house.receive(bare);
+    await house.drain();
+    await payment(house, 'ORDER-2');
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('of somebody else resolves nothing', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await payment(house, 'ORDER-2', { customerId: 'cust-8', customerEmail: 'ann@example.com' });
+    await house.drain(60_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+  });
+
+  it('resolves nothing until the look-up confirms it, and does then', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await house.receive(paidBy('ORDER-2'));
+    house.service.isAway = true;
+    await house.drain(20_000);
+    house.service.isAway = false;
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'PENDING'));
+    await house.drain(60_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.drain(120_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('gives up after a day without proof', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await house.receive(paidBy('ORDER-2'));
+    for (let hour = 0; hour < 26; hour += 1) {
+      house.clock.nowMs += 3_600_000;
+      await house.drain(0);
+    }
+    const asked = house.service.asked;
+    house.clock.nowMs += 86_400_000;
+    await house.drain(10_000);
+    expect(house.service.asked).toBe(asked);
+  });
+
+  it('leaves a closed card closed, and resolves each failure of the customer', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    await house.drain();
+    await house.cards.move(id, { kind: 'close', by: bola, reason: 'settled by phone' });
+    await payment(house, 'ORDER-2');
+    expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '☑️ Closed',
+      '✅ Recovered by another payment',
+    ]);
+  });
+});
+
+describe('a failure of which one channel is told already, and whose event is to be sent again after a crash', () => {
+  const channels = ['C0ALERTS01', 'C0BIG00001'];
+
+  it('is resolved by a payment that comes in between, in every channel', async () => {
+    const house = cardsHouse(undefined, channels);
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(house.parents()).toHaveLength(1);
+    await payment(house, 'ORDER-2');
+    await house.receive(failed);
+    await house.drain(10_000);
+    expect(house.parents()).toHaveLength(2);
+    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('is acted on all the same', async () => {
+    const house = cardsHouse(undefined, channels);
+    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
+    await house.drain();
+    expect(await house.cards.find(id)).toMatchObject({ event: { key: id }, card: { kind: 'open' } });
+    expect(await house.cards.move(id, { kind: 'acknowledge', by: ada })).toMatchObject({ kind: 'moved' });
+    await house.drain();
+    expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
+    await payment(house, 'ORDER-2');
+    expect(house.directs()).toMatchObject([{ channel: ada }]);
+  });
+});
+
+describe('a later payment of another order', () => {
+  it.each([
+    ['another amount', { amountMinor: 50_000 }, 'NGN 500.00'],
+    ['another currency', { currency: 'USD' }, 'USD 12,500.00'],
+  ])('of %s is told in the thread, once, and leaves the card open', async (_what, paid, words) => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), ...paid });
+    for (let times = 0; times < 2; times += 1) {
+      await house.receive(paidBy('ORDER-2', paid));
+      await house.drain(10_000);
+      const kept = await house.store.read('alert-payment:payment_success/order/ORDER-2');
+      // As a crash before the end of its work would have it: looked at once more.
+      if (kept) await house.store.write(kept, kept.value, { delayMs: 0 });
+      await house.drain(10_000);
+    }
+    const [parent, ...others] = house.parents();
+    expect(others).toEqual([]);
+    expect(parent?.shown.text).toMatch(/^❌ Declined/);
+    const notes = house.notes(parent?.ts ?? '');
+    expect(notes.map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '💳 Another payment, the alert stays open',
+    ]);
+    const [note] = notes;
+    expect(note && linesOf(note)).toContain(`${words}, reference ORDER-2`);
+    await payment(house, 'ORDER-3');
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('fills no thread without end', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    for (let day = 0; day < 9; day += 1) {
+      const amountMinor = 100 + day;
+      house.records.set(`DAY-${day}`, { ...recordOf(`DAY-${day}`, 'SUCCESS'), amountMinor });
+      await house.receive(paidBy(`DAY-${day}`, { amountMinor }));
+      await house.drain(10_000);
+    }
+    expect(house.notes(house.parents()[0]?.ts ?? '')).toHaveLength(1);
+  });
+
+  it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    // Told unchecked: nobody knows yet what failed.
+    house.service.isAway = true;
+    await house.drain(30_000);
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.receive(paidBy('ORDER-2'));
+    await house.drain(30_000);
+    house.service.isAway = false;
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await house.drain(120_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+  });
+
+  it('leaves a card open whose amount nobody knows, and says why', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    await house.drain();
+    await payment(house, 'ORDER-2');
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^🔎 Event says failed/);
+    const [note] = house.notes(parent?.ts ?? '');
+    expect(note && linesOf(note)).toContain('the amount of the charge that failed is not known');
+  });
+
+  it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
+    const house = cardsHouse();
+    const nobody = { customerId: undefined, customerEmail: undefined } as never;
+    for (const reference of ['ORDER-1', 'ORDER-2', 'ORDER-3']) {
+      const { customerEmail: _email, ...record } = recordOf(
+        reference,
+        reference === 'ORDER-1' ? 'FAILED' : 'SUCCESS',
+      );
+      house.records.set(reference, record);
+      house.chargedCards.set(reference, reference === 'ORDER-2' ? 'other-card' : 'card');
+    }
+    await house.receive({ ...failed, ...(nobody as object) });
+    await house.drain();
+    await house.receive(paidBy('ORDER-2', nobody));
+    await house.drain(10_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+    await house.receive(paidBy('ORDER-3', nobody));
+    await house.drain(10_000);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent && linesOf(parent)).toContain('reference ORDER-3 (another charge of the same card)');
+  });
+
+  it('resolves a failure that Slack could not be told of when it came', async () => {
+    const house = cardsHouse();
+    const away = { kind: 'not_sent', cause: new Error('away') } as const;
+    house.answers.push(...Array.from({ length: 12 }, () => away));
+    // In front of it in its channel, so that nobody has even looked at it.
+    await house.receive({
+      ...failed,
+      key: 'payment_failed/order/FRONT',
+      orderReference: 'FRONT',
+      customerId: 'c-1',
+      customerEmail: 'ann@example.com',
+    });
+    house.clock.nowMs += 1_000;
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await house.receive(failed);
+    await house.drain(20_000);
+    await payment(house, 'ORDER-2');
+    await house.drain(60_000);
+    expect(house.parents()).toEqual([]);
+    await house.drain(1_200_000);
+    expect(house.answers).toEqual([]);
+    expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '🔎 Event says failed, look-up says Not found',
+      '✅ Recovered by another payment',
+    ]);
+  });
+});
+
+describe('a payment before the failure', () => {
+  it('of the same reference: the first post says both, and has no buttons', async () => {
+    const house = cardsHouse();
+    await payment(house, 'ORDER-1');
+    expect(house.parents()).toEqual([]);
+    await house.receive(failed);
+    await house.drain(1_000);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\)/);
+    const lines = parent ? linesOf(parent) : '';
+    expect(lines).toContain('the payment’s event came less than a minute before the failure’s');
+    expect(parent && pressables(parent)).toEqual([]);
+    expect(parent && mentionedIn(parent)).toEqual([]);
+  });
+
+  it('of the same customer alone resolves nothing: it was for something else', async () => {
+    const house = cardsHouse();
+    await payment(house, 'ORDER-2');
+    house.clock.nowMs += 60_000;
+    await failure(house);
+    await house.drain(4_000_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+  });
+
+  it('under the same reference is held against the look-up: a payment that cannot be proven resolves nothing', async () => {
+    const house = cardsHouse();
+    await house.receive(paidBy('ORDER-1'));
+    await failure(house);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+  });
+});
+
+describe('a payment’s event', () => {
+  it('is refused, to be sent again, when it cannot be kept', async () => {
+    const { recovery, store } = cardsHouse();
+    await store.close();
+    await expect(recovery.expect(paidBy('ORDER-1'))).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('is kept once however often it comes, and never with the card it saved', async () => {
+    const house = cardsHouse();
+    const token = { tokenKey: 'TOKEN-CANARY', cardPan: '411111******1111' };
+    for (let times = 0; times < 3; times += 1) {
+      await house.recovery.expect(paidBy('ORDER-1', { savedCard: token }));
+    }
+    const kept = await house.store.read('alert-payment:payment_success/order/ORDER-1');
+    expect(kept?.version).toBe(1);
+    expect(sealer.open(kept?.key ?? '', kept?.value ?? '')).not.toContain('CANARY');
+  });
+
+  it('tries a payment that is sealed with a lost key ever more rarely, and keeps it', async () => {
+    const house = cardsHouse();
+    const key = 'alert-payment:payment_success/order/ORDER-1';
+    await house.store.create(key, 'sealed with a lost key', { delayMs: 0 });
+    await house.drain(24 * 3_600_000);
+    const kept = await house.store.read(key);
+    expect(kept).toMatchObject({ value: 'sealed with a lost key' });
+    // After 1, 3, 7, 15, 31 and 63 minutes, then once an hour.
+    expect(kept?.attempts).toBeGreaterThan(24);
+    expect(kept?.attempts).toBeLessThan(32);
+  });
+
+  it('holds up no alert when the key that names customers is gone', async () => {
+    const house = cardsHouse();
+    const logged: string[] = [];
+    const { cards, store } = house;
+    const broken = createAlertRecovery({
+      store,
+      sealer,
+      cards,
+      chargedCard: () => Promise.resolve(undefined),
+      fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
+      lookUp: () => Promise.resolve({ kind: 'not_found' }),
+      rememberMs: 1_000,
+      now: () => house.clock.nowMs,
+      log: (_level, message) => void logged.push(message),
+    });
+    await broken.linkFailure(failed, { kind: 'not_found' }, 0);
+    expect(logged).toEqual(['a failure cannot be linked to its payments']);
+  });
+});

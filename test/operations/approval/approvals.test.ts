@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import type { Approval } from '../../../src/domain/approval.ts';
+import { approvalKey, openApproval, sealApproval } from '../../../src/operations/approval/approval-record.ts';
+import {
+  ada,
+  bola,
+  everyPoint,
+  hourMs,
+  minuteMs,
+  reference,
+  submit,
+  terms,
+  viewId,
+} from '../charge-house.ts';
+import {
+  approve,
+  asked,
+  expireMinutes,
+  openApprovalWorld,
+  startApprovals,
+  type ApprovalProcess,
+  type ApprovalWorld,
+} from '../approval-house.ts';
+import { sealer } from '../house.ts';
+
+const chidi = 'U0CHIDI01';
+
+function toldKinds(world: ApprovalWorld): string[] {
+  return [...world.told.keys()].filter((key) => key !== 'card');
+}
+
+describe('a charge that needs a second person', () => {
+  it('sends nothing, and is charged on exactly its terms once somebody else approves', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(approval).toMatchObject({
+      id: reference,
+      by: ada,
+      needed: 1,
+      rule: 'Charges from NGN 10,000.00 need one approver',
+      state: { kind: 'waiting' },
+      shown: { kind: 'charge', money: terms.money, customerEmail: terms.customerEmail, card: terms.card },
+    });
+    expect(JSON.stringify(approval)).not.toContain(terms.tokenKey);
+    expect(world.bank.posts).toEqual([]);
+
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'decided',
+      approval: { state: { kind: 'approved' } },
+    });
+    expect(world.bank.posts).toEqual([reference]);
+    expect(await process.approvals.find(reference)).toMatchObject({
+      state: { kind: 'executed', result: 'The charge was begun.' },
+    });
+    expect(await process.desk.find(reference)).toMatchObject({
+      by: ada,
+      state: { kind: 'approved' },
+      terms: {},
+    });
+    expect(toldKinds(world)).toEqual(['asked:0', 'approved:1', 'executed:1']);
+  });
+
+  it('goes straight through below the threshold, and in a bot without rules', async () => {
+    const world = openApprovalWorld('approved', []);
+    expect((await submit(startApprovals(world))).kind).toBe('begun');
+    const dear = openApprovalWorld('approved', [
+      { what: 'charge', currency: 'NGN', fromMinor: 1_250_001, needed: 1 },
+    ]);
+    expect((await submit(startApprovals(dear))).kind).toBe('begun');
+  });
+
+  it('is one request however often its dialogue is submitted, also with other terms and after its end', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await asked(process)).toEqual(approval);
+    const draft = await process.desk.keepDraft(viewId, {
+      ...terms,
+      money: { minor: 5_000_000, currency: 'NGN' },
+    });
+    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({
+      kind: 'awaiting_approval',
+      approval,
+    });
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'Not this month' });
+    expect((await asked(process)).state).toMatchObject({
+      kind: 'refused',
+      by: bola,
+      reason: 'Not this month',
+    });
+    expect(await process.approvals.waiting()).toEqual([]);
+  });
+
+  it('shows its dialogue’s charge once it was made', async () => {
+    const process = startApprovals(openApprovalWorld());
+    await approve(process, await asked(process));
+    expect((await submit(process)).kind).toBe('known');
+  });
+
+  it('waits for as many different people as the rule says', async () => {
+    const world = openApprovalWorld('approved', [
+      { what: 'charge', currency: 'NGN', fromMinor: 0, needed: 2 },
+    ]);
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(await approve(process, approval, ada)).toMatchObject({ kind: 'own_request' });
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'decided',
+      approval: { state: { kind: 'waiting' } },
+    });
+    expect(await approve(process, approval)).toMatchObject({ kind: 'approved_before' });
+    expect(world.bank.posts).toEqual([]);
+    expect(await approve(process, approval, chidi)).toMatchObject({ kind: 'decided' });
+    expect(world.bank.posts).toEqual([reference]);
+    expect(toldKinds(world)).toEqual(['asked:0', 'approved_one:1', 'approved:2', 'executed:2']);
+  });
+
+  it('is taken back by whoever asked alone, and says “over” to who comes later', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    expect(await process.approvals.withdraw({ id: approval.id, by: bola })).toEqual({
+      kind: 'unknown_approval',
+    });
+    expect(await process.approvals.withdraw({ id: approval.id, by: ada })).toMatchObject({ kind: 'decided' });
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'over',
+      approval: { state: { kind: 'withdrawn' } },
+    });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not approved by who was shown other terms', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
+      kind: 'other_terms',
+    });
+    expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toEqual({
+      kind: 'unknown_approval',
+    });
+  });
+
+  it('warns before it expires, expires, and is not called refused', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    await process.workFor(0.75 * expireMinutes * minuteMs + 2_000);
+    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0']);
+    await process.workFor(0.25 * expireMinutes * minuteMs);
+    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0', 'expired:0']);
+    expect(await approve(process, approval)).toMatchObject({
+      kind: 'over',
+      approval: { state: { kind: 'expired' } },
+    });
+    expect(await process.approvals.waiting()).toEqual([]);
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is listed while it waits, for everybody and for whoever asked', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await process.approvals.waiting()).toEqual([approval]);
+    expect(await process.approvals.askedBy(ada, 5)).toEqual([approval]);
+    expect(await process.approvals.askedBy(bola, 5)).toEqual([]);
+  });
+
+  it('is audited in order, each step once', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    await approve(process, approval);
+    await process.workFor(5 * minuteMs);
+    expect([...world.audited.values()]).toMatchObject([
+      { id: `approval:${reference}:0`, who: ada, what: 'step', result: 'asked', reference },
+      {
+        id: `approval:${reference}:1`,
+        who: bola,
+        what: 'decision',
+        before: 'approval_waiting',
+        after: 'approval_approved',
+      },
+      { id: `approval:${reference}:2`, who: 'payops', what: 'step', after: 'approval_executed' },
+    ]);
+  });
+
+  it('forgets the token key once it has ended', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    const kept = async () => {
+      const entry = await world.store.read(approvalKey(approval.id));
+      if (!entry) throw new Error('no such request');
+      return entry;
+    };
+    expect((await kept()).value).not.toContain(terms.tokenKey);
+    expect(sealer.open('', (await kept()).value)).toContain(terms.tokenKey);
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'no' });
+    expect(sealer.open('', (await kept()).value)).not.toContain(terms.tokenKey);
+  });
+});
+
+/** Approved while nothing can be executed; then something changes, and the worker comes. */
+async function approvedBefore(
+  world: ApprovalWorld,
+  change: (process: ApprovalProcess) => unknown,
+): Promise<Approval> {
+  world.standing = { kind: 'unknown' };
+  const process = startApprovals(world);
+  await approve(process, await asked(process));
+  expect(world.bank.posts).toEqual([]);
+  world.standing = { kind: 'known', roles: ['support-agent'] };
+  await change(process);
+  await process.workFor(10 * minuteMs);
+  const found = await process.approvals.find(reference);
+  if (!found) throw new Error('gone');
+  return found;
+}
+
+describe('what was approved is judged again before it is done', () => {
+  it('is done as soon as Slack can say again what whoever asked may do', async () => {
+    const world = openApprovalWorld();
+    expect((await approvedBefore(world, () => undefined)).state.kind).toBe('executed');
+    expect(world.bank.posts).toEqual([reference]);
+  });
+
+  it('is stopped when whoever asked may not charge any more', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('“charge”') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not charged by a run that Slack kept so long that another has stopped it', async () => {
+    const world = openApprovalWorld();
+    const [isAsked, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = startApprovals(world, {
+      ...everyPoint(),
+      async pass(name, effect) {
+        const result = await effect();
+        if (name === 'standing') {
+          isAsked.resolve();
+          await isAnswered.promise;
+        }
+        return result;
+      },
+    });
+    const { id, termsHash } = await asked(slow);
+    await slow.approvals.approve({ id, by: bola, termsHash });
+    await isAsked.promise;
+
+    world.standing = { kind: 'known', roles: [] };
+    const other = startApprovals(world);
+    await other.workFor(2 * minuteMs);
+    expect((await other.approvals.find(id))?.state.kind).toBe('stopped');
+    isAnswered.resolve();
+    await slow.drained();
+    expect(world.bank.posts).toEqual([]);
+    expect(await other.desk.find(id)).toBeUndefined();
+  });
+
+  it('is stopped beyond a limit, which it names with what is left and who can, and is not counted', async () => {
+    const { minor } = terms.money;
+    const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
+    const timeZone = 'UTC';
+    const world = { ...openApprovalWorld(), rules: { timeZone, roles: { agent: { limits }, lead: {} } } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect(world.bank.posts).toEqual([reference]);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'It is above the limit of whoever asked for their day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is not counted for a limit when the card stops it', async () => {
+    const { minor } = terms.money;
+    const roles = { agent: { limits: { NGN: { per_agent_per_day: 2 * minor } } } };
+    const world = { ...openApprovalWorld(), rules: { timeZone: 'UTC', roles } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'The same card was charged with the same amount meanwhile.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is stopped when its time is over before it could be done', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.clock.nowMs += 5 * hourMs));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('time was over') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when what is kept is not what was approved', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, async () => {
+      const key = approvalKey(reference);
+      const entry = await world.store.read(key);
+      const record = entry && openApproval(sealer, entry);
+      if (!entry || record?.terms?.kind !== 'charge') throw new Error('no such request');
+      const dearer = { ...record.terms.terms, money: { minor: 125_000_000, currency: 'NGN' } };
+      const other = { ...record, terms: { ...record.terms, terms: dearer } };
+      await world.store.write(entry, sealApproval(sealer, other), { delayMs: 0 });
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'The terms are not the ones that were approved.' });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when another charge of the card is under way by then', async () => {
+    const world = openApprovalWorld('otp');
+    const { state } = await approvedBefore(world, async (process) => {
+      world.approvalRules.length = 0;
+      const other = await submit(process, 'V0OTHER01', chidi);
+      expect(other.kind).toBe('begun');
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'Another charge of the card is not settled.' });
+  });
+});

@@ -1,0 +1,267 @@
+import { expect, it } from 'vitest';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { allBlocks, blockKey, entriesOf, readMarks } from '../../../src/operations/audit/audit-blocks.ts';
+import { createAuditLog } from '../../../src/operations/audit/audit-log.ts';
+import { verifyAudit } from '../../../src/operations/audit/verify-audit.ts';
+import {
+  appendBlocks,
+  auditLog,
+  entryOf,
+  found,
+  overwrite,
+  remove,
+  sealer,
+  type RecordsOnly,
+} from '../audit-house.ts';
+import { memoryStore } from '../memory-store.ts';
+import { onBothStores } from '../two-stores.ts';
+
+async function idsOnChain(store: RecordsOnly): Promise<string[]> {
+  const ids: string[] = [];
+  const deps = { store, sealer };
+  for await (const block of allBlocks(deps, await readMarks(deps))) {
+    ids.push(...entriesOf(block).map(({ entry }) => entry.id));
+  }
+  return ids;
+}
+
+onBothStores('the audit trail', (open) => {
+  it('is one chain however many replicas write at once, with nothing lost or doubled', async () => {
+    const { one, two, close } = await open();
+    const logs = [one, two].map((store) => auditLog(store));
+    const ids = Array.from({ length: 500 }, (_, index) => String(index));
+    await Promise.all(
+      logs.flatMap((log, replica) => [
+        // Half of them all at once, half of them each behind the one before.
+        ...ids.slice(0, 250).map((id) => log.append(entryOf(`${replica}/${id}`))),
+        ids
+          .slice(250)
+          .reduce(
+            (before, id) => before.then(() => log.append(entryOf(`${replica}/${id}`))),
+            Promise.resolve(),
+          ),
+      ]),
+    );
+    await Promise.all(logs.map((log) => log.settle()));
+    const report = await verifyAudit({ store: one, sealer });
+    expect(report.problems).toEqual([]);
+    expect(report.count).toBe(1_000);
+    expect(report.last?.seq).toBe(1_000);
+    const all = [0, 1].flatMap((replica) => ids.map((id) => `${replica}/${id}`));
+    expect((await idsOnChain(two)).toSorted()).toEqual(all.toSorted());
+    await close();
+  });
+
+  it('keeps the order in which one replica was asked', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const ids = Array.from({ length: 200 }, (_, index) => `e${index}`);
+    await Promise.all(ids.map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(ids);
+    await close();
+  });
+
+  it('counts an entry once whose answer was lost, when it is appended again', async () => {
+    const { one, two, close } = await open();
+    let isLost = false;
+    const losing: RecordsOnly = {
+      ...one,
+      async create(key, value, options) {
+        const created = await one.create(key, value, options);
+        if (isLost && key.startsWith('audit:')) throw new StoreUnavailable('The answer was lost.');
+        return created;
+      },
+    };
+    const log = auditLog(losing);
+    await log.append(entryOf('first'));
+    isLost = true;
+    await expect(log.append(entryOf('second'))).rejects.toThrow(StoreUnavailable);
+    isLost = false;
+    await auditLog(two).append(entryOf('of another replica'));
+    await Promise.all(['second', 'third'].map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(['first', 'second', 'of another replica', 'third']);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await close();
+  });
+
+  it('is not broken by a block that arrives after it was given up and appended again', async () => {
+    const { one, close } = await open();
+    let late: (() => Promise<boolean>) | undefined;
+    const slow: RecordsOnly = {
+      ...one,
+      create(key, value, options) {
+        if (!key.startsWith('audit:') || late) return one.create(key, value, options);
+        late = () => one.create(key, value, options);
+        return Promise.reject(new StoreUnavailable('No answer in time.'));
+      },
+    };
+    const log = auditLog(slow);
+    await expect(log.append(entryOf('a'))).rejects.toThrow(StoreUnavailable);
+    await log.append(entryOf('a'));
+    expect(await late?.()).toBe(false);
+    await log.append(entryOf('b'));
+    expect(await idsOnChain(one)).toEqual(['a', 'b']);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await close();
+  });
+
+  it('counts an entry once whose block arrives just when it is appended again', async () => {
+    const { one, close } = await open();
+    let late: (() => Promise<boolean>) | undefined;
+    const slow: RecordsOnly = {
+      ...one,
+      async create(key, value, options) {
+        if (!key.startsWith('audit:')) return await one.create(key, value, options);
+        if (late) {
+          await late();
+          return await one.create(key, value, options);
+        }
+        late = () => one.create(key, value, options);
+        throw new StoreUnavailable('No answer in time.');
+      },
+    };
+    const log = auditLog(slow);
+    await expect(log.append(entryOf('a'))).rejects.toThrow(StoreUnavailable);
+    await Promise.all(['a', 'b'].map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(['a', 'b']);
+    await close();
+  });
+
+  it('goes on from where the store is when that has gone back to an older state', async () => {
+    const { one, close } = await open();
+    let isAway = false;
+    const told: unknown[] = [];
+    const store: RecordsOnly = {
+      ...one,
+      create: (...given) => (isAway ? Promise.reject(new StoreUnavailable('Away.')) : one.create(...given)),
+    };
+    const log = createAuditLog({
+      store,
+      sealer,
+      log: (level, message, fields) => told.push([level, message, fields]),
+      keepMs: undefined,
+    });
+    await appendBlocks(log, [['a'], ['b'], ['c']]);
+    const before = await log.head();
+    isAway = true;
+    await expect(log.append(entryOf('d'))).rejects.toThrow(StoreUnavailable);
+    isAway = false;
+    expect(told).toEqual([]);
+    await remove(one, blockKey(2));
+    await log.append(entryOf('d'));
+    // Chain and head may agree again: whoever knew better says so outside the store.
+    expect(told).toEqual([
+      [
+        'error',
+        expect.stringContaining('gone back'),
+        expect.objectContaining({ auditSeq: 3, auditHash: before?.hash }),
+      ],
+    ]);
+    expect(await idsOnChain(one)).toEqual(['a', 'b', 'd']);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await close();
+  });
+
+  it('finds its end with few reads, wherever the signed head was left', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    await appendBlocks(
+      log,
+      Array.from({ length: 150 }, (_, index) => [`e${index}`]),
+    );
+    let reads = 0;
+    const counted = auditLog({
+      ...one,
+      read(key) {
+        reads += 1;
+        return one.read(key);
+      },
+    });
+    await counted.append(entryOf('last'));
+    expect(reads).toBeLessThan(25);
+    expect((await counted.head())?.seq).toBe(151);
+    await close();
+  });
+
+  it('tells everything about a reference that any replica was told before, in order and once', async () => {
+    const { one, two, close } = await open();
+    const [first, second] = [auditLog(one), auditLog(two)];
+    const reference = 'pay-abc';
+    await first.append(entryOf('a', { reference }));
+    await second.append(entryOf('b', { reference: 'another' }));
+    expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a']);
+    await second.settle();
+    await first.append(entryOf('c', { reference, after: 'approved' }));
+    // As after a crash: the same thing once more.
+    await second.append(entryOf('a', { reference }));
+    expect(await first.ofReference(reference)).toEqual([
+      entryOf('a', { reference }),
+      entryOf('c', { reference, after: 'approved' }),
+    ]);
+    await first.settle();
+    expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a', 'c']);
+    await remove(one, 'audit-indexed');
+    expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a', 'c']);
+    expect(await second.ofReference('never heard of')).toEqual([]);
+    await close();
+  });
+
+  it('never mixes up two references that are masked alike, and keeps neither address', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const [jane, john] = ['jane@example.com', 'john@example.com'];
+    await appendBlocks(log, [['other']]);
+    await log.append(entryOf('a', { reference: jane }));
+    await log.append(entryOf('b', { reference: john }));
+    await log.settle();
+    for (const [reference, id] of [[jane, 'a'] as const, [john, 'b'] as const]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const told = await log.ofReference(reference);
+      expect(told.map((entry) => entry.id)).toEqual([id]);
+      expect(JSON.stringify(told)).not.toContain(reference);
+    }
+    await close();
+  });
+
+  it('refuses an entry without a time, and that one alone', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const results = await Promise.allSettled([
+      log.append(entryOf('a')),
+      log.append(entryOf('b', { atMs: Number.NaN })),
+      log.append(entryOf('c')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await idsOnChain(one)).toEqual(['a', 'c']);
+    await close();
+  });
+
+  it('goes on behind a block that somebody spoilt, which then shows', async () => {
+    const { one, two, close } = await open();
+    await appendBlocks(auditLog(one), [['a'], ['b']]);
+    await overwrite(one, blockKey(1), () => 'nothing of ours');
+    const log = auditLog(two);
+    await appendBlocks(log, [['c'], ['d']]);
+    expect(await idsOnChain(one)).toEqual(['a', 'c', 'd']);
+    expect((await found({ store: one, sealer }))[0]).toBe('changed 2');
+    await close();
+  });
+});
+
+it('tells the log where the chain stands when the process stops, and nothing while it is empty', async () => {
+  const lines: unknown[] = [];
+  const store = memoryStore({ nowMs: 0 });
+  const log = createAuditLog({
+    store,
+    sealer,
+    keepMs: undefined,
+    log: (level, message, fields) => void lines.push([level, message, fields]),
+  });
+  log.start();
+  await log.stop();
+  expect(lines).toEqual([]);
+  await log.append(entryOf('a'));
+  await log.stop();
+  const head = await log.head();
+  expect(lines).toEqual([['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }]]);
+});

@@ -1,0 +1,361 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SavedCard } from '../../../src/domain/saved-card.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { createCardLedger, type CardLedger } from '../../../src/operations/card/card-ledger.ts';
+import { openFingerprint } from '../../../src/operations/work/fingerprint.ts';
+import { createSealer } from '../../../src/store/sealed.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { findCanaries } from '../../support/canaries.ts';
+import { onBothStores, type TwoReplicas } from '../two-stores.ts';
+
+const oldKey = { id: 'old', key: randomBytes(32) };
+const newKey = { id: 'new', key: randomBytes(32) };
+
+const ada: SavedCard = {
+  tokenKey: 'canary-token-of-ada',
+  cardType: 'Visa',
+  cardPan: '424242******4081',
+  tokenExpiryDate: '12/29',
+  customerEmail: 'Ada.Canary@example.com',
+};
+const adasOther: SavedCard = { ...ada, tokenKey: 'token-2', cardType: 'Mastercard', cardPan: '****5555' };
+const olu: SavedCard = { ...ada, tokenKey: 'token-3', customerEmail: 'olu@example.com' };
+const nameless: SavedCard = { tokenKey: 'token-4', cardType: 'Verve', cardPan: '5061' };
+
+function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
+  const sealer = createSealer(keys);
+  const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
+  return createCardLedger({ store, sealer, fingerprint, now: () => 1_000_000 });
+}
+
+/** Counts calls, and refuses those that `refuses` picks. */
+function watched(store: Store, refuses: (method: string, key: string) => boolean = () => false) {
+  const calls: string[] = [];
+  function call<T>(method: string, key: string, go: () => Promise<T>): Promise<T> {
+    calls.push(`${method} ${key.replace(/[\da-f]{32}$/, '…')}`);
+    return refuses(method, key) ? Promise.reject(new StoreUnavailable('killed')) : go();
+  }
+  const seen: Store = {
+    ...store,
+    create: (key, value, options) => call('create', key, () => store.create(key, value, options)),
+    read: (key) => call('read', key, () => store.read(key)),
+    write: (entry, value, options) => call('write', entry.key, () => store.write(entry, value, options)),
+  };
+  return { store: seen, calls };
+}
+
+onBothStores('createCardLedger', (open) => {
+  let replicas: TwoReplicas;
+  let ledger: CardLedger;
+  beforeEach(async () => {
+    replicas = await open();
+    ledger = ledgerOn(replicas.one);
+  });
+  afterEach(() => replicas.close());
+
+  async function rememberAll(...cards: SavedCard[]): Promise<void> {
+    for (const card of cards) await ledger.remember(card);
+  }
+  async function found(typed: string, by = ledger): Promise<string[]> {
+    const cards = await by.search(typed, 1_000);
+    const whole = await Promise.all(cards.map(({ id }) => by.find(id)));
+    return whole.map((card) => card?.tokenKey ?? 'gone');
+  }
+
+  describe('search', () => {
+    it.each([
+      ['', ['token-4', 'token-3', 'token-2', ada.tokenKey]],
+      ['4081', ['token-3', ada.tokenKey]],
+      ['40', ['token-3', ada.tokenKey]],
+      ['5061', ['token-4']],
+      ['visa', ['token-3', ada.tokenKey]],
+      ['MASTERCARD', ['token-2']],
+      ['ada.', ['token-2', ada.tokenKey]],
+      ['ada.canary@exam', ['token-2', ada.tokenKey]],
+      ['ADA.canary@example.com', ['token-2', ada.tokenKey]],
+      ['visa 4081 olu', ['token-3']],
+      ['ada 4081', [ada.tokenKey]],
+      ['4081  ada', [ada.tokenKey]],
+      ['a', ['token-2', ada.tokenKey]],
+      ['Visa ·· 4081', ['token-3', ada.tokenKey]],
+      ['ada verve', []],
+      ['grace', []],
+      ['4242', []],
+    ])('finds by %j, newest first', async (typed, tokens) => {
+      await rememberAll(ada, adasOther, olu, nameless);
+      expect(await found(typed)).toEqual(tokens);
+    });
+
+    it('gives what may be shown, and never a token', async () => {
+      await ledger.remember(ada);
+      expect(await ledger.search('4081', 5)).toEqual([
+        {
+          id: await ledger.idOf(ada.tokenKey),
+          face: { cardType: 'Visa', lastFour: '4081' },
+          customerEmail: 'Ada.Canary@example.com',
+          expiry: '12/29',
+        },
+      ]);
+    });
+
+    it('gives at most as many as wanted', async () => {
+      await rememberAll(ada, adasOther, olu);
+      expect(await ledger.search('', 2)).toHaveLength(2);
+      expect(await ledger.search('', 0)).toEqual([]);
+    });
+
+    it('keeps the 100 newest of a term, and finds an older card by a rarer word', async () => {
+      await ledger.remember(ada);
+      const many = Array.from({ length: 100 }, (_, n) => ({
+        tokenKey: `visa-${n}`,
+        cardType: 'Visa',
+        cardPan: '****1111',
+        customerEmail: `customer${n}@example.com`,
+      }));
+      await rememberAll(...many);
+      const newestFirst = many.map(({ tokenKey }) => tokenKey).toReversed();
+      expect(await found('visa')).toEqual(newestFirst);
+      expect(await found('')).toEqual(newestFirst);
+      expect(await found('visa 4081')).toEqual([ada.tokenKey]);
+      expect(await found('customer7@example.com visa')).toEqual(['visa-7']);
+    });
+  });
+
+  describe('find', () => {
+    it('gives the token to whoever charges, and nothing for what is no id', async () => {
+      await ledger.remember(ada);
+      expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toMatchObject({ tokenKey: ada.tokenKey });
+      expect(await ledger.find(await ledger.idOf('never told'))).toBeUndefined();
+      expect(await ledger.find(`${await ledger.idOf(ada.tokenKey)}\n`)).toBeUndefined();
+      expect(await ledger.find('../secret:fingerprint')).toBeUndefined();
+    });
+  });
+
+  describe('remember', () => {
+    it('costs one read for a card that is known and unchanged', async () => {
+      await ledger.remember(ada);
+      const { store, calls } = watched(replicas.two);
+      const other = ledgerOn(store);
+      await other.remember(ada);
+      calls.length = 0;
+      await other.remember(ada);
+      expect(calls).toEqual(['read ledger:card:…']);
+    });
+
+    it('takes over what is new about a card, keeps what is not told, and lists it first again', async () => {
+      await rememberAll(ada, olu);
+      await ledger.remember({ tokenKey: ada.tokenKey, customerEmail: 'ada@new.example', cardPan: '*9999' });
+      expect(await ledger.search('', 1)).toMatchObject([
+        { face: { cardType: 'Visa', lastFour: '9999' }, customerEmail: 'ada@new.example', expiry: '12/29' },
+      ]);
+      expect(await found('ada@new')).toEqual([ada.tokenKey]);
+      expect(await found('ada.canary')).toEqual([]);
+      expect(await found('4081')).toEqual(['token-3']);
+    });
+
+    it('loses no card from a list when two replicas remember at once', { timeout: 60_000 }, async () => {
+      const other = ledgerOn(replicas.two);
+      const cards = Array.from({ length: 60 }, (_, n) => ({ ...ada, tokenKey: `at-once-${n}` }));
+      await Promise.all(cards.map((card, n) => (n % 2 === 0 ? ledger : other).remember(card)));
+      const tokens = new Set(cards.map(({ tokenKey }) => tokenKey));
+      for (const typed of ['', 'visa', '4081', 'ada.c', 'ada.canary@example.com']) {
+        expect(new Set(await found(typed))).toEqual(tokens);
+      }
+    });
+
+    it('loses no card when another replica writes between its read and its write', async () => {
+      await ledger.remember(olu);
+      const other = ledgerOn(replicas.two);
+      let late = 0;
+      const slow: Store = {
+        ...replicas.one,
+        async write(entry, value, options) {
+          // What was read before this is old by now.
+          if (late === 0) {
+            late += 1;
+            await other.remember(adasOther);
+          }
+          return await replicas.one.write(entry, value, options);
+        },
+      };
+      await ledgerOn(slow).remember(ada);
+      expect(late).toBe(1);
+      expect(new Set(await found(''))).toEqual(new Set([ada.tokenKey, 'token-2', 'token-3']));
+      expect(new Set(await found('ada.canary@example.com'))).toEqual(new Set([ada.tokenKey, 'token-2']));
+    });
+
+    it('is one card when both replicas are told of it at once', async () => {
+      const other = ledgerOn(replicas.two);
+      await Promise.all([ledger, other, ledger, other].map((one) => one.remember(ada)));
+      expect(await found('')).toEqual([ada.tokenKey]);
+    });
+
+    it('is completed by the next delivery wherever a crash ended the first', async () => {
+      const { store, calls } = watched(replicas.one);
+      await ledgerOn(store).remember(olu);
+      const made = calls.filter((call) => call.startsWith('create ledger:')).length;
+      expect(made).toBeGreaterThan(10);
+      for (let survived = 0; survived < made; survived += 1) {
+        const card = { ...ada, tokenKey: `crash-${survived}`, customerEmail: `${survived}@crash.example` };
+        let left = survived;
+        const crashing = watched(replicas.one, (method, key) => {
+          if (method === 'read' || !key.startsWith('ledger:')) return false;
+          left -= 1;
+          return left < 0;
+        });
+        await expect(ledgerOn(crashing.store).remember(card)).rejects.toThrow(StoreUnavailable);
+        expect(await found('')).not.toContain(card.tokenKey);
+        expect(await found(card.customerEmail)).toEqual([]);
+
+        await ledgerOn(replicas.two).remember(card);
+        for (const typed of ['', '4081', 'visa', card.customerEmail]) {
+          expect(await found(typed)).toContain(card.tokenKey);
+        }
+      }
+    });
+  });
+
+  describe('forget', () => {
+    it('forgets every card of an address, and no other', async () => {
+      await rememberAll(ada, adasOther, olu, nameless);
+      expect(await ledger.forget(' ada.canary@EXAMPLE.com')).toBe(2);
+      expect(await ledger.forget('ada.canary@example.com')).toBe(0);
+      expect(await found('')).toEqual(['token-4', 'token-3']);
+      expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toBeUndefined();
+    });
+
+    it('leaves no place taken in the lists by what was forgotten', { timeout: 60_000 }, async () => {
+      const many = Array.from({ length: 90 }, (_, n) => ({
+        tokenKey: `old-${n}`,
+        cardType: 'Visa',
+        cardPan: '****1111',
+        customerEmail: `old${n}@example.com`,
+      }));
+      await rememberAll(...many);
+      await rememberAll(
+        ...Array.from({ length: 10 }, (_, n) => ({
+          tokenKey: `gone-${n}`,
+          cardType: 'Visa',
+          customerEmail: 'gone@example.com',
+        })),
+      );
+      expect(await ledger.forget('gone@example.com')).toBe(10);
+      await rememberAll(
+        ...Array.from({ length: 10 }, (_, n) => ({ tokenKey: `new-${n}`, cardType: 'Visa' })),
+      );
+      expect(await found('visa')).toHaveLength(100);
+    });
+
+    it('leaves a card that has moved to another address', async () => {
+      await ledger.remember(ada);
+      await ledger.changeEmail(await ledger.idOf(ada.tokenKey), 'ada@new.example');
+      expect(await ledger.forget('ada.canary@example.com')).toBe(0);
+      expect(await ledger.forget('ada@new.example')).toBe(1);
+    });
+
+    it('forgets all of an address that has more cards than a search lists', { timeout: 60_000 }, async () => {
+      const cards = Array.from({ length: 130 }, (_, n) => ({ ...ada, tokenKey: `many-${n}` }));
+      await Promise.all(cards.map((card) => ledger.remember(card)));
+      expect(await ledger.forget('ada.canary@example.com')).toBe(130);
+    });
+
+    it('forgets all of a short address, which others begin with', async () => {
+      await ledger.remember({ ...ada, customerEmail: 'a@b.co' });
+      const others = Array.from({ length: 101 }, (_, n) => ({
+        tokenKey: `long-${n}`,
+        customerEmail: 'a@b.com',
+      }));
+      await Promise.all(others.map((card) => ledger.remember(card)));
+      expect(await ledger.forget('a@b.co')).toBe(1);
+    });
+
+    it('forgets one card by its id', async () => {
+      await rememberAll(ada, olu);
+      expect(await ledger.forgetCard(await ledger.idOf(ada.tokenKey))).toBe(true);
+      expect(await ledger.forgetCard(await ledger.idOf(ada.tokenKey))).toBe(false);
+      expect(await found('')).toEqual(['token-3']);
+    });
+
+    it('lets a card be remembered anew', async () => {
+      await rememberAll(ada, olu);
+      await ledger.forgetCard(await ledger.idOf(ada.tokenKey));
+      await ledger.remember(ada);
+      expect(await found('4081')).toEqual([ada.tokenKey, 'token-3']);
+    });
+  });
+
+  describe('changeEmail', () => {
+    it('finds the card by the new address alone, and an old event does not undo it', async () => {
+      await ledger.remember(ada);
+      const id = await ledger.idOf(ada.tokenKey);
+      await ledger.changeEmail(id, 'ada@new.example');
+      await ledger.remember(ada);
+      expect(await ledger.find(id)).toMatchObject({ customerEmail: 'ada@new.example' });
+      expect(await found('ada.canary')).toEqual([]);
+      expect(await found('ada@new')).toEqual([ada.tokenKey]);
+    });
+
+    it('may go back, and does nothing for a card that is not known', async () => {
+      await ledger.remember(ada);
+      const id = await ledger.idOf(ada.tokenKey);
+      await ledger.changeEmail(id, 'ada@new.example');
+      await ledger.changeEmail(id, 'ada.canary@example.com');
+      expect(await ledger.find(id)).toMatchObject({ customerEmail: 'ada.canary@example.com' });
+      await ledger.changeEmail(await ledger.idOf('unknown'), 'x@new.example');
+      expect(await found('x@new')).toEqual([]);
+    });
+  });
+
+  describe('at rest', () => {
+    it('holds neither token nor address nor digits in the clear', async () => {
+      const canaries = { tokenKey: ada.tokenKey, email: 'Ada.Canary@example.com', local: 'ada.canary' };
+      await ledger.remember(ada);
+      await ledger.changeEmail(await ledger.idOf(ada.tokenKey), 'canary.new@example.com');
+      await ledger.search('ada.canary@example.com 4081', 5);
+      await ledger.forget('nobody.canary@example.com');
+      const dump = await replicas.contents.dump();
+      expect(findCanaries({ ...canaries, changed: 'canary.new@example.com' }, { dump })).toEqual([]);
+      // Four digits turn up by chance within hashes and sealed text, but not as a word.
+      expect(dump).not.toMatch(/(?<![\w-])4081(?![\w-])/);
+      expect(dump).toContain('ledger:find:');
+    });
+
+    it('keeps no more of a card number than four digits, not even sealed', async () => {
+      const pan = '4242424242424242';
+      await ledger.remember({
+        ...ada,
+        cardPan: pan,
+        cardType: `Visa ${pan}`,
+        tokenExpiryDate: pan,
+        customerEmail: `${pan}@example.com`,
+      });
+      const key = `ledger:card:${await ledger.idOf(ada.tokenKey)}`;
+      const record = createSealer([oldKey]).open(key, (await replicas.one.read(key))?.value ?? '');
+      expect(JSON.parse(record)).toEqual({ tokenKey: ada.tokenKey, lastFour: '4242', savedAt: 1_000_000 });
+    });
+  });
+
+  describe('when the sealing keys are rotated', () => {
+    it('has every card while the old key is there too', async () => {
+      await ledger.remember(ada);
+      const rotated = ledgerOn(replicas.two, [newKey, oldKey]);
+      expect(await found('4081', rotated)).toEqual([ada.tokenKey]);
+      await rotated.remember(olu);
+      expect(await found('4081', rotated)).toEqual(['token-3', ada.tokenKey]);
+      expect(await rotated.forget('ada.canary@example.com')).toBe(1);
+    });
+
+    it('takes new cards, and says why an old one cannot be had, when the old key was dropped', async () => {
+      await ledger.remember(ada);
+      await ledgerOn(replicas.one, [newKey, oldKey]).idOf('any');
+      const dropped = ledgerOn(replicas.two, [newKey]);
+      await expect(dropped.find(await dropped.idOf(ada.tokenKey))).rejects.toThrow('not configured');
+      await expect(dropped.forget('ada.canary@example.com')).rejects.toThrow('not configured');
+      await dropped.remember(olu);
+      expect(await found('olu', dropped)).toEqual(['token-3']);
+      await dropped.remember(ada);
+      expect(await found('4081', dropped)).toEqual([ada.tokenKey, 'token-3']);
+    });
+  });
+});

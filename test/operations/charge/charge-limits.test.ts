@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import type { LimitRules } from '../../../src/domain/charge-limits.ts';
+import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import {
+  ada,
+  bola,
+  charge,
+  everyPoint,
+  hourMs,
+  minuteMs,
+  openWorld,
+  reference,
+  startProcess,
+  submit,
+  terms,
+  viewId,
+  type Plan,
+  type Process,
+} from '../charge-house.ts';
+
+const { minor } = terms.money;
+
+/** One charge of the house fits into each, two do not. */
+const rules: LimitRules = {
+  timeZone: 'UTC',
+  roles: {
+    agent: { limits: { NGN: { per_agent_per_day: 2 * minor - 1, per_card_per_day: 2 * minor - 1 } } },
+  },
+};
+
+async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
+  const own = await desk.limitsOf(by);
+  return own.kind === 'limited' ? own.currencies[0]?.agentMinor : undefined;
+}
+
+describe('a charge counts for the limits', () => {
+  it.each<[Plan, number]>([
+    ['approved', minor],
+    ['lost', minor],
+    ['otp', minor],
+    ['declined', 0],
+    ['rejected', 0],
+  ])('when it is %s: %i', async (plan, counted) => {
+    const process = startProcess(openWorld(plan, rules));
+    await charge(process);
+    expect(await usedOf(process)).toBe(counted);
+  });
+
+  it('until nobody has entered its code in time', async () => {
+    const world = openWorld('otp', rules);
+    const process = startProcess(world);
+    await charge(process);
+    expect(await usedOf(process)).toBe(minor);
+    world.bank.expire(reference);
+    await process.work(world.clock.nowMs + 30 * minuteMs);
+    expect((await process.desk.find(reference))?.state.kind).toBe('expired');
+    expect(await usedOf(process)).toBe(0);
+  });
+
+  it('of whoever submitted it, not of whoever enters the code', async () => {
+    const process = startProcess(openWorld('otp', rules));
+    await charge(process);
+    await process.desk.takeOver({ reference, by: bola });
+    expect(await usedOf(process, ada)).toBe(minor);
+    expect(await usedOf(process, bola)).toBe(0);
+  });
+
+  it('again while a declined one is in doubt, and when it was paid after all', async () => {
+    const world = openWorld('declined', rules);
+    const process = startProcess(world);
+    await charge(process);
+    expect(await usedOf(process)).toBe(0);
+    world.bank.charges.set(reference, { status: 'SUCCESS', amountMinor: minor, wrong: 0 });
+    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
+    expect(await usedOf(process)).toBe(minor);
+    await process.drained();
+    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+    expect(await usedOf(process)).toBe(minor);
+  });
+
+  it('when it was paid after all, whoever took it off while it was in doubt again', async () => {
+    const world = openWorld('declined', rules);
+    const { store, bank } = world;
+    await charge(startProcess(world));
+    bank.charges.set(reference, { status: 'SUCCESS', amountMinor: minor, wrong: 0 });
+    const late = everyPoint();
+    const process = startProcess(world, {
+      ...late,
+      async pass(name, effect) {
+        if (name === 'look_up') {
+          for (const key of store.keys().filter((one) => one.startsWith('limit:'))) {
+            const entry = await store.read(key);
+            if (entry) await store.write(entry, JSON.stringify({ claims: [] }));
+          }
+        }
+        return await late.pass(name, effect);
+      },
+    });
+    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
+    await process.drained();
+    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+    expect(await usedOf(process)).toBe(minor);
+  });
+
+  it('no more when the card refuses it, or asks about its twin', async () => {
+    const roomy: LimitRules = {
+      timeZone: 'UTC',
+      roles: { agent: { limits: { NGN: { per_agent_per_day: 3 * minor } } } },
+    };
+    const process = startProcess(openWorld('approved', roomy));
+    await charge(process);
+    const twin = await submit(process, 'V0TWIN001');
+    if (twin.kind !== 'twin') throw new Error(twin.kind);
+    expect(await usedOf(process)).toBe(minor);
+    const again = await submit(process, 'V0TWIN001', ada, twin.twin.reference);
+    expect(again.kind).toBe('begun');
+    expect(await usedOf(process)).toBe(2 * minor);
+    const resting = startProcess(openWorld('declined', roomy));
+    await charge(resting);
+    expect((await submit(resting, 'V0REST001')).kind).toBe('refused');
+    expect(await usedOf(resting)).toBe(0);
+  });
+});
+
+describe('a charge beyond a limit', () => {
+  it('is neither stored nor sent, and leaves the card as it was', async () => {
+    const world = openWorld('approved', rules);
+    const process = startProcess(world);
+    await charge(process);
+    const over = await submit(process, 'V0SECOND1');
+    expect(over).toMatchObject({
+      kind: 'over_limit',
+      refusal: { limit: 'per_agent_per_day', usedMinor: minor, leftMinor: minor - 1 },
+    });
+    // The card's limit is the next agent's too.
+    expect(await submit(process, 'V0SECOND2', bola)).toMatchObject({
+      refusal: { limit: 'per_card_per_day' },
+    });
+    await process.drained();
+    expect(world.bank.posts).toEqual([reference]);
+    expect(await process.desk.find(referenceOf('V0SECOND1'))).toBeUndefined();
+    expect(await usedOf(process)).toBe(minor);
+    // Tomorrow it fits.
+    world.clock.nowMs += 24 * hourMs;
+    expect((await submit(process, 'V0SECOND1')).kind).toBe('begun');
+  });
+
+  it('is refused before its terms are read back, and nothing is counted by that', async () => {
+    const process = startProcess(openWorld('approved', rules));
+    const asked = { viewId: 'V0SECOND1', terms, by: ada };
+    expect(await process.desk.checkLimits(asked)).toMatchObject({
+      kind: 'allowed',
+      seen: { used: { agentMinor: 0, cardMinor: 0 } },
+    });
+    await charge(process);
+    expect(await process.desk.checkLimits(asked)).toMatchObject({ kind: 'refused' });
+    // The dialogue that has charged is not in its own way.
+    expect(await process.desk.checkLimits({ ...asked, viewId })).toMatchObject({ kind: 'allowed' });
+  });
+
+  it('of a dialogue that has charged is the charge it made', async () => {
+    const process = startProcess(openWorld('approved', rules));
+    await charge(process);
+    expect((await submit(process)).kind).toBe('known');
+  });
+});
+
+describe.each<Plan>(['approved', 'lost', 'declined', 'rejected', 'otp'])(
+  'a process killed at every await of a charge that is %s',
+  (plan) => {
+    it('leaves counted what may have moved money, and nothing else once it is settled', async () => {
+      const whole = everyPoint();
+      await charge(startProcess(openWorld(plan, rules), whole));
+      expect(whole.passed.some((point) => point.includes('limit'))).toBe(true);
+      const wrong: string[] = [];
+      for (let killAt = 0; killAt <= whole.passed.length; killAt += 1) {
+        const world = openWorld(plan, rules);
+        const points = everyPoint(killAt);
+        await Promise.race([charge(startProcess(world, points)), points.killed]);
+        const other = startProcess(world);
+        const where = `killed at ${killAt}, ${whole.passed[killAt] ?? 'the end'}`;
+        const moved = [...world.bank.charges.values()].some(({ status }) => status !== 'FAILED');
+        if (moved && (await usedOf(other)) !== minor) wrong.push(`${where}: not counted`);
+        await other.work(world.clock.nowMs + 30 * minuteMs);
+        await other.drained();
+        const state = (await other.desk.find(reference))?.state.kind;
+        const counts = state === 'approved' || state === 'review' || state === 'confirming';
+        const used = await usedOf(other);
+        if (used !== (counts ? minor : 0)) wrong.push(`${where}: ${state ?? 'nothing'} counts ${used}`);
+      }
+      expect(wrong).toEqual([]);
+    });
+  },
+);

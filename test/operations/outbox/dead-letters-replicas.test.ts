@@ -1,0 +1,159 @@
+import { expect, it } from 'vitest';
+import { createDeadLetters } from '../../../src/operations/outbox/dead-letters.ts';
+import { readOutboxRecord, writeOutboxRecord } from '../../../src/operations/outbox/outbox.ts';
+import { again } from '../../../src/operations/outbox/outbox-work.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { onBothStores, type TwoReplicas } from '../two-stores.ts';
+
+const channel = 'C0ALERTS01';
+const other = 'C0OTHER001';
+const rememberMs = 86_400_000;
+const now = () => Date.now();
+const record = { kind: 'alert', fingerprint: '', sealed: '', misses: 0 } as const;
+
+function keysOf(to: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `outbox:alert:${to}:${String(index).padStart(3, '0')}`);
+}
+
+/** Dead letters as the worker leaves them, given up in another order than they came. */
+async function giveUp(store: Store, to: string, count: number): Promise<string[]> {
+  const letters = createDeadLetters({ store, now });
+  const keys = keysOf(to, count);
+  const beganAtMs = now();
+  for (const [index, key] of [...keys.entries()].toReversed()) {
+    const receivedAtMs = beganAtMs + index;
+    const refused = { channel: to, sinceMs: beganAtMs, givenUp: true };
+    await store.create(key, '', { delayMs: 0, lane: to });
+    const [entry] = await store.take(10_000);
+    if (!entry) throw new Error('nothing to give up');
+    const about = { slackError: 'is_archived', fix: 'Unarchive it.', refusedSinceMs: beganAtMs };
+    await letters.add({ key, channel: to, receivedAtMs, ...about, untilMs: beganAtMs + rememberMs });
+    const value = writeOutboxRecord({ ...record, channel: to, receivedAtMs, refused });
+    await store.write(entry, value, { ttlMs: rememberMs });
+  }
+  return keys;
+}
+
+/** So many pieces of work, as they become due, in the order in which they are given out; and no more than those. */
+async function takeAll(store: Store, count: number): Promise<string[]> {
+  const keys: string[] = [];
+  while (keys.length < count) {
+    const [entry] = await store.take(10_000);
+    if (!entry) continue;
+    keys.push(entry.key);
+    // Delivered: nothing is refused any more.
+    const value = writeOutboxRecord({ ...readOutboxRecord(entry.value), refused: undefined });
+    await store.write(entry, value, { ttlMs: rememberMs });
+  }
+  expect(await store.take(10_000)).toEqual([]);
+  return keys;
+}
+
+async function use<T>(
+  open: () => Promise<TwoReplicas>,
+  test: (replicas: TwoReplicas) => Promise<T>,
+): Promise<T> {
+  const replicas = await open();
+  try {
+    return await test(replicas);
+  } finally {
+    await replicas.close();
+  }
+}
+
+onBothStores('a re-drive', (open) => {
+  it('makes each dead letter work once and in its old order, however many ask at once', () =>
+    use(open, async ({ one, two }) => {
+      const keys = await giveUp(one, channel, 40);
+      const others = await giveUp(one, other, 5);
+      const all = [one, two, one, two].map((store) => createDeadLetters({ store, now }));
+      const redriven = await Promise.all(
+        all.map((letters, index) => letters.redrive(index < 2 ? channel : undefined)),
+      );
+      const messages = redriven.flat().reduce((sum, found) => sum + found.messages, 0);
+      expect(messages).toBe(45);
+      const taken = await takeAll(two, 45);
+      expect(taken.filter((key) => key.includes(channel))).toEqual(keys);
+      expect(taken.filter((key) => key.includes(other))).toEqual(others);
+      expect(await createDeadLetters({ store: two, now }).all()).toEqual([]);
+    }));
+
+  it('that ends in the middle is finished by the next one, and nothing is delivered twice', () =>
+    use(open, async ({ one, two }) => {
+      const keys = await giveUp(one, channel, 10);
+      let writes = 0;
+      const dying = {
+        ...one,
+        write: (...args: Parameters<Store['write']>) => {
+          writes += 1;
+          return writes > 4 ? Promise.reject(new StoreUnavailable('killed')) : one.write(...args);
+        },
+      };
+      await expect(createDeadLetters({ store: dying, now }).redrive()).rejects.toThrow('killed');
+      expect(await takeAll(two, 4)).toEqual(keys.slice(0, 4));
+      const letters = createDeadLetters({ store: two, now });
+      expect(await letters.all()).toMatchObject([{ messages: 10 }]);
+      expect(await letters.redrive()).toEqual([{ channel, messages: 6 }]);
+      expect(await takeAll(one, 6)).toEqual(keys.slice(4));
+      expect(await letters.all()).toEqual([]);
+    }));
+
+  it('loses none of what other replicas give up meanwhile', () =>
+    use(open, async ({ one, two }) => {
+      const letters = [one, two].map((store) => createDeadLetters({ store, now }));
+      const about = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
+      const waiting = { ...record, channel, receivedAtMs: 0, refused: { channel, sinceMs: 0 } };
+      const keys = keysOf(channel, 30);
+      for (const key of keys)
+        await one.create(key, writeOutboxRecord(waiting), { delayMs: 60_000, lane: channel });
+      await Promise.all(keys.map((key, index) => (letters[index % 2] ?? letters[0]!).add({ ...about, key })));
+      await Promise.all(letters.map((list) => list.redrive()));
+      expect(await letters[0]?.all()).toMatchObject([{ messages: 30 }]);
+    }));
+});
+
+onBothStores('a record that makes its lane wait', (open) => {
+  it('keeps its place before what came after it, and what is known of it', () =>
+    use(open, async ({ one, two }) => {
+      for (const key of ['first', 'second']) {
+        const value = writeOutboxRecord({ ...record, channel, receivedAtMs: 0 });
+        await one.create(`outbox:alert:${key}`, value, { delayMs: 0, lane: channel });
+      }
+      const [entry] = await one.take(10_000);
+      if (!entry) throw new Error('nothing is due');
+      const work = { entry, record: readOutboxRecord(entry.value) };
+      const beganAtMs = now();
+      expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
+        true,
+      );
+      const [next] = await takeWhenDue(two);
+      expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
+      expect(next).toMatchObject({ key: 'outbox:alert:first', attempts: 2 });
+      expect(readOutboxRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
+    }));
+
+  it('waits all the same when its lease ended before that was written', () =>
+    use(open, async ({ one, two }) => {
+      const value = writeOutboxRecord({ ...record, channel, receivedAtMs: 0 });
+      await one.create('outbox:alert:late', value, { delayMs: 0, lane: channel });
+      const [entry] = await one.take(1);
+      if (!entry) throw new Error('nothing is due');
+      const work = { entry, record: readOutboxRecord(entry.value) };
+      for (const overAtMs = now() + 20; now() < overAtMs;) await one.read(entry.key);
+      const beganAtMs = now();
+      expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
+        true,
+      );
+      const [next] = await takeWhenDue(two);
+      expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
+      expect(readOutboxRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
+    }));
+});
+
+async function takeWhenDue(store: Store) {
+  for (;;) {
+    const taken = await store.take(10_000);
+    if (taken.length > 0) return taken;
+  }
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryAnswer, PostOutcome } from '../../../src/domain/delivery.ts';
+import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
+import { deliverNext, event, house, killedWhileSending } from '../house.ts';
+
+describe('a post that may have arrived', () => {
+  it('does not repeat a post that the channel’s history shows', async () => {
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [{ kind: 'found', ts: '1.2' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+  });
+
+  it('repeats an unsure post that the history does not show', async () => {
+    const { receive, drain, posts } = house({ posts: [{ kind: 'unsure', cause: new Error('reset') }] });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(2);
+    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
+  });
+
+  it('marks the repeat when the history may not be read', async () => {
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [{ kind: 'unreadable', slackError: 'missing_scope' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: true } });
+  });
+
+  it('waits, before it marks, for a history that only does not answer now', async () => {
+    const silent = Array.from({ length: 3 }, (): HistoryAnswer => ({
+      kind: 'unknown',
+      slackError: 'timeout',
+    }));
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [...silent, { kind: 'found', ts: '1.2' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+  });
+
+  it('asks the history after a crash between post and record', async () => {
+    const { receive, deliver, drain, posts } = house({ history: [{ kind: 'found', ts: '1.2' }] });
+    await receiveEvent(receive, event, 'f');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
+    await drain(120_000);
+    expect(posts).toEqual([]);
+  });
+
+  it('keeps the doubt of an unsure post through later refusals to post', async () => {
+    const { receive, drain, posts } = house({
+      posts: [
+        { kind: 'unsure', cause: new Error('reset') },
+        { kind: 'rate_limited', retryAfterMs: 5_000 },
+      ],
+      history: [
+        { kind: 'unreadable', slackError: 'missing_scope' },
+        { kind: 'unreadable', slackError: 'missing_scope' },
+      ],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts.map(({ post }) => post)).toMatchObject([
+      { alert: { mayBeRepeat: false } },
+      { alert: { mayBeRepeat: true } },
+      { alert: { mayBeRepeat: true } },
+    ]);
+  });
+
+  it('has patience with a silent history from when it fell silent, however old the event is', async () => {
+    const { receive, deliver, drain, posts, clock } = house({
+      history: [
+        { kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 20_000 },
+        { kind: 'found', ts: '1.2' },
+      ],
+    });
+    await receiveEvent(receive, event, 'f');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
+    clock.nowMs += 3_600_000;
+    await drain(60_000);
+    expect(posts).toEqual([]);
+  });
+
+  it('looks no sooner than Slack can have shown an unsure post', async () => {
+    const looked: number[] = [];
+    const { receive, deliver, clock } = house({ posts: [{ kind: 'unsure', cause: new Error('timeout') }] });
+    await receiveEvent(receive, event, 'f');
+    const startedAtMs = clock.nowMs;
+    while (looked.length === 0) {
+      await deliverNext({
+        ...deliver,
+        findByKey() {
+          looked.push(clock.nowMs - startedAtMs);
+          return Promise.resolve({ kind: 'absent' });
+        },
+      });
+      clock.nowMs += 1_000;
+    }
+    expect(looked[0]).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it('is not forgotten when the channel changes: the repeat in the new one stays marked', async () => {
+    const { receive, deliver, drain, posts } = house({
+      posts: [
+        { kind: 'unsure', cause: new Error('reset') },
+        { kind: 'unsure', cause: new Error('reset') },
+      ],
+      history: [{ kind: 'unreadable', slackError: 'missing_scope' }, { kind: 'absent' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain();
+    deliver.route = () => [{ channel: 'C0OTHER001' }];
+    await drain(3_600_000);
+    expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
+      ['C0ALERTS01', { alert: { mayBeRepeat: false } }],
+      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
+      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
+    ]);
+  });
+
+  it('does not become a stream of repeats while every answer is lost', async () => {
+    const lost = Array.from({ length: 100 }, (): PostOutcome => ({
+      kind: 'unsure',
+      cause: new Error('lost'),
+    }));
+    const closed = Array.from({ length: 100 }, (): HistoryAnswer => ({
+      kind: 'unreadable',
+      slackError: 'missing_scope',
+    }));
+    const { receive, drain, posts } = house({ posts: lost, history: closed });
+    await receiveEvent(receive, event, 'f');
+    await drain(86_400_000 / 4);
+    expect(posts.length).toBeGreaterThan(2);
+    expect(posts.length).toBeLessThan(12);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../../src/domain/account.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { createAccountDesk, type AccountDeskDeps } from '../../../src/operations/service/create-account.ts';
+import { sealer } from '../house.ts';
+import { memoryStore } from '../memory-store.ts';
+import { onBothStores } from '../two-stores.ts';
+
+const wanted: NewAccount = { accountName: 'Yaba Kiosk', bvn: '12345678901' };
+const lost: NewAccountAnswer = { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
+const by = 'U1';
+const away = () => Promise.reject(new StoreUnavailable('away'));
+
+function stage(answer: NewAccountAnswer, more: Partial<AccountDeskDeps> & { found?: AccountAnswer } = {}) {
+  const asked: NewAccount[] = [];
+  const lookedUp: unknown[] = [];
+  const lines: unknown[] = [];
+  const deps: AccountDeskDeps = {
+    store: memoryStore({ nowMs: 1 }),
+    sealer,
+    async createAccount(fields) {
+      asked.push(fields);
+      return answer;
+    },
+    async findAccount(key) {
+      lookedUp.push(key);
+      return more.found ?? { kind: 'not_found' };
+    },
+    takesRef: true,
+    log: (...line) => void lines.push(line),
+    wait: async () => undefined,
+    ...more,
+  };
+  return { asked, lookedUp, lines, deps, desk: createAccountDesk(deps) };
+}
+
+async function make(desk: ReturnType<typeof createAccountDesk>, viewId = 'V1', fields = wanted) {
+  const beginning = await desk.begin({ viewId, wanted: fields, by });
+  return { beginning, end: await beginning.carryOn() };
+}
+
+describe('a new account', () => {
+  it('is asked for with a reference of 20 characters, the same for the same view', async () => {
+    const { desk, asked, lookedUp } = stage({ kind: 'created', account: undefined });
+    const { beginning, end } = await make(desk);
+    expect(end).toEqual({ kind: 'created', account: undefined, by: 'answer' });
+    expect(asked).toEqual([{ ...wanted, accountRef: expect.stringMatching(/^PAY[A-Z2-9]{17}$/) }]);
+    expect(beginning.wanted).toEqual({
+      accountName: wanted['accountName'],
+      accountRef: asked[0]?.['accountRef'],
+    });
+    expect(lookedUp).toEqual([]);
+    const other = stage({ kind: 'created', account: undefined });
+    await make(other.desk);
+    expect(other.asked).toEqual(asked);
+    await make(other.desk, 'V2');
+    expect(other.asked[1]).not.toEqual(asked[0]);
+  });
+
+  it('is asked for once for a view submitted twice, and looked up the second time', async () => {
+    const { desk, asked, lookedUp } = stage({ kind: 'created', account: undefined });
+    await make(desk);
+    const { beginning, end } = await make(desk);
+    expect(beginning).toMatchObject({ kind: 'known', askedBy: by });
+    // What the service has answered stands, though its look-up lags behind.
+    expect(end).toEqual({ kind: 'created', account: undefined, by: 'answer' });
+    expect([asked.length, lookedUp.length]).toEqual([1, 1]);
+  });
+
+  it('stays in doubt for who submits it twice while nobody knows', async () => {
+    const { desk, deps } = stage(lost);
+    await make(desk);
+    expect((await make(desk)).end).toEqual({ kind: 'doubt', lookUp: 'not_found' });
+    const beginning = await desk.begin({ viewId: 'V1', wanted, by });
+    deps.store.read = away;
+    expect(await beginning.carryOn()).toEqual({ kind: 'doubt', lookUp: 'not_found' });
+  });
+
+  it('is never asked for again after a lost answer, not even after a crash', async () => {
+    const first = stage(lost);
+    const beginning = await first.desk.begin({ viewId: 'V1', wanted, by });
+    // Killed before it carries on: what is written down is all that is left.
+    expect(beginning.kind).toBe('begun');
+    const second = stage(lost, { store: first.deps.store });
+    expect((await make(second.desk)).beginning.kind).toBe('known');
+    expect([first.asked.length, second.asked.length]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['not found', { kind: 'not_found' }, { kind: 'doubt', lookUp: 'not_found' }],
+    ['found', { kind: 'found', account: { accountName: 'Yaba Kiosk' } }, { kind: 'created', by: 'look_up' }],
+    [
+      'found under another name',
+      { kind: 'found', account: { accountName: 'X' } },
+      { kind: 'doubt', lookUp: 'another' },
+    ],
+    ['refused', { kind: 'refused', message: undefined }, { kind: 'doubt', lookUp: 'failed' }],
+    ['found with nothing told of it', { kind: 'found', account: {} }, { kind: 'doubt', lookUp: 'failed' }],
+  ] as [string, AccountAnswer, object][])(
+    'whose answer was lost is looked up: %s',
+    async (_what, found, end) => {
+      const { desk, asked, lookedUp } = stage(lost, { found });
+      expect((await make(desk)).end).toMatchObject(end);
+      expect(lookedUp).toEqual([{ by: 'accountRef', value: asked[0]?.['accountRef'] }]);
+      expect(asked.length).toBe(1);
+    },
+  );
+
+  it('stays in doubt when the look-up fails too, or none can be made', async () => {
+    const failing = stage(lost, {
+      findAccount: () => Promise.reject(new ServiceFailure('server', 'broken')),
+    });
+    expect((await make(failing.desk)).end).toEqual({ kind: 'doubt', lookUp: 'failed' });
+    const without = stage(lost, { takesRef: false });
+    expect((await make(without.desk)).end).toEqual({ kind: 'doubt', lookUp: 'impossible' });
+    expect(without.asked).toEqual([wanted]);
+  });
+
+  it('may be asked for again under its reference when the service refused it', async () => {
+    const refused: NewAccountAnswer = { kind: 'not_made', failure: 'invalid_request', message: 'no' };
+    const { desk, asked } = stage(refused);
+    expect((await make(desk)).end).toEqual(refused);
+    expect((await make(desk, 'V1', { accountName: 'Corrected' })).beginning.kind).toBe('begun');
+    expect(asked.map((fields) => fields['accountRef'])).toEqual([
+      asked[0]?.['accountRef'],
+      asked[0]?.['accountRef'],
+    ]);
+  });
+
+  it('sends nothing while the store is away', async () => {
+    const { desk, asked } = stage(lost, { store: { create: away, read: away, write: away } });
+    await expect(make(desk)).rejects.toThrow(StoreUnavailable);
+    expect(asked).toEqual([]);
+  });
+
+  it('keeps and logs no BVN', async () => {
+    const values: string[] = [];
+    const store = memoryStore({ nowMs: 1 });
+    const { desk, lines, asked } = stage(lost, {
+      store,
+      sealer: { ...sealer, seal: (context, plain) => (values.push(plain), sealer.seal(context, plain)) },
+    });
+    await make(desk);
+    expect(asked[0]?.['bvn']).toBe('12345678901');
+    expect(values.length).toBe(2);
+    expect(JSON.stringify([values, lines])).not.toContain('12345678901');
+  });
+});
+
+onBothStores('a new account', (open) => {
+  it('is asked for once by replicas that are given the same view at once', async () => {
+    const { one, two, close } = await open();
+    const desks = [one, two, one, two].map((store) =>
+      stage({ kind: 'created', account: undefined }, { store }),
+    );
+    const ends = await Promise.all(desks.map(({ desk }) => make(desk)));
+    expect(desks.flatMap(({ asked }) => asked).length).toBe(1);
+    expect(ends.filter(({ beginning }) => beginning.kind === 'begun').length).toBe(1);
+    await close();
+  });
+});

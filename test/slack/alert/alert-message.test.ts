@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest';
+import type { Alert, Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import { failureKinds } from '../../../src/domain/failure.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { alertMessage } from '../../../src/slack/alert/alert-message.ts';
+import { assertBlocks } from '../../../src/slack/assert-blocks.ts';
+import { firstLine, shownLines, unescaped } from '../shown-text.ts';
+
+const event: PaymentEvent = {
+  kind: 'payment_failed',
+  key: 'payment_failed:ORDER-1042',
+  orderReference: 'ORDER-1042',
+  orderId: '5f6c2a9e-order',
+  transactionId: 'TXN-SECRET-9',
+  customerId: 'cust-7',
+  customerEmail: 'ada.obi@example.com',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  reason: 'Insufficient funds',
+  isSavedCardCharge: true,
+  savedCard: { tokenKey: 'TOKEN-SECRET-9', cardPan: '411111******1111' },
+};
+
+const declinedRecord: Transaction = {
+  id: 'TXN-SECRET-9',
+  status: 'FAILED',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  orderReference: 'ORDER-1042',
+  customerEmail: 'ada.obi@example.com',
+  paymentMethod: 'card_payment',
+  gatewayMessage: 'Insufficient funds',
+};
+
+function lookup(transaction: Transaction | undefined): Lookup {
+  return confirm(
+    {
+      reference: 'ORDER-1042' as OrderReference,
+      amount: { minor: 1_250_000, currency: 'NGN', source: 'event' },
+    },
+    transaction,
+  );
+}
+
+function alert(parts: Partial<Alert> = {}): Alert {
+  return {
+    event,
+    lookup: lookup(declinedRecord),
+    environment: 'sandbox',
+    account: 'Lagos',
+    receivedAtMs: Date.UTC(2026, 8, 14, 13, 37),
+    mayBeRepeat: false,
+    ...parts,
+  };
+}
+
+const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:ORDER-1042' };
+
+describe('alertMessage', () => {
+  it('calls a failed charge declined when the look-up agrees, with the bank’s words quoted', () => {
+    const message = alertMessage(alert());
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe('❌ Declined by the bank · NGN 12,500.00 · a***@example.com · ORDER-1042');
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "❌ Declined by the bank · NGN 12,500.00 · a***@example.com · ORDER-1042",
+        "The bank’s own words, by the event:",
+        "| Insufficient funds",
+        "✗ Status is FAILED, not SUCCESS",
+        "✓ Reference is the one asked for",
+        "✓ Amount NGN 12,500.00 equals the event’s amount",
+        "A signed event says the charge failed, and the look-up agrees that it is not SUCCESS.",
+        "Next: before another try, wait (24 hours, for example), and give it a new order reference.",
+        "Charge of  a saved card",
+        "Customer id  cust-7",
+        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
+        "[Look up]",
+      ]
+    `);
+  });
+
+  it('is loud when the event says failed and the look-up proves it paid', () => {
+    const message = alertMessage(alert({ lookup: lookup({ ...declinedRecord, status: 'SUCCESS' }) }));
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "🚨 Event says failed, look-up says Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042",
+        "The bank’s own words, by the event:",
+        "| Insufficient funds",
+        "✓ Status is SUCCESS",
+        "✓ Reference is the one asked for",
+        "✓ Amount NGN 12,500.00 equals the event’s amount",
+        "The look-up proves the payment; the event contradicts it.",
+        "Next: do not charge again. Ask the payments service which of the two is wrong.",
+        "Charge of  a saved card",
+        "Customer id  cust-7",
+        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
+        "[Look up]",
+      ]
+    `);
+  });
+
+  it('never says declined while the record says SUCCESS, is of another order, or has no status', () => {
+    const records = [
+      { ...declinedRecord, status: 'SUCCESS', amountMinor: 1 },
+      { ...declinedRecord, orderReference: 'ORDER-1' },
+      (({ status: _status, ...rest }) => rest)(declinedRecord),
+    ];
+    for (const record of records) {
+      const message = alertMessage(alert({ lookup: lookup(record) }));
+      expect(message.text).toContain('Event says failed, look-up says Not confirmed');
+      expect(JSON.stringify(message)).not.toContain('Declined by the bank');
+    }
+  });
+
+  it('assumes nothing when the service could not be asked, and labels the amount as the event’s', () => {
+    const message = alertMessage(alert({ lookup: { kind: 'unchecked', failure: 'timeout' } }));
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "❔ Event says failed, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+        "The bank’s own words, by the event:",
+        "| Insufficient funds",
+        "The payments service could not be asked: it gave no answer in time. Nothing is assumed.",
+        "Next: look it up before you act.",
+        "Charge of  a saved card",
+        "Customer id  cust-7",
+        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ order id 5f6c2a9e-order",
+        "[Look up]",
+      ]
+    `);
+  });
+
+  it('says paid only for a success whose look-up proves it', () => {
+    const paid = { ...declinedRecord, status: 'SUCCESS' };
+    const lookups: Lookup[] = [
+      lookup(paid),
+      lookup({ ...paid, amountMinor: 1 }),
+      lookup(declinedRecord),
+      lookup(undefined),
+      { kind: 'unchecked', failure: 'server' },
+      { kind: 'no_reference' },
+    ];
+    expect(lookups.map((lookup) => alertMessage(alert({ event: success, lookup })).text))
+      .toMatchInlineSnapshot(`
+        [
+          "✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042",
+          "⚠️ Event says success, look-up says Not confirmed · NGN 0.01 · a***@example.com · ORDER-1042",
+          "⚠️ Event says success, look-up says Not confirmed · NGN 12,500.00 · a***@example.com · ORDER-1042",
+          "🔎 Event says success, look-up says Not found · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+          "❔ Event says success, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+          "❔ Event says success, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+        ]
+      `);
+  });
+
+  it('says in a plain sentence that it may repeat an earlier alert', () => {
+    const repeat = shownLines(alertMessage(alert({ mayBeRepeat: true })));
+    expect(repeat.some((line) => line.startsWith('This may repeat an earlier alert'))).toBe(true);
+    expect(shownLines(alertMessage(alert())).join('\n')).not.toContain('repeat');
+  });
+
+  it('carries the event’s key in its metadata, so that it can be found again', () => {
+    expect(alertMessage(alert()).metadata).toEqual({
+      event_type: 'payops_alert',
+      event_payload: { key: 'payment_failed:ORDER-1042' },
+    });
+  });
+
+  it('offers no look-up of a reference that cannot be looked up', () => {
+    const long = { ...event, orderReference: 'x'.repeat(3000) };
+    const types = alertMessage(alert({ event: long })).blocks.map((block) => block.type);
+    expect(types).not.toContain('actions');
+  });
+
+  it('is one Slack takes for every kind of event and look-up, bare or at its extremes, and leaks nothing', () => {
+    const huge = `<!channel> \u202E${'𝒜'.repeat(3000)}`;
+    const extreme = (kind: PaymentEvent['kind']): PaymentEvent => ({
+      ...event,
+      kind,
+      orderReference: '𝒜'.repeat(50),
+      orderId: huge,
+      customerId: `ada.obi@example.com ${huge}`,
+      reason: `4111 1111 1111 1111 ${huge}`,
+      currency: huge,
+    });
+    const lookups: Lookup[] = [
+      lookup(declinedRecord),
+      lookup({}),
+      lookup({
+        ...declinedRecord,
+        status: huge,
+        gatewayMessage: `ada.obi@example.com ${huge}`,
+        orderId: huge,
+      }),
+      lookup({ ...declinedRecord, status: 'SUCCESS' }),
+      lookup(undefined),
+      { kind: 'no_reference' },
+      ...failureKinds.map((failure): Lookup => ({ kind: 'unchecked', failure })),
+    ];
+    for (const kind of ['payment_failed', 'payment_success'] as const) {
+      for (const event of [{ kind, key: 'k' }, extreme(kind)]) {
+        for (const lookup of lookups) {
+          const message = alertMessage(
+            alert({ event, lookup, mayBeRepeat: true, account: huge, environment: 'live' }),
+          );
+          assertBlocks('message', message.blocks);
+          expect(firstLine(message)).toBe(unescaped(message.text));
+          const sent = JSON.stringify(message);
+          for (const leak of ['TXN-SECRET-9', 'TOKEN-SECRET-9', 'ada.obi', '4111', '\u202E']) {
+            expect(sent).not.toContain(leak);
+          }
+          expect(message.text).not.toContain('<');
+        }
+      }
+    }
+  });
+});
+
+describe('the alert of a saved card', () => {
+  const paid = lookup({ ...declinedRecord, status: 'SUCCESS' });
+  const { savedCard: _token, reason: _reason, ...bare } = success;
+  const face = { cardType: 'Visa <!here>', lastFour: '1111' };
+
+  function lines(event: PaymentEvent, parts: Partial<Alert> = {}): string[] {
+    const message = alertMessage(alert({ event, lookup: paid, environment: 'live', ...parts }));
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe(unescaped(message.text));
+    return shownLines(message);
+  }
+
+  it('says which card, whose, of which payment, and that the bot can charge it', () => {
+    const shown = lines({ ...bare, cardSaved: { kind: 'kept', face } });
+    expect(shown[0]).toBe(
+      '💳 Card saved · ✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042',
+    );
+    expect(shown.join('\n')).toContain('·· 1111');
+    expect(shown.join('\n')).toContain('sealed; /pay charge offers it');
+  });
+
+  it('says why a card is not kept, and names no card that it does not know', () => {
+    const shown = lines({ ...bare, cardSaved: { kind: 'not_kept', face: {} } }).join('\n');
+    expect(shown).toContain('its type and digits are not told');
+    expect(shown).toContain('CARD_LEDGER is off');
+  });
+
+  it('says what to do about a payment that carries no token, in the sandbox nothing', () => {
+    const missing: PaymentEvent = { ...bare, cardSaved: { kind: 'no_token' } };
+    const live = lines(missing);
+    expect(live[0]).toContain('💳 No card token');
+    expect(live.join('\n')).toContain('list the customer’s saved cards');
+    expect(live.join('\n')).toContain('WEBHOOK_EVENT_POINTERS');
+    expect(live.join('\n')).not.toContain('/pay cards');
+    expect(lines(missing, { canListCards: true }).join('\n')).toContain('Next: /pay cards <e-mail> lists');
+    const sandbox = lines(missing, { environment: 'sandbox' }).join('\n');
+    expect(sandbox).toContain('Next: nothing');
+    expect(sandbox).not.toContain('WEBHOOK_EVENT_POINTERS');
+  });
+
+  it('does not call a payment paid that is not proven', () => {
+    const event: PaymentEvent = { ...bare, cardSaved: { kind: 'kept', face } };
+    expect(lines(event, { lookup: lookup(undefined) })[0]).toMatch(/^💳 Card saved · 🔎 Event says success/);
+  });
+});

@@ -1,0 +1,44 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** From some eight seconds up on an idle machine; what is not named here begins after them. */
+const longest = [
+  'e2e/kills',
+  'e2e/charge-browser',
+  'e2e/alert-browser',
+  'e2e/link',
+  'e2e/charge-replicas',
+  'e2e/crash',
+  'e2e/desk-lists',
+  'e2e/approvals-browser',
+  'e2e/charge-canary',
+  'e2e/payops',
+  'e2e/storm',
+  'e2e/canary',
+  'e2e/payops-lists',
+  'hostile/bot/bodies',
+  'e2e/outages',
+  'e2e/charge-hang',
+  'e2e/browser',
+  'chaos/broken-store',
+  'e2e/chaos',
+  'store/redis-sentinel',
+  'store/redis-cluster',
+  'playground/page/page',
+  'playground/page/block-kit',
+  'playground/page/charging',
+  'hostile/requests/requests',
+].map((name) => `/test/${name}.test.ts`);
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = longest.findIndex((path) => moduleId.endsWith(path));
+  return rank < 0 ? longest.length : rank;
+}
+
+/** So that no group of tests ends with one worker at a long file and the others idle. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- no array's: the sequencer's own, which gives a new one
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}

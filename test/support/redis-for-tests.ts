@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll } from 'vitest';
+import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import { startRedis, type RedisServer } from './redis-server.ts';
+
+/** A Redis of its own for all tests of the group it is called in, with one connection to it. */
+export function redisForTests(): { server: () => RedisServer; connection: () => RedisConnection } {
+  let opened: { server: RedisServer; connection: RedisConnection } | undefined;
+  beforeAll(async () => {
+    const server = await startRedis();
+    const connection = connectRedis({ url: server.url, log: () => undefined });
+    opened = { server, connection };
+    await once(connection.client, 'ready');
+  });
+  afterAll(async () => {
+    opened?.connection.close();
+    await opened?.server.stop();
+  });
+
+  function inTime() {
+    if (!opened) throw new Error('Redis is there from the first test on, not before.');
+    return opened;
+  }
+  return { server: () => inTime().server, connection: () => inTime().connection };
+}
