@@ -111,6 +111,10 @@ async function byDigest(
   const known = lookup ? withLookUp(event, lookup) : event;
   const routed = deps.route(known, work.record.receivedAtMs);
   await bringUpToDate(deps, work, event, routed);
+  if (!work.record.digest && (await isToldElsewhere(deps, work, event, routed))) {
+    await logOnce(deps, work, event, lookup);
+    return await settle(deps, work);
+  }
   const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
   return await tellByDigest(deps, work, { event, lookup, to });
 }

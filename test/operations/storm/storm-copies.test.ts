@@ -63,3 +63,20 @@ it('counts as made good what was paid when a crash had stored its copies alone, 
   const digest = house.parents().find(({ shown }) => /Storm: 2 /.test(shown.text));
   expect(digest && linesOf(digest)).toContain('1 made good by a later payment');
 });
+
+it('does not count what its channel was told as a message, when a crash had stored its copies alone', async () => {
+  const channels = [quick, stormy];
+  const house = cardsHouse(undefined, channels, undefined, 2);
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receiveAndDie(failed).catch(() => undefined);
+  await house.drain();
+  channels.splice(0, 2, stormy);
+  for (const reference of ['ORDER-7', 'ORDER-8', 'ORDER-9', 'ORDER-1']) {
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    await house.receive({ ...failed, key: `payment_failed/order/${reference}`, orderReference: reference });
+  }
+  await house.drain(60_000);
+  const shown = house.parents().map(({ channel, shown: { text } }) => `${channel} ${text}`);
+  expect(shown.filter((text) => text.includes('ORDER-1'))).toHaveLength(1);
+  expect(shown.filter((text) => /Storm/.test(text))).toEqual([expect.stringContaining('Storm: 2 ')]);
+});
