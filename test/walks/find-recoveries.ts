@@ -74,7 +74,7 @@ function mayMakeGood(world: World, { event: failed }: Told, { event }: Payment):
   );
 }
 
-/** What both events say themselves; under the failed reference, whenever it came. */
+/** What both events say themselves; under the failed reference, whenever it came. An old alert’s amount is forgotten. */
 function mustMakeGood(
   world: World,
   { event: failed, own }: Told,
@@ -83,14 +83,16 @@ function mustMakeGood(
   if (!proven) return false;
   if (event.orderReference === failed.orderReference) return true;
   const isNamed = ownNames(event).some((name) => ownNames(failed).includes(name));
-  // An order that was paid since may have another record than when it failed, and an old alert’s amount is forgotten.
-  const isSteady = [failed, event].every(
-    ({ orderReference = '' }) => (world.recordHistory.get(orderReference)?.length ?? 0) <= 1,
-  );
-  const [record] = world.recordHistory.get(failed.orderReference ?? '') ?? [];
-  const isAmountKnown = !own.isErased && (failed.amountMinor !== undefined || record?.status === 'FAILED');
-  if (!isAmountKnown) return false;
-  return isNamed && isSteady && receivedAtMs >= own.receivedAtMs && isSameMoney(world, failed, event);
+  if (!isNamed || own.isErased || receivedAtMs < own.receivedAtMs) return false;
+  return isMoneySteady(world, failed, event) && isSameMoney(world, failed, event);
+}
+
+/** An order that was paid since has another record than when it failed. */
+function isMoneySteady({ recordHistory }: World, failed: PaymentEvent, paid: PaymentEvent): boolean {
+  const [record, ...since] = recordHistory.get(failed.orderReference ?? '') ?? [];
+  const taken = recordHistory.get(paid.orderReference ?? '') ?? [];
+  if (record?.status === 'SUCCESS' || since.length > 0 || taken.length > 1) return false;
+  return record !== undefined || failed.amountMinor !== undefined;
 }
 
 function isSameMoney({ recordHistory }: World, failed: PaymentEvent, paid: PaymentEvent): boolean {
