@@ -1,8 +1,8 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { bundleVariable } from './bot.ts';
 
 export type PayopsEnd = { code: number | null; stdout: string; stderr: string };
 
@@ -11,11 +11,10 @@ export type RunningPayops = {
   /** What stands on standard output so far. */
   stdout: () => string;
   ended: Promise<PayopsEnd>;
-  /** The most memory it has had so far, in bytes, as the kernel counts it. */
-  peakBytes: () => number;
 };
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const usualProgram = process.env[bundleVariable] ?? program;
 
 /** `npm run payops -- …` without npm: the real process, its two streams apart. */
 export function startPayops(
@@ -23,36 +22,30 @@ export function startPayops(
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): RunningPayops {
-  const child = spawn(process.execPath, [...nodeOptions, program, 'payops', ...words], {
+  return start([...nodeOptions, program, 'payops', ...words], env);
+}
+
+/** The same in one file where `npm test` has made one: see `bundleVariable`. */
+export function runPayops(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<PayopsEnd> {
+  return start([usualProgram, 'payops', ...words], env).ended;
+}
+
+function start(nodeWords: readonly string[], env: Readonly<Record<string, string>>): RunningPayops {
+  const child = spawn(process.execPath, nodeWords, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 100_000,
     killSignal: 'SIGKILL',
   });
   const written = { stdout: '', stderr: '' };
-  let peakBytes = 0;
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       written[name] += text;
-      peakBytes = Math.max(peakBytes, readPeak(child.pid));
     });
   }
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...written }));
-  return { child, stdout: () => written.stdout, ended, peakBytes: () => peakBytes };
-}
-
-export function runPayops(
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<PayopsEnd> {
-  return startPayops(words, env).ended;
-}
-
-function readPeak(pid: number | undefined): number {
-  try {
-    const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) * 1_024;
-  } catch {
-    return 0;
-  }
+  return { child, stdout: () => written.stdout, ended };
 }

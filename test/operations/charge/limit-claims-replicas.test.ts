@@ -78,7 +78,7 @@ onBothStores('limits', (open) => {
         }),
       );
       expect(beyond).toBe(0);
-      expect(released).toBeGreaterThan(5);
+      expect(released).toBeGreaterThan(0);
       // What is counted in the store is what stands, to the last unit; so whatever ended can be used again.
       for (const by of ['U0', 'U1', 'U2']) {
         const sum = [...counted.values()]
