@@ -19,14 +19,23 @@ import { withKept } from './with-kept.ts';
  */
 export async function runAudit(outside: Outside, words: readonly string[], out: Out): Promise<CommandEnd> {
   const asked = readAuditWords(words);
-  if (!asked.ok) {
-    const usage = operatorHelp['audit']?.usage ?? [];
-    return { exitCode: exitCodes.usage, words: [asked.problem, ...usage].join('\n') };
-  }
+  if (!asked.ok) return misread(asked.problem);
   if (asked.value.kind === 'verify_file') return await verifyFile(asked.value);
   // What a store that was made just now lacks would seem whole.
   if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };
   return await runOnStore(outside, asked.value, out);
+}
+
+/** The end of what needs no settings: words that are not understood, and a file, which whoever audits has without the bot. */
+export async function auditWithoutSettings(words: readonly string[]): Promise<CommandEnd | undefined> {
+  const asked = readAuditWords(words);
+  if (!asked.ok) return misread(asked.problem);
+  return asked.value.kind === 'verify_file' ? await verifyFile(asked.value) : undefined;
+}
+
+function misread(problem: string): CommandEnd {
+  const usage = operatorHelp['audit']?.usage ?? [];
+  return { exitCode: exitCodes.usage, words: [problem, ...usage].join('\n') };
 }
 
 function runOnStore(

@@ -12,7 +12,7 @@ import { askDesk } from './ask-desk.ts';
 import type { CommandEnd } from './command-end.ts';
 import type { Outside } from '../outside.ts';
 import { openLog, readSettings } from '../read-settings.ts';
-import { operatorCommands, runCommand } from './run-command.ts';
+import { endWithoutSettings, operatorCommands, runCommand } from './run-command.ts';
 
 type Question = Extract<Asked, { kind: 'question' }>;
 type Variables = Parameters<typeof readSettings>[0];
@@ -39,22 +39,44 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   if (name !== undefined && operatorCommands.includes(name)) {
     const screen = openScreen(line, false);
     if (rest.some((word) => word === '--help' || word === '-h')) return await help(name, rest, screen);
-    return await runWith(line, screen, line.variables, async (outside) => {
-      let hasData = false;
-      const end = await runCommand(name, rest, outside, async (text) => {
-        hasData = true;
-        await screen.out(text);
-      });
-      // What it did is its data, where it has no other.
-      if ((end.exitCode !== exitCodes.ok && end.isReport !== true) || hasData) return end;
-      await screen.out(`${end.words}\n`);
-      return { exitCode: end.exitCode, words: '' };
-    });
+    return await runOperator(line, name, rest, screen);
   }
   const asked = readCommandWords(words, operatorCommands);
   if (asked.ok) return await runAsked(line, asked.value);
   openScreen(line, false).problem(`${asked.problem}\nAll of it: npm run payops -- --help`);
   return exitCodes.usage;
+}
+
+async function runOperator(
+  line: CommandLine,
+  name: string,
+  words: readonly string[],
+  screen: Screen,
+): Promise<ExitCode> {
+  const early = await endWithoutSettings(name, words);
+  if (early) return tell(screen, await printed(screen, early));
+  return await runWith(line, screen, line.variables, async (outside) => {
+    let hasData = false;
+    const end = await runCommand(name, words, outside, async (text) => {
+      hasData = true;
+      await screen.out(text);
+    });
+    return hasData ? end : await printed(screen, end);
+  });
+}
+
+/** What a command did is its data, where it has no other. */
+async function printed(screen: Screen, end: CommandEnd): Promise<CommandEnd> {
+  if (end.exitCode !== exitCodes.ok && end.isReport !== true) return end;
+  await screen.out(`${end.words}\n`);
+  return { exitCode: end.exitCode, words: '' };
+}
+
+function tell(screen: Screen, { exitCode, words }: CommandEnd): ExitCode {
+  if (words === '') return exitCode;
+  if (exitCode === exitCodes.ok) screen.note(words);
+  else screen.problem(words);
+  return exitCode;
 }
 
 /** Beside other words it is told instead of what they ask for, which must not end as if that were done. */
@@ -124,11 +146,7 @@ async function runWith(
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const log = openLog(config, level, (text) => void stderr.write(text));
   for (const warning of settings.warnings) log('warn', warning);
-  const { exitCode, words } = await run({ config, log, now });
-  if (words === '') return exitCode;
-  if (exitCode === exitCodes.ok) screen.note(words);
-  else screen.problem(words);
-  return exitCode;
+  return tell(screen, await run({ config, log, now }));
 }
 
 function openScreen({ stdout, stderr, now }: CommandLine, quiet: boolean): Screen {

@@ -40,6 +40,12 @@ export async function runExplainDelivery(outside: Outside, words: readonly strin
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
 }
 
+/** The end of words that are not understood. */
+export function misreadExplainDelivery(words: readonly string[]): CommandEnd | undefined {
+  const asked = readWords(words);
+  return asked.ok ? undefined : unread(asked.problem);
+}
+
 function unread(why: string): CommandEnd {
   return { exitCode: 2, words: why };
 }

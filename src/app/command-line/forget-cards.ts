@@ -10,15 +10,8 @@ import { withKept } from './with-kept.ts';
  * Running bots need not stop, and never say more of a card than that it is gone. Never throws.
  */
 export async function runForgetCards(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const [email] = words;
-  if (email === undefined || words.length > 1 || !isEmail(email)) {
-    // What was typed is not repeated: it may be a token or a card number.
-    return {
-      exitCode: 2,
-      words:
-        'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
-    };
-  }
+  const email = readEmail(words);
+  if (email === undefined) return unclear;
   return await withKept(
     outside,
     async ({ store, sealer }) => {
@@ -32,6 +25,21 @@ export async function runForgetCards(outside: Outside, words: readonly string[])
     }),
     'forget-cards',
   );
+}
+
+/** The end of words that are not understood. */
+export function misreadForgetCards(words: readonly string[]): CommandEnd | undefined {
+  return readEmail(words) === undefined ? unclear : undefined;
+}
+
+/** What was typed is not repeated: it may be a token or a card number. */
+const unclear: CommandEnd = {
+  exitCode: 2,
+  words: 'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
+};
+
+function readEmail([email, ...more]: readonly string[]): string | undefined {
+  return email !== undefined && more.length === 0 && isEmail(email) ? email : undefined;
 }
 
 function told(cards: number): string {

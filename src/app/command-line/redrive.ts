@@ -10,13 +10,7 @@ import { withKept } from './with-kept.ts';
  */
 export async function runRedrive(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
   const asked = readChannel(words);
-  if (asked.kind === 'unclear') {
-    return {
-      exitCode: 2,
-      words:
-        'Nothing was done. Say nothing, for all channels, or one: npm run redrive -- --channel C0123ABCD',
-    };
-  }
+  if (asked.kind === 'unclear') return unclear;
   return await withKept(
     outside,
     async ({ store }) => {
@@ -30,6 +24,17 @@ export async function runRedrive(outside: Outside, words: readonly string[]): Pr
     'redrive',
   );
 }
+
+/** The end of words that are not understood. */
+export function misreadRedrive(words: readonly string[]): CommandEnd | undefined {
+  return readChannel(words).kind === 'unclear' ? unclear : undefined;
+}
+
+const unclear: CommandEnd = {
+  exitCode: 2,
+  words:
+    'Nothing was done. Type nothing more, for all channels, or the id of one: npm run redrive -- --channel C0123ABCD',
+};
 
 type Asked = { kind: 'channel'; channel: string | undefined } | { kind: 'unclear' };
 

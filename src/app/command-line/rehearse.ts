@@ -20,13 +20,7 @@ import { utcTime } from '../../slack/text.ts';
  */
 export async function runRehearse(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
   const asked = readWords(words, outside.config.payopsFile);
-  if (asked === undefined) {
-    return {
-      exitCode: 2,
-      words:
-        'Say nothing, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
-    };
-  }
+  if (asked === undefined) return unclear;
   const read = readCandidate(outside.config, asked);
   if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
   return await withKept(
@@ -42,6 +36,17 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
   );
 }
+
+/** The end of words that are not understood. */
+export function misreadRehearse(words: readonly string[]): CommandEnd | undefined {
+  return readWords(words, '') === undefined ? unclear : undefined;
+}
+
+const unclear: CommandEnd = {
+  exitCode: 2,
+  words:
+    'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
+};
 
 function readWords(words: readonly string[], usual: string): string | undefined {
   const [option, path, ...more] = words;

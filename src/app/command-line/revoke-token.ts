@@ -17,13 +17,8 @@ import { withKept } from './with-kept.ts';
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
 export async function runRevokeToken(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  if (words.length > 0) {
-    return {
-      exitCode: 2,
-      words:
-        'Nothing was revoked. Say nothing, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME',
-    };
-  }
+  const misread = misreadRevokeToken(words);
+  if (misread) return misread;
   const { paymentsTokenRevokeBody: revokeBody } = outside.config;
   if (revokeBody === undefined) {
     return refused(
@@ -31,6 +26,16 @@ export async function runRevokeToken(outside: Outside, words: readonly string[])
     );
   }
   return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
+}
+
+/** The end of words that are not understood. */
+export function misreadRevokeToken(words: readonly string[]): CommandEnd | undefined {
+  if (words.length === 0) return undefined;
+  return {
+    exitCode: 2,
+    words:
+      'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME',
+  };
 }
 
 function failed(error: unknown): CommandEnd {

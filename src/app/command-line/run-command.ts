@@ -1,28 +1,44 @@
 import type { Config } from '../../config/config.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
-import { runAudit } from './audit.ts';
+import { auditWithoutSettings, runAudit } from './audit.ts';
 import type { CommandEnd, Out } from './command-end.ts';
-import { runExplainDelivery } from './explain-delivery.ts';
-import { runForgetCards } from './forget-cards.ts';
+import { misreadExplainDelivery, runExplainDelivery } from './explain-delivery.ts';
+import { misreadForgetCards, runForgetCards } from './forget-cards.ts';
 import type { Outside } from '../outside.ts';
-import { runRedrive } from './redrive.ts';
-import { runRehearse } from './rehearse.ts';
-import { runRevokeToken } from './revoke-token.ts';
+import { misreadRedrive, runRedrive } from './redrive.ts';
+import { misreadRehearse, runRehearse } from './rehearse.ts';
+import { misreadRevokeToken, runRevokeToken } from './revoke-token.ts';
 
-type Command = (outside: Outside, words: readonly string[], out: Out) => Promise<CommandEnd>;
+type Command = {
+  run: (outside: Outside, words: readonly string[], out: Out) => Promise<CommandEnd>;
+  /** Its end where it needs no settings, as words that are not understood do not. */
+  early: (words: readonly string[]) => CommandEnd | undefined | Promise<CommandEnd | undefined>;
+  /** Without --account it is done for every account, one after the other. */
+  each: boolean;
+  /** It is about what all accounts have together, and reads its words itself. */
+  isShared?: true;
+};
+
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['audit', { run: runAudit, early: auditWithoutSettings, each: false, isShared: true }],
+  ['explain-delivery', { run: runExplainDelivery, early: misreadExplainDelivery, each: false }],
+  ['forget-cards', { run: runForgetCards, early: misreadForgetCards, each: true }],
+  ['redrive', { run: runRedrive, early: misreadRedrive, each: true }],
+  ['rehearse', { run: runRehearse, early: misreadRehearse, each: true }],
+  ['revoke-token', { run: runRevokeToken, early: misreadRevokeToken, each: false }],
+]);
 
 /**
- * `each`: without --account it is done for every account, one after the other. `isShared`: it is about what all of
- * them have together, and reads its words itself.
+ * The end of a command that needs no settings, undefined for any other: whoever mistypes one is told how it is typed,
+ * not which settings are missing. Never throws for what is outside.
  */
-const commands: ReadonlyMap<string, { run: Command; each: boolean; isShared?: true }> = new Map([
-  ['audit', { run: runAudit, each: false, isShared: true }],
-  ['explain-delivery', { run: runExplainDelivery, each: false }],
-  ['forget-cards', { run: runForgetCards, each: true }],
-  ['redrive', { run: runRedrive, each: true }],
-  ['rehearse', { run: runRehearse, each: true }],
-  ['revoke-token', { run: runRevokeToken, each: false }],
-]);
+export async function endWithoutSettings(
+  name: string,
+  words: readonly string[],
+): Promise<CommandEnd | undefined> {
+  const command = commands.get(name);
+  return await command?.early(command.isShared ? words : wordsBeside(words));
+}
 
 /**
  * One of the `operatorCommands`: what it does instead of starting the bot; `--account NAME` says for which of several
@@ -68,7 +84,13 @@ function accountsMeant(words: readonly string[], config: Config): Meant {
   if (at < 0) return { configs: all, rest: words };
   const named = accountNamed(words[at + 1], all);
   if (!named.ok) return { configs: [], rest: [], problem: named.problem };
-  return { configs: [named.value], rest: words.filter((_, index) => index !== at && index !== at + 1) };
+  return { configs: [named.value], rest: wordsBeside(words) };
+}
+
+/** Without the account that they name. */
+function wordsBeside(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('--account');
+  return at < 0 ? words : words.toSpliced(at, 2);
 }
 
 export const operatorCommands: readonly string[] = [...commands.keys()];
