@@ -188,6 +188,17 @@ describe.skipIf(chromiumIsMissing)('the playground page', () => {
     expect(await open.page.getByText('reconnecting…').count()).toBe(0);
   });
 
+  it('fits a telephone: nothing wider than it, and its people and channels within reach', async () => {
+    await open.page.setViewportSize({ width: 390, height: 844 });
+    expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    const talk = await open.page.getByRole('main').boundingBox();
+    expect(talk?.width).toBe(390);
+    const people = open.page.getByRole('radiogroup', { name: 'You are' }).getByRole('radio');
+    const last = await people.last().boundingBox();
+    expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThan(390);
+    expect(await people.last().getAttribute('title')).toMatch(/^Be /);
+  });
+
   it('hides the guide for good', async () => {
     await open.page.getByRole('button', { name: 'Hide the guide' }).click();
     await open.page.reload();
