@@ -92,6 +92,11 @@ export function placeWords(environment: Environment, account: string): string {
   return `${environmentWords[environment]}${name ? ` · ${name}` : ''}`;
 }
 
+/** LIVE or SANDBOX and account, below what says its times itself. */
+export function placeAlone(environment: Environment, account: string): ContextBlock {
+  return context(plainText(placeWords(environment, account)));
+}
+
 /** LIVE or SANDBOX, account, when (each reader's own local time), and ids for whoever talks to the service. */
 export function placeLine(place: {
   environment: Environment;

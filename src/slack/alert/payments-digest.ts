@@ -1,11 +1,11 @@
 import { formatMoney } from '../../domain/money.ts';
 import type { StormSeen, StormSummary } from '../../domain/storm-summary.ts';
-import { actions, bold, fields, headline, moment, richText, words, type Run } from '../blocks.ts';
+import { actions, bold, fields, headline, richText, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
-import { placeLine, word } from '../evidence.ts';
+import { placeAlone, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 import { muteBlocks } from './mute-blocks.ts';
-import { gathered, listButtons, mostMuted, stormEventType, sumWords } from './storm-facts.ts';
+import { gathered, listButtons, mostMuted, stormEventType, sumWords, timeSpan } from './storm-facts.ts';
 
 /**
  * Many payments, in place of a message for each: how many, how much in each currency, from when to when, and how many
@@ -24,7 +24,7 @@ export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): Sl
       block,
       richText([words(inWords(storm))]),
       ...fields({
-        Time: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)],
+        Time: timeSpan(summary),
         'Proven by look-up': `${summary.confirmed ?? 0} of ${count}`,
         'Amount not known':
           summary.unsummed === 0 ? undefined : gathered('payment_success', summary.unsummed),
@@ -33,7 +33,7 @@ export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): Sl
       ...currencies(summary),
       ...muteBlocks(storm.muted, { environment, account }, mostMuted),
       ...repeatLine(about.mayBeRepeat),
-      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+      placeAlone(environment, account),
       actions(...listButtons(storm)),
     ],
     metadata: { event_type: stormEventType, event_payload: { key: about.key } },

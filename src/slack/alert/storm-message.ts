@@ -14,14 +14,22 @@ import {
   type Run,
 } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
-import { placeLine } from '../evidence.ts';
+import { placeAlone, placeLine } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
 import { whereItIs } from './card-lines.ts';
 import { muteBlocks } from './mute-blocks.ts';
 import { outsideText } from '../text.ts';
 import { paymentsDigestMessage } from './payments-digest.ts';
 import { stormActions } from './storm-actions.ts';
-import { gathered, listButtons, mostMuted, mostSums, stormEventType, sumWords } from './storm-facts.ts';
+import {
+  gathered,
+  listButtons,
+  mostMuted,
+  mostSums,
+  stormEventType,
+  sumWords,
+  timeSpan,
+} from './storm-facts.ts';
 
 const directEventType = 'payops_storm_direct';
 
@@ -43,7 +51,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
     block,
     richText([words(isOver ? overWords : liveWords)]),
     ...fields({
-      Time: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)],
+      Time: timeSpan(summary),
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
       'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
       'Acknowledged by': takenBy(storm, about.isFirst),
@@ -52,7 +60,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
     reasons(storm),
     ...muteBlocks(storm.muted, { environment, account }, mostMuted),
     ...repeatLine(about.mayBeRepeat),
-    placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+    placeAlone(environment, account),
     buttons(storm),
   ];
   return { text, blocks, metadata: { event_type: stormEventType, event_payload: { key: about.key } } };

@@ -99,6 +99,13 @@ describe('the digest of a storm', () => {
     }
   });
 
+  it.each([storm, paid])('says from when to when once, and one time where all came in one minute', (made) => {
+    const times = (count: number) =>
+      (JSON.stringify(stormMessage(made(count), about).blocks).match(/"type":"date"|<!date/g) ?? []).length;
+    expect(times(60)).toBe(1);
+    expect(times(61)).toBe(2);
+  });
+
   it('names nobody when it is first posted, because that would ping whoever pressed', () => {
     const seen = storm(3, { taken: { by: 'U0ADA00001', at: atMs, done: 3 } });
     const people = (isFirst: boolean) =>
