@@ -9,6 +9,7 @@ import {
   type MovedCard,
   type OtherPayment,
 } from '../../domain/alert-card.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
@@ -21,6 +22,7 @@ import {
   newestOf,
   openEvent,
   openEvidence,
+  placeOf,
   readOutboxRecord,
   type Evidence,
 } from '../outbox/outbox.ts';
@@ -45,6 +47,8 @@ export type FoundAlert = {
   card: AlertCard;
   /** Absent as long as nothing was posted. */
   evidence?: Evidence;
+  /** Its message, or the first of several; absent where it is told nowhere. */
+  place?: MessagePlace;
 };
 
 /** `card` is the one that stands, so that the second of two learns who was first. */
@@ -116,7 +120,8 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     // A message that took another’s place was looked up for that, later than anybody asked perhaps.
     const evidence = newestOf([asked.evidence, ...alerts.map((one) => one.evidence)]);
     const { event, receivedAtMs } = alert;
-    return { event, receivedAtMs, card, ...withoutUndefined({ evidence }) };
+    const place = alerts.find((one) => one.place)?.place;
+    return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
   }
 
   /** Stored as work that is due: telling it is what the work is. */
@@ -280,11 +285,12 @@ function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
 async function readAlert(
   { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
   key: string,
-): Promise<{ event: PaymentEvent; receivedAtMs: number; evidence?: Evidence } | undefined> {
+): Promise<Omit<FoundAlert, 'card'> | undefined> {
   const entry = await store.read(key);
   if (!entry) return undefined;
   const record = readOutboxRecord(entry.value);
   const evidence = openEvidence(sealer, key, record);
   const { receivedAtMs } = record;
-  return { event: openEvent(sealer, key, record), receivedAtMs, ...withoutUndefined({ evidence }) };
+  const event = openEvent(sealer, key, record);
+  return { event, receivedAtMs, ...withoutUndefined({ evidence, place: placeOf(record) }) };
 }

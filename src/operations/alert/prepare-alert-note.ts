@@ -1,8 +1,14 @@
 import type { CardStep } from '../../domain/alert-card.ts';
 import type { Alert, Lookup } from '../../domain/alert.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { newestOf, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
+import {
+  newestOf,
+  openEvent,
+  openEvidence,
+  placeOf,
+  readOutboxRecord,
+  type OutboxRecord,
+} from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from '../outbox/post-or-edit.ts';
@@ -78,12 +84,6 @@ export async function prepareAlertDirect(
     isFirst: false,
   });
   return { kind: 'post', channel: record.channel, message };
-}
-
-/** Undefined: it is no message, because further channels tell it. */
-function placeOf({ channel, posted }: OutboxRecord): MessagePlace | undefined {
-  if (posted) return posted;
-  return channel === '' ? undefined : { channel };
 }
 
 /** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */

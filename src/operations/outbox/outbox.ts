@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -162,4 +163,10 @@ function evidenceOf(key: string): string {
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
 export function codeRequestKey(reference: string, userId: string): string {
   return outboxKey('charge_direct', `otp:${reference}:${userId}`);
+}
+
+/** Undefined: it is no message, because further channels tell it. */
+export function placeOf({ channel, posted }: OutboxRecord): MessagePlace | undefined {
+  if (posted) return posted;
+  return channel === '' ? undefined : { channel };
 }

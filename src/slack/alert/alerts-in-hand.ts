@@ -1,8 +1,10 @@
 import type { Environment } from '../../domain/alert.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
 import type { Lookup } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { alertHeadline } from './alert-message.ts';
+import { whereItIs } from './card-lines.ts';
 import {
   actions,
   bold,
@@ -27,6 +29,7 @@ export type AlertInHand = {
   receivedAtMs: number;
   card: AlertCard;
   evidence?: { lookup: Lookup };
+  place?: MessagePlace;
 };
 
 /** More than a person reads at once; the rest stands in the channels. */
@@ -55,7 +58,7 @@ export function openAlerts(alerts: readonly AlertInHand[]): OpenItems | undefine
 }
 
 function alertItem(
-  { event, receivedAtMs, card, evidence }: AlertInHand,
+  { event, receivedAtMs, card, evidence, place: stands }: AlertInHand,
   place: { environment: Environment; account: string },
 ): HomeBlock[] {
   // What was never looked up is told as the event tells it.
@@ -66,6 +69,7 @@ function alertItem(
   return [
     block,
     richText(since(card, receivedAtMs)),
+    ...whereItIs(stands, 'the alert and its thread'),
     ...(reference === undefined ? [] : openLookUpButton(reference).map((one) => actions(one))),
   ];
 }

@@ -72,7 +72,8 @@ describe('alerts in hand', () => {
     expect(others).toEqual([]);
     if (due) await listed.work(due);
     expect(changed).toEqual([['U0ADA00001']]);
-    expect(await listed.inHand.of('U0ADA00001')).toMatchObject([{ card: { kind: 'acknowledged' } }]);
+    const place = { channel: 'C0ALERTS01', ts: expect.any(String) };
+    expect(await listed.inHand.of('U0ADA00001')).toMatchObject([{ card: { kind: 'acknowledged' }, place }]);
   });
 
   it('are not the second’s who acknowledges', async () => {
