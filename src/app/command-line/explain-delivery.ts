@@ -65,12 +65,19 @@ function readAt(written: string): number {
   return /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(written) ? Date.parse(written) : Number.NaN;
 }
 
+const whyUnread: Readonly<Record<string, string>> = {
+  ENOENT: 'there is none of that name',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+};
+
 async function readWhole(path: string): Promise<Parsed<Buffer>> {
   try {
     const { size } = await stat(path);
     if (size > mostBytes) return problem(`it is larger than ${mostBytes} bytes`);
     return parsed(await readFile(path));
   } catch (error) {
-    return problem(errorCode(error) ?? 'unknown error');
+    const code = errorCode(error) ?? 'unknown error';
+    return problem(whyUnread[code] ?? code);
   }
 }

@@ -210,6 +210,6 @@ describe('explain-delivery', () => {
 
   it('ends with 2 when there is no such file', async () => {
     const end = await runCommand('explain-delivery', [join(folder, 'none')], outside());
-    expect(end).toEqual({ exitCode: 2, words: 'The file cannot be read: ENOENT.' });
+    expect(end).toEqual({ exitCode: 2, words: 'The file cannot be read: there is none of that name.' });
   });
 });
