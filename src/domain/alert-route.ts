@@ -1,5 +1,6 @@
 import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert.ts';
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
+import { moneyToTake, type Transaction } from './transaction.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
@@ -175,12 +176,27 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
   if (!('transaction' in lookup) || !lookup.evidence.reference.holds) return event;
   const { transaction } = lookup;
   const found = {
-    amountMinor: transaction.amountMinor ?? transaction.orderAmountMinor,
-    currency: transaction.currency ?? transaction.orderCurrency,
+    ...moneyOf(event, transaction),
     customerEmail: transaction.customerEmail,
     reason: transaction.gatewayMessage,
   };
   return { ...withoutUndefined(found), ...event };
+}
+
+/**
+ * Of a failure what was to be taken, as its alert shows it: nothing was. An amount is one of its own currency: beside
+ * another one, that the event names, it is none.
+ */
+function moneyOf(
+  { kind, currency: told }: PaymentEvent,
+  transaction: Transaction,
+): { amountMinor: number | undefined; currency: string | undefined } {
+  const { amountMinor, orderAmountMinor } = transaction;
+  const currency = transaction.currency ?? transaction.orderCurrency;
+  const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
+  const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
+  const isOther = told !== undefined && found.currency !== undefined && found.currency !== told;
+  return { amountMinor: isOther ? undefined : found.minor, currency: found.currency };
 }
 
 /**

@@ -145,7 +145,8 @@ describe('needsLookUp', () => {
 });
 
 describe('withLookUp', () => {
-  const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'USD' };
+  const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'NGN' };
+  const reference = 'SUB-1' as OrderReference;
   const transaction = {
     status: 'FAILED',
     orderReference: 'SUB-1',
@@ -162,6 +163,22 @@ describe('withLookUp', () => {
       customerEmail: 'ada@example.com',
       reason: 'Insufficient funds',
     });
+  });
+
+  it('takes what a failed charge was to take, as its alert shows it, where the record says that nothing was taken', () => {
+    const untaken = { ...transaction, amountMinor: 0, orderAmountMinor: 15_000_000, orderCurrency: 'NGN' };
+    const { currency: _silent, ...silent } = event;
+    const money = { amountMinor: 15_000_000, currency: 'NGN' };
+    expect(withLookUp(silent, confirm({ reference }, untaken))).toMatchObject(money);
+    const paid: PaymentEvent = { ...silent, kind: 'payment_success' };
+    expect(withLookUp(paid, confirm({ reference }, untaken))).toMatchObject({ ...money, amountMinor: 0 });
+  });
+
+  it('puts no amount beside a currency that it is not of', () => {
+    const inDollars = { ...event, currency: 'USD' };
+    const found = withLookUp(inDollars, confirm({ reference }, transaction));
+    expect(found).toMatchObject({ currency: 'USD', reason: 'Insufficient funds' });
+    expect(found.amountMinor).toBe(undefined);
   });
 
   it('takes nothing from the record of another order, or from none', () => {
