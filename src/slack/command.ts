@@ -126,6 +126,8 @@ export type Press = {
   about?: (value: string) => string | undefined;
   /** Any one of these is enough; the verb's own when absent. */
   permissions?: readonly Permission[];
+  /** In place of those, where they hang on what was chosen. */
+  permissionsFor?: (value: string) => readonly Permission[] | undefined;
 };
 
 /** What an external select offers for what was typed so far, at most a hundred; within Slack's three seconds. */
