@@ -44,6 +44,7 @@ export async function routePress(
     command,
     part: press.actionId,
     reference: press.about?.(valueOf(pressing.action)),
+    other: press.aboutOther?.(valueOf(pressing.action)),
     result: outcome.result,
     reason: outcome.reason,
     startedAtMs: startedAt,
