@@ -1,4 +1,5 @@
 import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert.ts';
+import { oneLine } from './outside-text.ts';
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
 import { moneyToTake, type Transaction } from './transaction.ts';
 import { withoutUndefined } from './without-undefined.ts';
@@ -13,7 +14,7 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 
 /**
  * What an event must be for a rule to fit: every part that is there must hold, and a part that the event says
- * nothing about does not hold. E-mail domain and reason are in lower case.
+ * nothing about does not hold. E-mail domain and reason are in lower case, the reason in one line.
  */
 export type RouteMatch = {
   event?: RoutedKind;
@@ -137,11 +138,17 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
 /** What stands behind the last @, in lower case. */
 export function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
-  return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
+  return at < 0
+    ? undefined
+    : email
+        ?.slice(at + 1)
+        .trim()
+        .toLowerCase();
 }
 
+/** In one line, as the alert shows the reason and people copy it. */
 function holdsPart(part: string | undefined, reason: string | undefined): boolean {
-  return part === undefined || (reason?.toLowerCase().includes(part) ?? false);
+  return part === undefined || (reason !== undefined && oneLine(reason).toLowerCase().includes(part));
 }
 
 /**

@@ -144,6 +144,29 @@ describe('needsLookUp', () => {
   });
 });
 
+describe('what an event says', () => {
+  const place = { environment: 'live', account: 'Main shop' } as const;
+  const failed = { kind: 'payment_failed', key: 'k' } as const;
+
+  it.each([
+    'INSUFFICIENT  FUNDS',
+    'Declined: insufficient\n funds',
+    'insufficient\u00a0funds',
+    'Insuffi\u200bcient funds',
+  ])('fits words of the reason as the alert shows them: %j', (reason) =>
+    expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
+  );
+
+  it.each([
+    ['ada@Example.COM', true],
+    [' ada@example.com \n', true],
+    ['ada@mail.example.com', false],
+    ['ada@example.com@other.test', false],
+  ])('has the e-mail domain of %j, whatever stands around it', (customerEmail, does) => {
+    expect(fits({ emailDomain: 'example.com' }, { ...failed, customerEmail }, place)).toBe(does);
+  });
+});
+
 describe('withLookUp', () => {
   const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'NGN' };
   const reference = 'SUB-1' as OrderReference;
