@@ -202,8 +202,10 @@ function moneyOf(
   const currency = transaction.currency ?? transaction.orderCurrency;
   const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
   const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
-  const isOther = told !== undefined && found.currency !== undefined && found.currency !== told;
-  return { amountMinor: isOther ? undefined : found.minor, currency: found.currency };
+  // In capitals, as rules and events name theirs.
+  const named = found.currency?.toUpperCase();
+  const isOther = told !== undefined && named !== undefined && named !== told;
+  return { amountMinor: isOther ? undefined : found.minor, currency: named };
 }
 
 /**

@@ -204,6 +204,13 @@ describe('withLookUp', () => {
     expect(found.amountMinor).toBe(undefined);
   });
 
+  it('takes a currency in capitals, however the record writes it', () => {
+    const { currency: _silent, ...silent } = event;
+    const lookup = confirm({ reference }, { ...transaction, currency: 'ngn' });
+    const money = { amountMinor: 500, currency: 'NGN' };
+    expect([withLookUp(silent, lookup), withLookUp(event, lookup)]).toMatchObject([money, money]);
+  });
+
   it('takes nothing from the record of another order, or from none', () => {
     const other = { ...transaction, orderReference: 'SUB-2' };
     expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, other))).toEqual(event);
