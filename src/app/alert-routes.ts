@@ -1,7 +1,8 @@
 import { alertRules, takenBefore } from '../config/alert-rules.ts';
 import type { Config } from '../config/config.ts';
+import { listed } from '../config/listed.ts';
 import { isMuted, isOfPlace, type RoutePlan } from '../domain/alert-route.ts';
-import { reachingExample, rulesInTheWay } from '../domain/alert-route-reach.ts';
+import { lostIn, reachingExample, rulesInTheWay } from '../domain/alert-route-reach.ts';
 import type { Log } from '../log.ts';
 import { readsField, type Webhooks } from './webhook-settings.ts';
 
@@ -56,11 +57,35 @@ export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void 
 /** Where the rule takes nothing because those before it leave nothing to it. */
 function tellTakenHere(plans: readonly RoutePlan[], index: number, log: Log): void {
   const rules = plans[0]?.rules ?? [];
-  if (reachingExample(rules, index, plans)) return;
-  const name = rules[index]?.name ?? '';
+  const { name = '', channels = [] } = rules[index] ?? {};
+  if (reachingExample(rules, index, plans)) {
+    for (const channel of channels) tellLost(plans, index, channel, log);
+    return;
+  }
   const who = takenBefore(rulesInTheWay(rules, index, plans));
   const fix = `move rule ${name} up, or write continue: true there, unless it is for another bot that reads this file`;
   log('warn', `Rule ${name} can never fit here: ${who} at ${namesOf(plans)}`, { fix });
+}
+
+/** Each channel is told once, by the first rule that names it: the mention of one behind it would be missed unnoticed. */
+function tellLost(plans: readonly RoutePlan[], index: number, channel: string, log: Log): void {
+  const rules = plans[0]?.rules ?? [];
+  const lost = lostIn(rules, index, channel, plans);
+  if (lost.length === 0) return;
+  const name = rules[index]?.name ?? '';
+  const first = rulesInTheWay(rules, index, plans, channel);
+  const does =
+    first.length === 1 ? 'tells that channel all that it asks for' : 'leave it nothing to tell there';
+  const why = `${listed(first, 'and')} before it ${does}`;
+  const fix = `move rule ${name} up, before ${listed(first, 'and')}`;
+  log(
+    'warn',
+    `The ${listed(lost, 'and')} of rule ${name} never ${lost.length === 1 ? 'holds' : 'hold'} in ${channel}: ${why}`,
+    {
+      channel,
+      fix,
+    },
+  );
 }
 
 function namesOf(plans: readonly RoutePlan[]): string {

@@ -32,7 +32,7 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
     presses: [
       {
         actionId: deliverAgainId,
-        about: itself,
+        aboutOther: itself,
         // Pressed twice it delivers once.
         effect: 'none',
         async press({ caller, value, reply }) {

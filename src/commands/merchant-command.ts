@@ -32,6 +32,8 @@ export function merchantCommand(
   const permit = (permission: Permission): Permission => permissionAt(merchant, permission);
   const permitted = <T extends Press | ModalDefinition>(one: T): T =>
     one.permissions === undefined ? one : { ...one, permissions: one.permissions.map(permit) };
+  const permittedFor = ({ permissionsFor }: Press): Pick<Press, 'permissionsFor'> =>
+    permissionsFor ? { permissionsFor: (value) => permissionsFor(value)?.map(permit) } : {};
   const { home } = command;
   return {
     ...command,
@@ -41,6 +43,7 @@ export function merchantCommand(
     buttons: (command.buttons ?? []).map((button) => ({ ...button, actionId: ids.id(button.actionId) })),
     presses: (command.presses ?? []).map((press) => ({
       ...permitted(press),
+      ...permittedFor(press),
       actionId: ids.id(press.actionId),
       press: (pressed) => press.press(pressedAt(ids, pressed)),
     })),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../domain/alert.ts';
 import { minorFromWire } from '../domain/money.ts';
+import { oneLine } from '../domain/outside-text.ts';
 import { shapedText } from './shaped-text.ts';
 import { listed } from './listed.ts';
 
@@ -63,15 +64,20 @@ const match = z
     customer_id: customer.optional().describe('A customer id, or the beginning of one with a star: VIP-*.'),
     email_domain: z
       .string('must be text')
-      .regex(/^[^@\s]+\.[^@\s]+$/, 'must be what stands behind the @, like example.com')
+      .regex(
+        /^[^@\s.,*]+(?:\.[^@\s.,*]+)+$/,
+        'must be what stands behind the @, like example.com: one whole domain, without a star',
+      )
       .transform((written) => written.toLowerCase())
       .optional()
-      .describe('What stands behind the @ of the customer’s e-mail address.'),
+      .describe(
+        'What stands behind the @ of the customer’s e-mail address, in capitals or not; a subdomain is another one.',
+      ),
     reason: z
       .string('must be text')
       .trim()
       .min(1, 'must not be empty')
-      .transform((written) => written.toLowerCase())
+      .transform((written) => oneLine(written).toLowerCase())
       .optional()
       .describe('Words that the bank’s reason contains, in capitals or not.'),
   })

@@ -18,7 +18,8 @@ export type Example = RoutePlace & { event: PaymentEvent };
 
 /**
  * An event that gets as far as this rule and fits it; undefined when there is none, because the rules before it
- * take all that it asks for. `places`: where it may come from; absent: from anywhere.
+ * take all that it asks for. `places`: where it may come from; absent: from anywhere. With a channel: one that no rule
+ * before it tells there either, so that this is the rule the channel gets it by.
  *
  * Exact, though only a few events are tried: no part of a rule asks for less. So where this rule leaves a part
  * open, an event that says nothing about it escapes the most rules, and where it names one, the least that fits
@@ -28,8 +29,9 @@ export function reachingExample(
   rules: readonly AlertRule[],
   index: number,
   places?: readonly RoutePlace[],
+  channel?: string,
 ): Example | undefined {
-  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  const before = rulesBefore(rules, index, channel);
   return examplesOf(rules, index, places).find((example) => !before.some((rule) => takes(rule, example)));
 }
 
@@ -38,12 +40,44 @@ export function rulesInTheWay(
   rules: readonly AlertRule[],
   index: number,
   places?: readonly RoutePlace[],
+  channel?: string,
 ): string[] {
   const examples = examplesOf(rules, index, places);
-  const before = rules.slice(0, index).filter(({ goesOn }) => !goesOn);
+  const before = rulesBefore(rules, index, channel);
   const whole = before.find((rule) => examples.every((example) => takes(rule, example)));
   const some = before.filter((rule) => examples.some((example) => takes(rule, example)));
   return (whole ? [whole] : some).map(({ name }) => name);
+}
+
+/** Those that leave it nothing of what they take; one with a mute does, as long as that holds, where it is the channel alone. */
+function rulesBefore(rules: readonly AlertRule[], index: number, channel?: string): AlertRule[] {
+  return rules
+    .slice(0, index)
+    .filter(
+      ({ goesOn, channels, mutedUntilMs }) =>
+        !goesOn || (channel !== undefined && mutedUntilMs === undefined && channels.includes(channel)),
+    );
+}
+
+/**
+ * What a rule says that never holds in this channel, because rules before it, which go on, tell it there first; nothing
+ * where it does hold, or says no such thing.
+ */
+export function lostIn(
+  rules: readonly AlertRule[],
+  index: number,
+  channel: string,
+  places?: readonly RoutePlace[],
+): string[] {
+  const { mention, severity, digestAfter } = rules[index] ?? {};
+  const says = [
+    ...(mention === undefined ? [] : ['mention']),
+    ...(severity === undefined ? [] : ['severity']),
+    ...(digestAfter === undefined ? [] : ['digest_after']),
+  ];
+  // What reaches it nowhere is said of it otherwise.
+  if (says.length === 0 || !reachingExample(rules, index, places)) return [];
+  return reachingExample(rules, index, places, channel) ? [] : says;
 }
 
 function takes({ match }: AlertRule, { event, ...place }: Example): boolean {

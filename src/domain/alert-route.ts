@@ -1,5 +1,7 @@
 import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert.ts';
+import { oneLine } from './outside-text.ts';
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
+import { moneyToTake, type Transaction } from './transaction.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
@@ -12,7 +14,7 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 
 /**
  * What an event must be for a rule to fit: every part that is there must hold, and a part that the event says
- * nothing about does not hold. E-mail domain and reason are in lower case.
+ * nothing about does not hold. E-mail domain and reason are in lower case, the reason in one line.
  */
 export type RouteMatch = {
   event?: RoutedKind;
@@ -136,11 +138,17 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
 /** What stands behind the last @, in lower case. */
 export function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
-  return at < 0 ? undefined : email?.slice(at + 1).toLowerCase();
+  return at < 0
+    ? undefined
+    : email
+        ?.slice(at + 1)
+        .trim()
+        .toLowerCase();
 }
 
+/** In one line, as the alert shows the reason and people copy it. */
 function holdsPart(part: string | undefined, reason: string | undefined): boolean {
-  return part === undefined || (reason?.toLowerCase().includes(part) ?? false);
+  return part === undefined || (reason !== undefined && oneLine(reason).toLowerCase().includes(part));
 }
 
 /**
@@ -175,12 +183,29 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
   if (!('transaction' in lookup) || !lookup.evidence.reference.holds) return event;
   const { transaction } = lookup;
   const found = {
-    amountMinor: transaction.amountMinor ?? transaction.orderAmountMinor,
-    currency: transaction.currency ?? transaction.orderCurrency,
+    ...moneyOf(event, transaction),
     customerEmail: transaction.customerEmail,
     reason: transaction.gatewayMessage,
   };
   return { ...withoutUndefined(found), ...event };
+}
+
+/**
+ * Of a failure what was to be taken, as its alert shows it: nothing was. An amount is one of its own currency: beside
+ * another one, that the event names, it is none.
+ */
+function moneyOf(
+  { kind, currency: told }: PaymentEvent,
+  transaction: Transaction,
+): { amountMinor: number | undefined; currency: string | undefined } {
+  const { amountMinor, orderAmountMinor } = transaction;
+  const currency = transaction.currency ?? transaction.orderCurrency;
+  const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
+  const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
+  // In capitals, as rules and events name theirs.
+  const named = found.currency?.toUpperCase();
+  const isOther = told !== undefined && named !== undefined && named !== told;
+  return { amountMinor: isOther ? undefined : found.minor, currency: named };
 }
 
 /**

@@ -124,8 +124,12 @@ export type Press = {
   effect?: Effect;
   /** The reference it is about, by the value it carries, for the log and the audit. */
   about?: (value: string) => string | undefined;
+  /** The id of what it is about, where that is no payment, for the audit. */
+  aboutOther?: (value: string) => string | undefined;
   /** Any one of these is enough; the verb's own when absent. */
   permissions?: readonly Permission[];
+  /** In place of those, where they hang on what was chosen. */
+  permissionsFor?: (value: string) => readonly Permission[] | undefined;
 };
 
 /** What an external select offers for what was typed so far, at most a hundred; within Slack's three seconds. */

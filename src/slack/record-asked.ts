@@ -20,6 +20,8 @@ export type Answered = {
   /** The button or the form, by its own id. */
   part?: string | undefined;
   reference?: string | undefined;
+  /** The id of what it is about that is no payment. */
+  other?: string | undefined;
   result: string;
   /** The rule that refused it, or the error's id. */
   reason?: string | undefined;
@@ -56,7 +58,7 @@ export function noteRefused(
 export const ofAnotherWorkspace = 'of another workspace';
 
 function noteOf(
-  { what, caller, part, reference, result, reason }: Answered,
+  { what, caller, part, other, reference = other, result, reason }: Answered,
   verb: string | undefined,
 ): AuditNote {
   const named = [...new Set([verb, part])].filter((word) => word !== undefined).join(' ');

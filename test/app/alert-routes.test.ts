@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { tellRulesElsewhere, tellUnreadParts } from '../../src/app/alert-routes.ts';
 import { readWebhooks } from '../../src/app/webhook-settings.ts';
 import { outsideOf } from './outside-of.ts';
-import type { RouteMatch, RoutePlan } from '../../src/domain/alert-route.ts';
+import {
+  destinationsOf,
+  type AlertRule,
+  type RouteMatch,
+  type RoutePlan,
+} from '../../src/domain/alert-route.ts';
 
 const matches: Record<string, RouteMatch> = {
   anywhere: {},
@@ -65,6 +70,49 @@ describe('what a start says of rules for places where the bot is not', () => {
       'lagos-sandbox',
       'misspelt',
     ]);
+  });
+});
+
+describe('what a start says of a rule behind one that goes on, in the same channel', () => {
+  const lagos = plan({ account: 'lagos', environment: 'live' });
+  const all: AlertRule = { name: 'all', match: {}, channels: ['C0ALERTS01'], goesOn: true };
+  const big: AlertRule = {
+    name: 'big',
+    match: { currency: 'NGN', amount: { fromMinor: 10_000 } },
+    channels: ['C0BIG00001', 'C0ALERTS01'],
+    mention: { kind: 'group', id: 'S0ONCALL01' },
+    severity: 'high',
+    goesOn: false,
+  };
+  const saidOf = (...rules: AlertRule[]): string[] => told({ ...lagos, rules });
+
+  it('names what never holds there, because each channel is told once', () => {
+    const rules = [all, big];
+    const event = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 20_000 } as const;
+    expect(destinationsOf({ ...lagos, rules }, event, 0)).toEqual([
+      { channel: 'C0ALERTS01', rule: all },
+      { channel: 'C0BIG00001', rule: big },
+    ]);
+    expect(saidOf(...rules)).toEqual([
+      'warn: The mention and severity of rule big never hold in C0ALERTS01: all before it tells that channel all that it asks for',
+    ]);
+  });
+
+  it('names several that leave it nothing together', () => {
+    const some = { ...all, name: 'some', match: { currency: 'NGN', amount: { toMinor: 20_000 } } };
+    const rest = { ...all, name: 'rest', match: { currency: 'NGN', amount: { fromMinor: 20_001 } } };
+    expect(saidOf(some, rest, big)).toEqual([
+      expect.stringContaining('some and rest before it leave it nothing to tell there'),
+    ]);
+    expect(saidOf(some, big)).toEqual([]);
+  });
+
+  it('says nothing of one that comes first, says no more than they do, or is told while they are muted', () => {
+    const { mention: _mention, severity: _severity, ...plain } = big;
+    expect(saidOf(big, all)).toEqual([]);
+    expect(saidOf(all, plain)).toEqual([]);
+    expect(saidOf({ ...all, mutedUntilMs: 1 }, big)).toEqual([]);
+    expect(saidOf({ ...all, match: { currency: 'USD' } }, big)).toEqual([]);
   });
 });
 

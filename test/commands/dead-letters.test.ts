@@ -75,6 +75,8 @@ describe('/pay undelivered', () => {
     const { command, press, asked, replies } = stage();
     expect(command.presses).toMatchObject([{ actionId: deliverAgainId }]);
     expect(command.presses?.[0]?.permissions).toBeUndefined();
+    expect(command.presses?.[0]?.about).toBeUndefined();
+    expect(command.presses?.[0]?.aboutOther?.(channel)).toBe(channel);
     await press(channel);
     await press(channel);
     expect(asked).toEqual([channel, channel]);

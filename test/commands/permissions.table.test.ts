@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/commands/registry.ts';
+import { alertActions, moreChoices, writeMore } from '../../src/slack/alert/card-actions.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import {
   everyThing,
@@ -118,6 +119,10 @@ const needs: Readonly<Record<string, string>> = {
   'press alert_close': 'alerts',
   'press alert_charge_again': 'charge',
   'press alert_more': 'alerts',
+  'press alert_more look_up:k': 'alerts | lookup',
+  'press alert_more reveal:k': 'alerts | lookup | reveal',
+  'press alert_more assign:k': 'alerts',
+  'press alert_more snooze:k': 'alerts',
   'press storm_acknowledge_all': 'alerts',
   'press storm_show_list': 'alerts',
   'press storm_list_back': 'alerts',
@@ -131,7 +136,12 @@ const needs: Readonly<Record<string, string>> = {
 };
 
 const verbs = everyVerb();
-const things = everyThing(verbs);
+/** What is chosen from a menu, where each choice need not be for the same people. */
+const chosen = moreChoices.map((choice): Thing => {
+  const name = `${alertActions.more} ${writeMore(choice, 'k')}`;
+  return { id: `press ${name}`, kind: 'press', name };
+});
+const things = [...everyThing(verbs), ...chosen];
 
 const desk: Place = 'C0DESK0001';
 const other: Place = 'C0OTHER001';
@@ -264,7 +274,9 @@ describe('with several merchant accounts', () => {
       const on = { slack, ...permissionStage(verbs, { role }, slack, accounts) };
       for (const asked of accounts) {
         const mark = asked === 'main' ? '' : '@lagos';
-        const name = thing.kind === 'typed' ? `${thing.name} --account ${asked}` : thing.name + mark;
+        const [first = '', ...rest] = thing.name.split(' ');
+        const marked = [first + mark, ...rest].join(' ');
+        const name = thing.kind === 'typed' ? `${thing.name} --account ${asked}` : marked;
         // oxlint-disable-next-line no-await-in-loop
         const outcome = await what(on, { ...thing, name }, place);
         expect([own, asked, outcome]).toEqual([own, asked, own === asked ? 'done' : 'refused']);

@@ -95,7 +95,7 @@ describe('routes of the policy file', () => {
       '0.when.currency must be a currency code in capitals, like NGN.',
       '0.when.amount_from must be an amount like 100000.00, without separators.',
       '0.when.customer_id must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*.',
-      '0.when.email_domain must be what stands behind the @, like example.com.',
+      '0.when.email_domain must be what stands behind the @, like example.com: one whole domain, without a star.',
       '0.when.reason must not be empty.',
       expect.stringMatching(/^0\.to must be a channel id like C0123ABCD/),
       '0.mention must be a user id like U0123ABCD or a user group’s id like S0123ABCD.',
@@ -107,6 +107,19 @@ describe('routes of the policy file', () => {
       '1.name is missing: it must be up to 40 letters, digits and dashes, like big-ones.',
       '1.to must name at least one channel.',
     ]);
+  });
+
+  it.each(['.example.com', '*.example.com', 'example.com.', 'example..com', 'example.com,example.org'])(
+    'ask for no e-mail domain that no address has: %s',
+    (domain) => {
+      const rule = `  - { name: a, to: C0BIG00001, when: { email_domain: "${domain}" } }`;
+      expect(problemsOf(rule)).toEqual([expect.stringMatching(/^0\.when\.email_domain must be what stands/)]);
+    },
+  );
+
+  it('ask for a reason in one line, as alerts show it', () => {
+    const rule = '  - { name: a, to: C0BIG00001, when: { reason: "Do  Not\\u00a0Honour" } }';
+    expect(rulesOf(rule)[0]?.match.reasonPart).toBe('do not honour');
   });
 
   it.each([

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reachingExample, rulesInTheWay } from '../../src/domain/alert-route-reach.ts';
-import { destinationsOf, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
+import {
+  destinationsOf,
+  type AlertRule,
+  type RouteMatch,
+  type RoutePlace,
+} from '../../src/domain/alert-route.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { events, naiveFit, places, rules } from './naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
@@ -35,6 +41,30 @@ describe('reachingExample', () => {
       }),
       { numRuns: 3_000 },
     );
+  });
+
+  it('gives for a channel an event that it is told by this very rule, and none only where no event is', () => {
+    let unreachable = 0;
+    const oneChannel = rules.map((some) =>
+      some.map(({ mutedUntilMs: _mute, ...rule }) => ({ ...rule, channels: ['C'] })),
+    );
+    fc.assert(
+      fc.property(oneChannel, fc.array(events, { minLength: 20, maxLength: 20 }), (rules, events) => {
+        const tellerOf = (event: PaymentEvent, place: RoutePlace): AlertRule | undefined =>
+          destinationsOf({ ...place, rules, failures: 'CREST', successes: undefined }, event, 0)[0]?.rule;
+        rules.forEach((rule, index) => {
+          const example = reachingExample(rules, index, undefined, 'C');
+          if (!example) unreachable += 1;
+          const isTold = example !== undefined && tellerOf(example.event, example) === rule;
+          expect(isTold).toBe(example !== undefined);
+          const isMet = places.some((place) => events.some((event) => tellerOf(event, place) === rule));
+          expect(isMet && !isTold).toBe(false);
+          expect(rulesInTheWay(rules, index, undefined, 'C').length > 0 || isTold).toBe(true);
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(unreachable).toBeGreaterThan(50);
   });
 
   it('gives none only where no event reaches the rule, and then names rules that are in the way', () => {

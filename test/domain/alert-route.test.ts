@@ -144,8 +144,32 @@ describe('needsLookUp', () => {
   });
 });
 
+describe('what an event says', () => {
+  const place = { environment: 'live', account: 'Main shop' } as const;
+  const failed = { kind: 'payment_failed', key: 'k' } as const;
+
+  it.each([
+    'INSUFFICIENT  FUNDS',
+    'Declined: insufficient\n funds',
+    'insufficient\u00a0funds',
+    'Insuffi\u200bcient funds',
+  ])('fits words of the reason as the alert shows them: %j', (reason) =>
+    expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
+  );
+
+  it.each([
+    ['ada@Example.COM', true],
+    [' ada@example.com \n', true],
+    ['ada@mail.example.com', false],
+    ['ada@example.com@other.test', false],
+  ])('has the e-mail domain of %j, whatever stands around it', (customerEmail, does) => {
+    expect(fits({ emailDomain: 'example.com' }, { ...failed, customerEmail }, place)).toBe(does);
+  });
+});
+
 describe('withLookUp', () => {
-  const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'USD' };
+  const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1', currency: 'NGN' };
+  const reference = 'SUB-1' as OrderReference;
   const transaction = {
     status: 'FAILED',
     orderReference: 'SUB-1',
@@ -162,6 +186,29 @@ describe('withLookUp', () => {
       customerEmail: 'ada@example.com',
       reason: 'Insufficient funds',
     });
+  });
+
+  it('takes what a failed charge was to take, as its alert shows it, where the record says that nothing was taken', () => {
+    const untaken = { ...transaction, amountMinor: 0, orderAmountMinor: 15_000_000, orderCurrency: 'NGN' };
+    const { currency: _silent, ...silent } = event;
+    const money = { amountMinor: 15_000_000, currency: 'NGN' };
+    expect(withLookUp(silent, confirm({ reference }, untaken))).toMatchObject(money);
+    const paid: PaymentEvent = { ...silent, kind: 'payment_success' };
+    expect(withLookUp(paid, confirm({ reference }, untaken))).toMatchObject({ ...money, amountMinor: 0 });
+  });
+
+  it('puts no amount beside a currency that it is not of', () => {
+    const inDollars = { ...event, currency: 'USD' };
+    const found = withLookUp(inDollars, confirm({ reference }, transaction));
+    expect(found).toMatchObject({ currency: 'USD', reason: 'Insufficient funds' });
+    expect(found.amountMinor).toBe(undefined);
+  });
+
+  it('takes a currency in capitals, however the record writes it', () => {
+    const { currency: _silent, ...silent } = event;
+    const lookup = confirm({ reference }, { ...transaction, currency: 'ngn' });
+    const money = { amountMinor: 500, currency: 'NGN' };
+    expect([withLookUp(silent, lookup), withLookUp(event, lookup)]).toMatchObject([money, money]);
   });
 
   it('takes nothing from the record of another order, or from none', () => {

@@ -30,7 +30,10 @@ function refundVerb(breaks = false): Command {
     permission: 'refund',
     effect: 'none',
     buttons: [{ actionId: 'run_refund', words: (value) => [value] }],
-    presses: [{ actionId: 'more', about: itself, press: async () => work() }],
+    presses: [
+      { actionId: 'more', about: itself, press: async () => work() },
+      { actionId: 'elsewhere', aboutOther: itself, press: async () => work() },
+    ],
     modals: [
       {
         callbackId: 'refund_form',
@@ -125,6 +128,17 @@ describe('what the audit is told of what was asked', () => {
       },
     ]);
     expect(JSON.stringify(notes)).not.toContain('free words');
+  });
+
+  it('names what a press is about that is no payment, which the log calls no order', async () => {
+    const { bot, notes } = await start();
+    await bot.press({ actionId: 'elsewhere', value: 'C0ALERTS01', view: { id: 'V7' } });
+    await bot.press(inModal);
+    await bot.slack.drained();
+    expect(notes.map(({ reference }) => reference)).toEqual(['C0ALERTS01', 'INV-1']);
+    const logged = bot.logged.join('\n');
+    expect(logged).toContain('"orderReference":"INV-1"');
+    expect(logged).not.toContain('"orderReference":"C0ALERTS01"');
   });
 
   it('has the error’s id when something broke, as the screen and the log have it', async () => {

@@ -10,7 +10,7 @@ import type { Role } from '../../src/slack/people/role.ts';
 import { addRoutes } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';
 
-/** One thing that a person can do in Slack, by what it is and its id there. */
+/** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
 export type Thing = {
   id: string;
   kind: 'typed' | 'press' | 'form' | 'closing' | 'list' | 'global shortcut' | 'message shortcut';
@@ -203,7 +203,8 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): [string, Re
       return ['command', { command: typed }];
     }
     case 'press': {
-      const action = { type: 'button', action_id: name, value: '', action_ts: '1.0' };
+      const [action_id, value = ''] = name.split(' ');
+      const action = { type: 'button', action_id, value, action_ts: '1.0' };
       const body = view
         ? { ...common, view, container: { type: 'view' }, actions: [action] }
         : { ...common, response_url, channel, container: container(place), actions: [action] };

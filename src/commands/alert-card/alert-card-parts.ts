@@ -21,7 +21,15 @@ import {
 } from '../../slack/alert/card-modals.ts';
 import { notAgainMessage } from '../../slack/alert/charge-again-message.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
-import type { Caller, ModalDefinition, Press, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type {
+  Caller,
+  ModalDefinition,
+  Permission,
+  Press,
+  Pressed,
+  Submission,
+  ViewAnswer,
+} from '../../slack/command.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import { wordsModal } from '../../slack/modals.ts';
@@ -50,6 +58,8 @@ export type CardReveal = {
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
 const chargers = ['charge'];
+/** Of these, whoever may not is told so when it is asked. */
+const revealers = [...lookers, 'reveal'];
 
 /**
  * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
@@ -84,6 +94,7 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
         actionId: alertActions.more,
         about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
         press: (pressed) => more(deps, pressed),
+        permissionsFor: mayChoose,
       },
     ],
     modals: [
@@ -96,6 +107,18 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
       ),
     ],
   };
+}
+
+/** What stands on a button of one card and in the menu of another is for the same people. */
+function mayChoose(value: string): readonly Permission[] | undefined {
+  switch (readMore(value)?.choice) {
+    case 'look_up':
+      return lookers;
+    case 'reveal':
+      return revealers;
+    default:
+      return undefined;
+  }
 }
 
 /** The message shows it; only whoever was not first is told anything. */

@@ -8,7 +8,7 @@ export const alertActions = {
   more: 'alert_more',
 } as const;
 
-const moreChoices = ['look_up', 'assign', 'snooze', 'reveal'] as const;
+export const moreChoices = ['look_up', 'assign', 'snooze', 'reveal'] as const;
 
 export type MoreChoice = (typeof moreChoices)[number];
 

@@ -7,6 +7,7 @@ import {
   type RoutePlan,
 } from '../../domain/alert-route.ts';
 import { counted } from '../../domain/counted.ts';
+import { lostIn, rulesInTheWay } from '../../domain/alert-route-reach.ts';
 import { rehearsedLine, rehearsedWords, type Rehearsal } from '../../domain/rehearsal.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { stormBlocks, type StormState } from './storm-state.ts';
@@ -75,7 +76,13 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm, uses }: 
     text,
     blocks: [
       block,
-      ...shown.map((rule) => richText([...ruleLine(rule, plan, nowMs), ...lately(told, channel, rule.name)])),
+      ...shown.map((rule) =>
+        richText([
+          ...ruleLine(rule, plan, nowMs),
+          ...lost(plan, rule, channel),
+          ...lately(told, channel, rule.name),
+        ]),
+      ),
       ...briefMutes(muted.slice(most)).map((line) => richText(line)),
       ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
       ...rest.map((line) => richText(line)),
@@ -105,6 +112,16 @@ export function noAlertsMessage(uses: readonly ChannelUse[]): SlackMessage {
     text,
     blocks: [block, ...uses.map((use) => richText(useLine(use))), richText([words(advice)])],
   };
+}
+
+/** " Its mention never holds here: all-failures tells this channel the same first." */
+function lost(plan: RoutePlan, rule: AlertRule, channel: string): Run[] {
+  const index = plan.rules.indexOf(rule);
+  const what = lostIn(plan.rules, index, channel, [plan]);
+  if (what.length === 0) return [];
+  const first = rulesInTheWay(plan.rules, index, [plan], channel);
+  const who = first.length === 1 ? `${word(first[0] ?? '')} before it tells` : 'Rules before it tell';
+  return [words(` ${who} this channel the same, without its ${what.join(', ').replace('_', ' ')}.`)];
 }
 
 /** " In the last 7 days it would have posted 41, worst hour 9." */

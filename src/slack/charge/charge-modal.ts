@@ -3,7 +3,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { alertBox, modal, richText, select, textInput, words } from '../blocks.ts';
 import type { ViewValues } from '../command.ts';
 import type { Modal, ModalBlock } from '../message.ts';
-import { oneLine } from '../text.ts';
+import { oneLine, outsideText } from '../text.ts';
 import {
   cardInput,
   emailFormProblem,
@@ -62,12 +62,13 @@ export type ChargeModalOptions = {
 
 const longestCustomerId = 100;
 const longestReason = 300;
+const longestMoney = 40;
 
 /** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
 export function chargeModal(options: ChargeModalOptions): Modal {
   const { place, ledger, prefill = {} } = options;
   const blocks: ModalBlock[] = [
-    ...(options.problem === undefined ? [] : [alertBox('warning', options.problem)]),
+    ...problems(options).map((problem) => alertBox('warning', problem)),
     richText([words(`${moneyWords[place.environment]} You read the terms back before anything is charged.`)]),
     ...(ledger ? [cardInput(chargeFields.card, prefill.card)] : []),
     tokenInput(chargeFields.token, ledger),
@@ -84,6 +85,24 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   });
 }
 
+function problems({ problem, currencies, prefill = {} }: ChargeModalOptions): string[] {
+  const { amountMinor: minor, currency } = prefill;
+  const isElsewhere = minor !== undefined && currency !== undefined && !isOffered(currencies, currency);
+  return [
+    ...(problem === undefined ? [] : [problem]),
+    ...(isElsewhere
+      ? [
+          `It was to be ${outsideText(formatMoney({ minor, currency }), longestMoney)}, and charges here are in ${currencies.join(', ')} alone. The amount is left for you to say.`,
+        ]
+      : []),
+  ];
+}
+
+/** An amount is one of its own currency: beside another one it would be another charge. */
+function isOffered(currencies: readonly string[], currency: string | undefined): boolean {
+  return currency === undefined || currencies.includes(currency);
+}
+
 function moneyInputs(currencies: readonly string[], prefill: ChargePrefill): ModalBlock[] {
   const { amountMinor, currency } = prefill;
   const chosen = currencies.find((one) => one === currency) ?? currencies[0];
@@ -92,7 +111,9 @@ function moneyInputs(currencies: readonly string[], prefill: ChargePrefill): Mod
       id: chargeFields.amount,
       label: 'Amount',
       placeholder: '12,500.00',
-      ...(amountMinor === undefined ? {} : { initial: amountOnly(amountMinor) }),
+      ...(amountMinor !== undefined && isOffered(currencies, currency)
+        ? { initial: amountOnly(amountMinor) }
+        : {}),
     }),
     select({
       id: chargeFields.currency,

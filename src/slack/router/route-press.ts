@@ -44,6 +44,7 @@ export async function routePress(
     command,
     part: press.actionId,
     reference: press.about?.(valueOf(pressing.action)),
+    other: press.aboutOther?.(valueOf(pressing.action)),
     result: outcome.result,
     reason: outcome.reason,
     startedAtMs: startedAt,
@@ -84,7 +85,7 @@ async function carryOut(
 type Refusal = Refused & { title: string };
 
 async function guard(
-  { caller, body }: Pressing,
+  { caller, body, action }: Pressing,
   { command, press }: { command: Command; press: Press },
   deps: PressDeps,
 ): Promise<Refusal | undefined> {
@@ -96,7 +97,8 @@ async function guard(
   if (isStranger(caller, deps.identity())) {
     return { title: 'Not allowed', message: strangerMessage(), reason: ofAnotherWorkspace };
   }
-  const refusal = await refuse(caller, command, deps.mayRun, press.permissions);
+  const permissions = press.permissionsFor ? press.permissionsFor(valueOf(action)) : press.permissions;
+  const refusal = await refuse(caller, command, deps.mayRun, permissions);
   return refusal && { title: 'Not allowed', ...refusal };
 }
 

@@ -73,6 +73,16 @@ describe('/pay alerts in words', () => {
     );
   });
 
+  it('says what of a rule never holds here, because one that goes on tells this channel the same first', () => {
+    const all: AlertRule = { name: 'all-failures', match: {}, channels: [channel], goesOn: true };
+    const lines = shown(plan([all, bigOnes])).join('\n');
+    expect(lines).toContain('all-failures before it tells this channel the same, without its mention.');
+    expect(shown(plan([bigOnes, all])).join('\n')).not.toContain('before it');
+    expect(shown(plan([{ ...all, channels: ['C0OTHER001'] }, bigOnes])).join('\n')).not.toContain(
+      'before it',
+    );
+  });
+
   it('no longer calls a rule muted whose mute is over', () => {
     expect(read(ruleLine(muted, place, Date.UTC(2026, 11, 1)))).not.toContain('muted');
   });

@@ -61,6 +61,19 @@ describe('chargeModal', () => {
     });
   });
 
+  it('puts no amount beside a currency that it is not of', () => {
+    const dollars = form({ currencies: ['NGN'], prefill: { amountMinor: 10_000, currency: 'USD' } });
+    expect(initialValues(dollars)).toEqual({ [currency]: 'NGN' });
+    expect(page(dollars)[1]).toBe(
+      '!warning It was to be USD 100.00, and charges here are in NGN alone. The amount is left for you to say.',
+    );
+    expect(initialValues(form({ prefill: { amountMinor: 10_000 } }))).toMatchObject({ [amount]: '100.00' });
+    expect(initialValues(form({ prefill: { amountMinor: 10_000, currency: 'USD' } }))).toMatchObject({
+      [amount]: '100.00',
+      [currency]: 'USD',
+    });
+  });
+
   it('says what it is asked again for, and where money moves', () => {
     expect(page(form({ problem: 'Paste the token key again.' }))[1]).toBe(
       '!warning Paste the token key again.',
