@@ -11,18 +11,23 @@ import type { StandingOf } from '../domain/standing.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
 import { boundDialogues } from '../operations/charge/bound-dialogues.ts';
-import { createAgentCharges } from '../operations/charge/agent-charges.ts';
+import { createListsByPerson } from '../operations/work/lists-by-person.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
 import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/card/change-card-email.ts';
-import { chargeKey, openCharge } from '../operations/charge/charge-record.ts';
+import {
+  agentChargesPrefix,
+  chargeKey,
+  openCharge,
+  openChargesPrefix,
+} from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
 import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/charge/create-charge-desk.ts';
-import { createOpenCharges } from '../operations/charge/open-charges.ts';
+import { createOpenList } from '../operations/work/open-list.ts';
 import { createDraftsOfCard, type DraftsOfCard } from '../operations/card/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
@@ -105,7 +110,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
   const told = { note: notes.note, log, wait: sleep };
-  const openCharges = createOpenCharges({ store });
+  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
   const stored = { store, sealer, rememberMs, now, openCharges, limits };
   const deps: DeskDeps = {
@@ -120,8 +125,9 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     ...payments,
     cards,
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
-    agentCharges: createAgentCharges({
+    agentCharges: createListsByPerson({
       store,
+      prefix: agentChargesPrefix,
       isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
       now,
     }),
