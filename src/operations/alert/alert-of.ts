@@ -1,4 +1,4 @@
-import type { Alert, Lookup } from '../../domain/alert.ts';
+import { recordOf, type Alert, type Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { historyKey } from '../outbox/outbox.ts';
 import type { Work } from '../outbox/outbox-work.ts';
@@ -19,6 +19,6 @@ export function alertOf(
 
 /** The service's own record names the order, also where the event could not. */
 function provenReference(lookup: Lookup): { orderReference?: string } {
-  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  const found = recordOf(lookup)?.orderReference;
   return found === undefined ? {} : { orderReference: found };
 }

@@ -2,10 +2,17 @@ import type { CardStep } from '../../domain/alert-card.ts';
 import type { Alert, Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { newestOf, openEvent, openEvidence, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
+import {
+  isMessage,
+  newestOf,
+  openEvent,
+  openEvidence,
+  readOutboxRecord,
+  type OutboxRecord,
+} from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from '../outbox/post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEditBelow, settle, waitForThread } from '../outbox/post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
 import type { Composed, Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
@@ -21,7 +28,7 @@ export async function prepareAlertNote(
   const told = await readStep(deps, work, 'alert_note');
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
-  const { posted, digest } = parent;
+  const { digest } = parent;
   if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.id, step });
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
@@ -36,9 +43,7 @@ export async function prepareAlertNote(
       isFirst: leavesOut,
     });
   const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
-  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
-  return { ...prepared, threadTs: posted.ts };
+  return await postOrEditBelow(deps, work, parent, whole);
 }
 
 /**
@@ -80,10 +85,9 @@ export async function prepareAlertDirect(
   return { kind: 'post', channel: record.channel, message };
 }
 
-/** Undefined: it is no message, because further channels tell it. */
-function placeOf({ channel, posted }: OutboxRecord): MessagePlace | undefined {
-  if (posted) return posted;
-  return channel === '' ? undefined : { channel };
+function placeOf(record: OutboxRecord): MessagePlace | undefined {
+  const { channel, posted } = record;
+  return posted ?? (isMessage(record) ? { channel } : undefined);
 }
 
 /** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */

@@ -40,7 +40,7 @@ const outboxRecord = z.object({
     'approval',
     'approval_note',
   ]),
-  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
+  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: see `isMessage`. */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
   fingerprint: z.string(),
@@ -118,6 +118,14 @@ export function alertKey(eventKey: string, furtherChannel?: string): string {
  */
 export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;
+}
+
+/**
+ * Whether it is told itself. The own record of an event that further channels tell, or none, is dedupe memory and the
+ * work of finding out which; it has no channel.
+ */
+export function isMessage({ channel }: Pick<OutboxRecord, 'channel'>): boolean {
+  return channel !== '';
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {
