@@ -54,7 +54,7 @@ export async function askDesk(outside: Outside, question: DeskQuestion, screen: 
   );
 }
 
-/** The one place where the payments functions of these commands are made, and so where another account is chosen. */
+/** All of it is made of the settings it is given, which are one account's: no other can be asked. */
 function openDesk(outside: Outside, kept: Kept, screen: Screen): Desk {
   const { config } = outside;
   const payments = createPayments(outside, kept);
