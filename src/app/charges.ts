@@ -33,7 +33,6 @@ import { openFingerprint, type Fingerprint } from '../operations/work/fingerprin
 import type { OpenHomes } from '../operations/home/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
 import { submitApproved, type ApprovedCharge } from '../operations/charge/submit-charge.ts';
-import { tellOperators } from '../operations/outbox/tell-operators.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -68,8 +67,6 @@ export type Charges = {
     submit: (charge: ApprovedCharge) => Promise<SubmitResult>;
     changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
   };
-  /** Tells the operators, once for each record, that it cannot be worked on. */
-  tellStuck: (key: string, errorId: string) => Promise<void>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -82,6 +79,7 @@ type ChargeParts = {
   homeChanged: OpenHomes['changed'];
   processed: NonNullable<DeskDeps['processed']>;
   standingOf: StandingOf;
+  tellStuck: DeskDeps['tellStuck'];
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   notes: Pick<AuditNotes, 'note' | 'write'>;
@@ -138,7 +136,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     processed,
-    tellStuck: createTellStuck(outside, parts),
+    tellStuck: parts.tellStuck,
   };
   const ledger =
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
@@ -155,7 +153,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       submit: (charge) => submitApproved(deps, charge),
       changeCardEmail: (terms, by) => makeEmailChange(emails, terms, by),
     },
-    tellStuck: deps.tellStuck,
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
@@ -165,15 +162,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     find: (reference) => desk.find(reference),
     chargedCard: (reference) => chargedCard(kept, reference),
     drained: background.drained,
-  };
-}
-
-/** Tells the operators, once for each record, that it cannot be worked on. */
-function createTellStuck({ config, now }: Outside, { kept, wake }: ChargeParts): Charges['tellStuck'] {
-  const { store, sealer } = kept;
-  const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
-  return async (key, errorId) => {
-    if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
   };
 }
 
