@@ -48,7 +48,7 @@ export type Plan = 'approved' | 'otp' | 'declined' | 'rejected' | 'lost';
 type Kept = { status: 'SUCCESS' | 'AWAITING_OTP' | 'FAILED'; amountMinor: number; wrong: number };
 
 /** The payments service as the specification has it, in memory: one reference, one charge. */
-export function openBank(plan: Plan) {
+function openBank(plan: Plan) {
   const charges = new Map<string, Kept>();
   const posts: string[] = [];
   const codes: string[] = [];
