@@ -6,7 +6,7 @@ import type { AlertPostDeps } from './alert-post.ts';
 
 /** What is told of the event, but for its card and its route. */
 export function alertOf(
-  { environment, account, canListCards }: AlertPostDeps,
+  { environment, account, canListCards }: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards'>,
   { entry, record }: Work,
   event: PaymentEvent,
   lookup: Lookup,
