@@ -23,8 +23,7 @@ import type { Worker } from './operations/work/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import type { CommandSet, MayRun } from './slack/command.ts';
 import { createDirectory, type Directory } from './slack/people/directory.ts';
-import type { Identity } from './slack/workspace.ts';
-import { createClients, type SlackClients } from './slack/workspace.ts';
+import { createClients, type Identity, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { chargeKey } from '../../src/operations/charge/charge-record.ts';
-import { createAgentCharges } from '../../src/operations/charge/agent-charges.ts';
+import {
+  agentChargesPrefix,
+  chargeKey,
+  openChargesPrefix,
+} from '../../src/operations/charge/charge-record.ts';
+import { createListsByPerson } from '../../src/operations/work/lists-by-person.ts';
 import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../../src/operations/charge/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/charge/create-charge-desk.ts';
-import { createOpenCharges } from '../../src/operations/charge/open-charges.ts';
+import { createOpenList } from '../../src/operations/work/open-list.ts';
 import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { noLimits } from '../../src/operations/charge/limit-claims.ts';
 import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
@@ -33,12 +37,13 @@ export function openStage(store: Store) {
   const lookedUp: string[] = [];
   const rememberMs = 365 * 86_400_000;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
-  const agentCharges = createAgentCharges({
+  const agentCharges = createListsByPerson({
     store,
+    prefix: agentChargesPrefix,
     isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
     now,
   });
-  const openCharges = createOpenCharges({ store });
+  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const deps: DeskDeps = {
     store,
     sealer,

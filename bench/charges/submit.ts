@@ -1,4 +1,4 @@
-import { referenceOf } from '../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import { check, clocked, counted, median, roundsEndAt, timed, type Figure, type Size } from './figures.ts';
 import { money } from './plans.ts';
 import { openStage, type Stage } from './stage.ts';

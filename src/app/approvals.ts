@@ -28,10 +28,12 @@ export type ApprovalParts = {
   standingOf: StandingOf;
   tell: TellApproval;
   homeChanged: OpenHomes['changed'];
+  /** Tells the operators, once for each record, that it cannot be worked on. */
+  tellStuck: (key: string, errorId: string) => Promise<void>;
   audit?: Audit | undefined;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
   hands: () => {
-    charges: Pick<Charges, 'approved' | 'find' | 'tellStuck'>;
+    charges: Pick<Charges, 'approved' | 'find'>;
     undelivered: Pick<Undelivered, 'deliverAgain'>;
   };
 };
@@ -70,7 +72,7 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     audit: parts.audit,
     account: config.merchant?.name,
     inBackground: background.add,
-    tellStuck: (key, errorId) => hands().charges.tellStuck(key, errorId),
+    tellStuck: parts.tellStuck,
     wait: sleep,
     now,
     log,

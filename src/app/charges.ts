@@ -11,24 +11,28 @@ import type { StandingOf } from '../domain/standing.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
 import { boundDialogues } from '../operations/charge/bound-dialogues.ts';
-import { createAgentCharges } from '../operations/charge/agent-charges.ts';
+import { createListsByPerson } from '../operations/work/lists-by-person.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
 import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/card/change-card-email.ts';
-import { chargeKey, openCharge } from '../operations/charge/charge-record.ts';
+import {
+  agentChargesPrefix,
+  chargeKey,
+  openCharge,
+  openChargesPrefix,
+} from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
 import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge/charge-posts.ts';
 import { createChargeDesk, isSettledCharge } from '../operations/charge/create-charge-desk.ts';
-import { createOpenCharges } from '../operations/charge/open-charges.ts';
+import { createOpenList } from '../operations/work/open-list.ts';
 import { createDraftsOfCard, type DraftsOfCard } from '../operations/card/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
 import { submitApproved, type ApprovedCharge } from '../operations/charge/submit-charge.ts';
-import { tellOperators } from '../operations/outbox/tell-operators.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -63,8 +67,6 @@ export type Charges = {
     submit: (charge: ApprovedCharge) => Promise<SubmitResult>;
     changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
   };
-  /** Tells the operators, once for each record, that it cannot be worked on. */
-  tellStuck: (key: string, errorId: string) => Promise<void>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -77,6 +79,7 @@ type ChargeParts = {
   homeChanged: OpenHomes['changed'];
   processed: NonNullable<DeskDeps['processed']>;
   standingOf: StandingOf;
+  tellStuck: DeskDeps['tellStuck'];
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   notes: Pick<AuditNotes, 'note' | 'write'>;
@@ -105,7 +108,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
   const told = { note: notes.note, log, wait: sleep };
-  const openCharges = createOpenCharges({ store });
+  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
   const stored = { store, sealer, rememberMs, now, openCharges, limits };
   const deps: DeskDeps = {
@@ -120,8 +123,9 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     ...payments,
     cards,
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
-    agentCharges: createAgentCharges({
+    agentCharges: createListsByPerson({
       store,
+      prefix: agentChargesPrefix,
       isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
       now,
     }),
@@ -132,7 +136,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     processed,
-    tellStuck: createTellStuck(outside, parts),
+    tellStuck: parts.tellStuck,
   };
   const ledger =
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
@@ -149,7 +153,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       submit: (charge) => submitApproved(deps, charge),
       changeCardEmail: (terms, by) => makeEmailChange(emails, terms, by),
     },
-    tellStuck: deps.tellStuck,
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),
@@ -159,15 +162,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     find: (reference) => desk.find(reference),
     chargedCard: (reference) => chargedCard(kept, reference),
     drained: background.drained,
-  };
-}
-
-/** Tells the operators, once for each record, that it cannot be worked on. */
-function createTellStuck({ config, now }: Outside, { kept, wake }: ChargeParts): Charges['tellStuck'] {
-  const { store, sealer } = kept;
-  const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
-  return async (key, errorId) => {
-    if (await tellOperators(told, `stuck:${key}`, { kind: 'stuck', record: key, errorId })) wake();
   };
 }
 

@@ -20,7 +20,7 @@ import { createSharing } from './sharing.ts';
 import { stormTerms } from './storm-terms.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks } from './webhook-settings.ts';
-import type { UndeliveredDeps } from '../commands/dead-letters.ts';
+import type { UndeliveredDeps } from '../commands/undelivered.ts';
 import { holdersAt, mayRunAt, standingAt } from '../commands/merchant-command.ts';
 import { createVerbs } from '../commands/registry.ts';
 import type { StoryDeps } from '../commands/story.ts';
@@ -31,6 +31,7 @@ import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/approval/ask-to-redrive.ts';
+import { tellStuck } from '../operations/outbox/put-aside.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
@@ -76,7 +77,15 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
-  const known = { kept, payments, clients, wake, homeChanged, notes };
+  const known = {
+    kept,
+    payments,
+    clients,
+    wake,
+    homeChanged,
+    notes,
+    tellStuck: createTellStuck(outside, { kept, wake }),
+  };
   const { telling, approvals } = createFourEyes(outside, {
     ...known,
     ids,
@@ -118,6 +127,15 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     receiving,
     outbox,
     verbs,
+  };
+}
+
+/** Tells the operators, once for each record, that it cannot be worked on. */
+function createTellStuck({ config, now }: Outside, { kept, wake }: { kept: Kept; wake: () => void }) {
+  const { store, sealer } = kept;
+  const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
+  return async (key: string, errorId: string): Promise<void> => {
+    if (await tellStuck(told, key, errorId)) wake();
   };
 }
 

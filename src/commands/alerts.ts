@@ -4,7 +4,6 @@ import type { Rehearsal } from '../domain/rehearsal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
 import type { Storms } from '../operations/storm/storms.ts';
-import { parsed, problem } from '../domain/parsed.ts';
 import { homeAlerts, openAlerts } from '../slack/alert/alerts-in-hand.ts';
 import type { ChannelUse } from '../slack/alert/channel-uses.ts';
 import type { StormState } from '../slack/alert/storm-state.ts';
@@ -24,6 +23,7 @@ import {
   testAlertActionId,
   testOnItsWayMessage,
 } from '../slack/alert/routes-message.ts';
+import { nothingAfter } from './nothing-after.ts';
 
 export type AlertsDeps = {
   routes: RoutePlan;
@@ -53,10 +53,7 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     menu: { text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await deps.alertsInHand.of(userId)),
     effect: 'none',
-    parse: (words) =>
-      words.length === 0
-        ? parsed(undefined)
-        : problem('Nothing follows “alerts”: it is about the channel it is typed in.'),
+    parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [
       { actionId: testAlertActionId, press: (pressed) => sendTest(deps, pressed) },
       ...(cards?.presses ?? []),

@@ -1,4 +1,3 @@
-import { parsed, problem } from '../domain/parsed.ts';
 import { approvalActions } from '../slack/approval/approval-actions.ts';
 import {
   approvalsMessage,
@@ -10,6 +9,7 @@ import { refuseModalId } from '../slack/approval/approval-modals.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { ApprovalDeps } from './approvals/approval-deps.ts';
 import { approve, askAgain, openRefusal, refuseRequest, withdraw } from './approvals/approval-presses.ts';
+import { nothingAfter } from './nothing-after.ts';
 
 /** Of a person's own requests as many are listed. */
 const askedShown = 10;
@@ -32,10 +32,7 @@ export function approvalsCommand(deps: ApprovalDeps): Command {
     menu: { text: 'Approvals', opens: 'message' },
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(deps, caller)),
-    parse: (words) =>
-      words.length === 0
-        ? parsed(undefined)
-        : problem('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
+    parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
     knows: async (_, caller) => {
       const { waiting, asked } = await seenBy(deps, caller);
       return waiting.length > 0 || asked.length > 0;

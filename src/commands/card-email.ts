@@ -1,4 +1,3 @@
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { cardEmailActions } from '../slack/card-email/card-email-actions.ts';
 import { cardEmailModal, cardEmailModalId } from '../slack/card-email/form-modal.ts';
 import { readBackModalId } from '../slack/card-email/read-back-modal.ts';
@@ -8,6 +7,7 @@ import { formParts, type CardEmailDeps } from './card-email/card-email-deps.ts';
 import { correctAgain, openForCharge } from './card-email/card-email-presses.ts';
 import { makeChange, readBack } from './card-email/card-email-modals.ts';
 import { suggestCards } from './charge/known-cards.ts';
+import { nothingAfter } from './nothing-after.ts';
 
 export type { CardEmailDeps };
 
@@ -25,7 +25,8 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     menu: { text: 'Change a card’s e-mail', opens: 'modal' },
     effect: 'none',
     keepsForOtherAccount: [],
-    parse: parseNothing,
+    // What was typed is not repeated: an e-mail address stays out of what the bot says.
+    parse: nothingAfter('Type nothing after it: the card and both addresses are asked for in a form.'),
     modals: [
       { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
       { callbackId: readBackModalId, effect: 'access', submit: (submission) => makeChange(deps, submission) },
@@ -41,10 +42,4 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
       return undefined;
     },
   });
-}
-
-/** What was typed is not repeated: an e-mail address stays out of what the bot says. */
-function parseNothing(words: readonly string[]): Parsed<undefined> {
-  if (words.length === 0) return parsed(undefined);
-  return problem('Type nothing after it: the card and both addresses are asked for in a form.');
 }

@@ -1,8 +1,8 @@
-import { parsed, problem } from '../domain/parsed.ts';
 import { doubtMessage, homeCharges } from '../slack/charge/charge-list.ts';
 import { openDoubts } from '../slack/charge/open-items.ts';
 import { defineCommand, type Command } from '../slack/command.ts';
 import type { ShowDeps } from './charge/charge-views.ts';
+import { nothingAfter } from './nothing-after.ts';
 
 /** `/pay doubt`: every charge whose outcome nobody knows yet, and what is being done about it. */
 export function doubtCommand(deps: ShowDeps): Command {
@@ -16,10 +16,7 @@ export function doubtCommand(deps: ShowDeps): Command {
     open: async ({ userId }) =>
       openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
     effect: 'none',
-    parse: (words) =>
-      words.length === 0
-        ? parsed(undefined)
-        : problem('Nothing follows “doubt”: it lists every charge in doubt.'),
+    parse: nothingAfter('Nothing follows “doubt”: it lists every charge in doubt.'),
     knows: async () => (await deps.desk.inDoubt()).charges.length > 0,
     run: async () => doubtMessage(await deps.desk.inDoubt(), deps, deps.now()),
 

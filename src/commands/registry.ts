@@ -9,7 +9,7 @@ import type { ApprovalDeps } from './approvals/approval-deps.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email.ts';
 import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge.ts';
-import { undeliveredCommand, type UndeliveredDeps } from './dead-letters.ts';
+import { undeliveredCommand, type UndeliveredDeps } from './undelivered.ts';
 import { doubtCommand } from './doubt.ts';
 import { linkCommand, type LinkDeps } from './link.ts';
 import { lookupCommand, type LookupDeps } from './lookup.ts';

@@ -1,4 +1,11 @@
-import type { AlertRoute, Environment, Lookup, Mention, Severity } from './alert.ts';
+import {
+  recordOfOrder,
+  type AlertRoute,
+  type Environment,
+  type Lookup,
+  type Mention,
+  type Severity,
+} from './alert.ts';
 import { oneLine } from './outside-text.ts';
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
 import { moneyToTake, type Transaction } from './transaction.ts';
@@ -180,8 +187,8 @@ function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
 
 /** The event, and what the look-up of that very order says where the event is silent: for its rules alone. */
 export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
-  if (!('transaction' in lookup) || !lookup.evidence.reference.holds) return event;
-  const { transaction } = lookup;
+  const transaction = recordOfOrder(lookup);
+  if (!transaction) return event;
   const found = {
     ...moneyOf(event, transaction),
     customerEmail: transaction.customerEmail,

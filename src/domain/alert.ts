@@ -3,6 +3,7 @@ import type { Check, Confirmation } from './confirmation.ts';
 import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
 import type { PaymentEvent } from './payment-event.ts';
+import type { Transaction } from './transaction.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /** Which of the spec's two environments a thing happened in; unmistakable on every surface. */
@@ -17,6 +18,21 @@ export type Lookup =
   /** `sinceMs`: since when the service as a whole gives no answer; absent where that may be about this order alone. */
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
   | { kind: 'no_reference' };
+
+/** The service's own record, where the look-up found one. */
+export function recordOf(lookup: Lookup | undefined): Transaction | undefined {
+  return lookup && 'transaction' in lookup ? lookup.transaction : undefined;
+}
+
+/** The same, but only where it is the record of the very order that was looked up: what it says else is of another. */
+export function recordOfOrder(lookup: Lookup): Transaction | undefined {
+  return 'evidence' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
+}
+
+/** The looked-up record's, where it is of this order; else the signed event's. */
+export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
+  return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
+}
 
 /** Whether a look-up speaks against what its event says. */
 export function contradicts(found: Lookup['kind'] | undefined): boolean {

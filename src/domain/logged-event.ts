@@ -1,5 +1,5 @@
 import { domainOf, withLookUp } from './alert-route.ts';
-import type { Lookup } from './alert.ts';
+import { recordOf, type Lookup } from './alert.ts';
 import type { PaymentEvent } from './payment-event.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
@@ -28,13 +28,12 @@ export type LoggedEvent = Pick<
 export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
   const known = lookup ? withLookUp(event, lookup) : event;
   const { kind, customerId, amountMinor, currency, reason, isSavedCardCharge } = known;
-  const found = lookup && 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
   return {
     kind,
     id: event.key,
     receivedAtMs,
     ...withoutUndefined({
-      orderReference: event.orderReference ?? found,
+      orderReference: event.orderReference ?? recordOf(lookup)?.orderReference,
       customerId,
       amountMinor,
       currency,

@@ -15,13 +15,12 @@ export const defaultRetryRule: RetryRule = {
 
 /**
  * One charge of a card, in any order; `at` (UTC ms) is when it got its outcome, for `pending` when it began.
- * `cleared`: neither bank nor card spoke (rejected, never sent, no OTP in time). `overridden`: a lead let
- * the card be charged again; what came before no longer counts.
+ * `cleared`: neither bank nor card spoke (rejected, never sent, no OTP in time).
  */
 export type CardAttempt = {
   reference: string;
   at: number;
-  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review' | 'overridden';
+  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
 
 export type RetryVerdict =
@@ -70,11 +69,9 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
     : { kind: 'allowed', attemptsLeft };
 }
 
-/** An approval or a lead's word starts the count anew. */
+/** An approval starts the count anew. */
 function lastFresh(history: readonly CardAttempt[]): number {
-  const times = history
-    .filter(({ outcome }) => outcome === 'approved' || outcome === 'overridden')
-    .map(({ at }) => at);
+  const times = history.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
   return Math.max(-Infinity, ...times);
 }
 

@@ -124,6 +124,16 @@ export function channelName(channelId: string): RichTextChannelMention {
   return { type: 'channel', channel_id: channelId };
 }
 
+/** Whether an id that something is told to is a person's; else it is a channel's. */
+export function isPerson(id: string): boolean {
+  return /^[UW]/.test(id);
+}
+
+/** Whichever of the two it is: names that only those see who may. */
+export function personOrChannel(id: string): RichTextUserMention | RichTextChannelMention {
+  return isPerson(id) ? person(id) : channelName(id);
+}
+
 /** A user group, by its Slack id; calls all its members as `person` calls one. */
 export function userGroup(groupId: string): RichTextUsergroupMention {
   return { type: 'usergroup', usergroup_id: groupId };

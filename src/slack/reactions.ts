@@ -1,8 +1,6 @@
 import type { WebClient } from '@slack/web-api';
+import type { ReactionOutcome } from '../domain/delivery.ts';
 import { readSlackError } from './slack-error.ts';
-
-/** `done`: it stands so, or Slack refuses it, which a sign is not worth a word about; `later`: worth another try. */
-export type ReactionOutcome = { kind: 'done' } | { kind: 'later'; retryAfterMs?: number };
 
 type Message = { channel: string; ts: string };
 

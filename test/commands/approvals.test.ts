@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../src/domain/approval.ts';
 import { approvalsCommand } from '../../src/commands/approvals.ts';
 import { shownOf } from '../../src/operations/approval/approval-record.ts';
-import { referenceOf } from '../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
 import type { Caller } from '../../src/slack/command.ts';
 import type { Modal, SlackMessage } from '../../src/slack/message.ts';

@@ -41,7 +41,7 @@ export function resolve(value: unknown): Node {
 }
 
 /** A name as one part of a JSON pointer. */
-export function pointerPart(name: string): string {
+function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
@@ -69,7 +69,7 @@ export function operationNamed(operationId: string): Operation {
 export type Media = { schema: Node; examples: Record<string, unknown> };
 
 /** The application/json half of a request body or response, references followed; undefined when it has no content. */
-export function jsonOf(holder: unknown): Media | undefined {
+function jsonOf(holder: unknown): Media | undefined {
   if (holder === undefined) return undefined;
   const content = resolve(holder)['content'];
   if (!isNode(content)) return undefined;

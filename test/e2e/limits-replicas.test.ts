@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { referenceOf } from '../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import { openChargeDialogue, openSlackLine, saveCards, sendToBot } from '../support/charge-dialogue.ts';
 import { openHouse, type Person } from '../support/house.ts';
 import { limitAgents } from '../support/limited-policy.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readOutboxRecord, writeOutboxRecord } from '../../src/operations/outbox/outbox.ts';
-import { deliverAgainId } from '../../src/slack/dead-letters-message.ts';
+import { deliverAgainId } from '../../src/slack/undelivered-message.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openChargeDialogue } from '../support/charge-dialogue.ts';
 import { openHouse, type House } from '../support/house.ts';

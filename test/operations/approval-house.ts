@@ -24,7 +24,7 @@ import {
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
 export const expireMinutes = 240;
 /** Charges of the house's usual terms need one approver, larger ones two. */
-export const usualRules: ApprovalRule[] = [
+const usualRules: ApprovalRule[] = [
   { what: 'charge', currency: 'NGN', fromMinor: 1_000_000, needed: 1 },
   { what: 'charge', currency: 'NGN', fromMinor: 100_000_000, needed: 2 },
   { what: 'retry', needed: 1 },

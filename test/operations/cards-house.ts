@@ -4,16 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Destination } from '../../src/domain/alert-route.ts';
-import type { PostOutcome } from '../../src/domain/delivery.ts';
+import type { PostOutcome, ReactionOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
-import {
-  alertMarkPrefix,
-  createAlertMarks,
-  type MarkOutcome,
-} from '../../src/operations/alert/alert-marks.ts';
+import { alertMarkPrefix, createAlertMarks } from '../../src/operations/alert/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
 import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
@@ -166,9 +162,9 @@ export function cardsHouse(
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
 
-  const reacting: { answers: MarkOutcome[]; calls: number } = { answers: [], calls: 0 };
+  const reacting: { answers: ReactionOutcome[]; calls: number } = { answers: [], calls: 0 };
   function react(change: (reactions: string[]) => string[]) {
-    return ({ ts }: { ts: string }): Promise<MarkOutcome> => {
+    return ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
       reacting.calls += 1;
       const given = reacting.answers.shift();
       const found = messages.find((one) => one.ts === ts && !one.isGone);

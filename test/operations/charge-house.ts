@@ -7,18 +7,22 @@ import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { chargeKey } from '../../src/operations/charge/charge-record.ts';
-import { createAgentCharges } from '../../src/operations/charge/agent-charges.ts';
+import {
+  agentChargesPrefix,
+  chargeKey,
+  openChargesPrefix,
+} from '../../src/operations/charge/charge-record.ts';
+import { createListsByPerson } from '../../src/operations/work/lists-by-person.ts';
 import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
 import { chargeStanding } from '../../src/operations/charge/charge-standing.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/charge/create-charge-desk.ts';
-import { createOpenCharges } from '../../src/operations/charge/open-charges.ts';
+import { createOpenList } from '../../src/operations/work/open-list.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/operations/charge/limit-claims.ts';
 import { recoverCharge, triggerCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
 import type { SubmitResult } from '../../src/operations/charge/charge-desk.ts';
-import { referenceOf } from '../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
@@ -44,7 +48,7 @@ export type Plan = 'approved' | 'otp' | 'declined' | 'rejected' | 'lost';
 type Kept = { status: 'SUCCESS' | 'AWAITING_OTP' | 'FAILED'; amountMinor: number; wrong: number };
 
 /** The payments service as the specification has it, in memory: one reference, one charge. */
-export function openBank(plan: Plan) {
+function openBank(plan: Plan) {
   const charges = new Map<string, Kept>();
   const posts: string[] = [];
   const codes: string[] = [];
@@ -151,10 +155,11 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     wait: () => Promise.resolve(),
     cards,
     limits: limitsOf(world, store),
-    openCharges: createOpenCharges({ store }),
+    openCharges: createOpenList({ store, prefix: openChargesPrefix }),
     drafts: createChargeDrafts({ store, sealer }),
-    agentCharges: createAgentCharges({
+    agentCharges: createListsByPerson({
       store,
+      prefix: agentChargesPrefix,
       isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
       now,
     }),

@@ -248,7 +248,7 @@ export function ackAt(acks: readonly Acked[], quantile: number): number {
 }
 
 /** The payload with which a person submits the modal they see, which the bot opened or updated through Slack's API. */
-export async function submissionOf(
+async function submissionOf(
   house: House,
   person: Person,
   modal: SeenModal,

@@ -144,7 +144,7 @@ async function openLine(service: PaymentsService): Promise<{
 }
 
 /** Everything that belongs to the account and to no other: its id, secret, tokens, token keys and transaction ids. */
-export function ownWords({ service, calls }: SeveralAccount): string[] {
+function ownWords({ service, calls }: SeveralAccount): string[] {
   const { accountId, clientSecret, webhookSecret } = service.credentials;
   const told = calls.flatMap(({ answer }) =>
     Array.from(

@@ -1,10 +1,10 @@
-import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome, ReactionOutcome } from '../../src/domain/delivery.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { postMessage } from '../../src/app/post-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
-import type { Mark, MarkOutcome } from '../../src/operations/alert/alert-marks.ts';
+import type { Mark } from '../../src/operations/alert/alert-marks.ts';
 import type { Random } from '../chaos/random.ts';
 import type { Process, Schedule } from './schedule.ts';
 
@@ -131,7 +131,7 @@ export class Slack {
     process: Process,
     { channel, ts }: { channel: string; ts: string },
     change: (reactions: Set<Mark>) => void,
-  ): Promise<MarkOutcome> {
+  ): Promise<ReactionOutcome> {
     const { schedule, random, faults } = this.deps;
     await schedule.pass(process, true);
     if (this.away || random.chance(faults.reactions)) return { kind: 'later' };

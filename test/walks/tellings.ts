@@ -106,7 +106,7 @@ export function channelsOf(tellings: Tellings, { tellings: records }: Told): str
 }
 
 /** Each way in which the rules may have sent it, by what the service may have said by then. */
-export function waysOf(world: World, plan: RoutePlan, { event, own }: Told): string[][] {
+function waysOf(world: World, plan: RoutePlan, { event, own }: Told): string[][] {
   const seen = needsLookUp(plan, event) ? (world.recordHistory.get(event.orderReference ?? '') ?? []) : [];
   const reference = parseOrderReference(event.orderReference ?? '');
   const known = reference.ok

@@ -12,7 +12,8 @@ import { confirm } from '../../domain/confirmation.ts';
 import { newErrorId } from '../../log.ts';
 import { chargesInDoubt } from '../../operations/charge/charges-in-doubt.ts';
 import { accountColumns, terminalColumns } from '../../operations/service/list-csv.ts';
-import { createOpenCharges } from '../../operations/charge/open-charges.ts';
+import { openChargesPrefix } from '../../operations/charge/charge-record.ts';
+import { createOpenList } from '../../operations/work/open-list.ts';
 import { accountSubject, terminalSubject } from '../../slack/list/list-subjects.ts';
 import type { CommandEnd } from './command-end.ts';
 import { createDeskLists, type DeskLists } from '../desk-lists.ts';
@@ -53,7 +54,7 @@ export async function askDesk(outside: Outside, question: DeskQuestion, screen: 
   );
 }
 
-/** The one place where the payments functions of these commands are made, and so where another account is chosen. */
+/** All of it is made of the settings it is given, which are one account's: no other can be asked. */
 function openDesk(outside: Outside, kept: Kept, screen: Screen): Desk {
   const { config } = outside;
   const payments = createPayments(outside, kept);
@@ -126,7 +127,7 @@ async function listDoubts(
   { output }: Of<'doubt'>,
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
-  const openCharges = createOpenCharges({ store });
+  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const doubts = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
   const view = { ...doubts, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));

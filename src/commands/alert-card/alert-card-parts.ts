@@ -1,5 +1,6 @@
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
+import { recordOf } from '../../domain/alert.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -144,9 +145,7 @@ async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: strin
 }
 
 function referenceOf({ event, evidence }: FoundAlert): string {
-  const lookup = evidence?.lookup;
-  const proven = lookup && 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
-  return event.orderReference ?? proven ?? '';
+  return event.orderReference ?? recordOf(evidence?.lookup)?.orderReference ?? '';
 }
 
 async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promise<void> {

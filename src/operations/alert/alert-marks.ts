@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endsCard, type AlertCard } from '../../domain/alert-card.ts';
+import type { ReactionOutcome } from '../../domain/delivery.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import type { Entry, Store, WriteOptions } from '../../store/store.ts';
 import { readOutboxRecord } from '../outbox/outbox.ts';
@@ -10,15 +11,12 @@ const marks = ['eyes', 'white_check_mark', 'ballot_box_with_check'] as const;
 /** A reaction, by Slack's name of it. */
 export type Mark = (typeof marks)[number];
 
-/** `done`: it stands so, or Slack will not have it; `later`: worth another try. */
-export type MarkOutcome = { kind: 'done' } | { kind: 'later'; retryAfterMs?: number };
-
 export type AlertMarksDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   readCard: (id: string) => Promise<AlertCard>;
   /** Neither throws for anything Slack or the network does. */
-  add: (message: { channel: string; ts: string }, mark: Mark) => Promise<MarkOutcome>;
-  remove: (message: { channel: string; ts: string }, mark: Mark) => Promise<MarkOutcome>;
+  add: (message: { channel: string; ts: string }, mark: Mark) => Promise<ReactionOutcome>;
+  remove: (message: { channel: string; ts: string }, mark: Mark) => Promise<ReactionOutcome>;
   rememberMs: number;
 };
 

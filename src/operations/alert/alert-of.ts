@@ -1,4 +1,4 @@
-import type { Alert, Lookup } from '../../domain/alert.ts';
+import { recordOf, type Alert, type Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { historyKey } from '../outbox/outbox.ts';
 import type { Work } from '../outbox/outbox-work.ts';
@@ -6,7 +6,7 @@ import type { AlertPostDeps } from './alert-post.ts';
 
 /** What is told of the event, but for its card and its route. */
 export function alertOf(
-  { environment, account, canListCards }: AlertPostDeps,
+  { environment, account, canListCards }: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards'>,
   { entry, record }: Work,
   event: PaymentEvent,
   lookup: Lookup,
@@ -19,6 +19,6 @@ export function alertOf(
 
 /** The service's own record names the order, also where the event could not. */
 function provenReference(lookup: Lookup): { orderReference?: string } {
-  const found = 'transaction' in lookup ? lookup.transaction.orderReference : undefined;
+  const found = recordOf(lookup)?.orderReference;
   return found === undefined ? {} : { orderReference: found };
 }

@@ -1,5 +1,5 @@
 import { hash as digestOf } from 'node:crypto';
-import type { Lookup } from '../../domain/alert.ts';
+import { recordOf, type Lookup } from '../../domain/alert.ts';
 import { endsCard, type OtherPayment, type Recovery } from '../../domain/alert-card.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
@@ -252,7 +252,7 @@ async function nameCustomer(
   if (payment.named || !isNameless(own))
     return { payment, terms: distinct([...own, ...named]), asked: undefined };
   const asked = await linking.lookUp(payment.event);
-  if (!('transaction' in asked)) return { payment, terms: own, asked };
+  if (!recordOf(asked)) return { payment, terms: own, asked };
   const found = termsOfRecord(asked);
   return { payment: { ...payment, named: found }, terms: distinct([...own, ...found]), asked };
 }

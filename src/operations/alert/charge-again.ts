@@ -1,4 +1,4 @@
-import { isDeclined } from '../../domain/alert.ts';
+import { customerEmailOf, isDeclined } from '../../domain/alert.ts';
 import type { Money } from '../../domain/money.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -6,7 +6,6 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { FoundAlert } from './alert-cards.ts';
 import type { CardLedger, LedgerCard } from '../card/card-ledger.ts';
 import { knownMoney } from './failed-money.ts';
-import { customerEmailOf } from './prepare-alert.ts';
 
 export type ChargeAgainDeps = {
   /** Undefined: no card is remembered. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Lookup } from '../../domain/alert.ts';
+import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
@@ -87,8 +87,7 @@ export function termsOf({ orderReference, customerId, customerEmail }: PaymentEv
 
 /** What the service’s own record adds, where it is the record of this order: the order too, which the event need not name. */
 export function termsOfRecord(lookup: Lookup): Term[] {
-  if (!('transaction' in lookup) || !lookup.evidence.reference.holds) return [];
-  const { orderReference, customerEmail } = lookup.transaction;
+  const { orderReference, customerEmail } = recordOfOrder(lookup) ?? {};
   return [...term('reference', orderReference), ...term('email', customerEmail?.toLowerCase())];
 }
 

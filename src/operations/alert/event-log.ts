@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../log.ts';
 import type { RecordStore } from '../work/change-record.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import { sealingKeyFix } from '../work/keep-for-later.ts';
 import { createPagedLog } from '../work/paged-log.ts';
 
 /** The events of one hour, by when they were received: `hourMs` is when it began, UTC. */
@@ -60,7 +61,7 @@ export function createEventLog(deps: {
         await hours.add(name, { ...loggedEvent(event, receivedAtMs, lookup), loggedAtMs: now() });
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
-        log('error', 'an event is missing in the log of its hour', { key: name, fix: sealFix }, error);
+        log('error', 'an event is missing in the log of its hour', { key: name, fix: sealingKeyFix }, error);
       }
     },
 
@@ -85,15 +86,13 @@ export function createEventLog(deps: {
       log(
         'error',
         'the events of an hour cannot be read; they are left out',
-        { key: name, fix: sealFix },
+        { key: name, fix: sealingKeyFix },
         error,
       );
       return [];
     }
   }
 }
-
-const sealFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
 
 /** `2026-11-21T10` */
 function nameOf(atMs: number): string {

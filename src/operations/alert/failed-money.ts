@@ -1,4 +1,4 @@
-import type { Lookup } from '../../domain/alert.ts';
+import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { moneyToTake } from '../../domain/transaction.ts';
@@ -27,7 +27,6 @@ export function knownMoney({ event, evidence }: FoundAlert): Money | undefined {
 }
 
 function moneyOfRecord(lookup: Lookup): Money | undefined {
-  return 'transaction' in lookup && lookup.evidence.reference.holds
-    ? moneyToTake(lookup.transaction)
-    : undefined;
+  const record = recordOfOrder(lookup);
+  return record && moneyToTake(record);
 }

@@ -6,6 +6,7 @@ import type { Entry, Store } from '../../store/store.ts';
 import { toChannelLane } from '../outbox/alert-age.ts';
 import {
   alertKey,
+  isMessage,
   openEvent,
   readOutboxRecord,
   writeOutboxRecord,
@@ -80,13 +81,13 @@ async function rewrite(
   entry: Entry,
   record: OutboxRecord,
 ): Promise<boolean> {
-  const { refused, posted, doubt, logged, channel } = record;
+  const { refused, posted, doubt, logged } = record;
   if (refused?.givenUp) {
     // A dead letter stays one until somebody has it delivered again.
     const ttlMs = record.rememberMs ?? rememberMs;
     return (await store.write(entry, writeOutboxRecord(record), { ttlMs })) !== undefined;
   }
-  const isDone = (posted !== undefined && !doubt) || (channel === '' && logged === true);
+  const isDone = (posted !== undefined && !doubt) || (!isMessage(record) && logged === true);
   if (!isDone) {
     const stale = writeOutboxRecord({ ...record, progress: { kind: 'stale' } });
     if (await store.write(entry, stale, { holdMs: leaseMs })) return true;

@@ -9,7 +9,7 @@ import type { AlertPostDeps } from './alert-post.ts';
  * is no further event. Without a look-up: nobody asked the service. Whoever finishes the record says `logged` there.
  */
 export async function logOnce(
-  deps: AlertPostDeps,
+  deps: Pick<AlertPostDeps, 'logEvent'>,
   { entry, record }: Work,
   event: PaymentEvent,
   lookup: Lookup | undefined,

@@ -1,6 +1,6 @@
 import type { Destination } from '../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { alertKey, readOutboxRecord } from '../outbox/outbox.ts';
+import { alertKey, isMessage, readOutboxRecord } from '../outbox/outbox.ts';
 import type { Work } from '../outbox/outbox-work.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 import { storeCopies } from './route-event.ts';
@@ -29,7 +29,7 @@ export async function isToldElsewhere(
   const own = await deps.store.read(alertKey(event.key));
   // Forgotten: nobody knows any more where else it was told.
   if (!own) return false;
-  if (readOutboxRecord(own.value).channel === '') {
+  if (!isMessage(readOutboxRecord(own.value))) {
     if (routed.length === 0) return false;
     await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
   }

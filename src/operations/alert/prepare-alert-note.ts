@@ -11,7 +11,7 @@ import {
 } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle, waitForThread } from '../outbox/post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEditBelow, settle, waitForThread } from '../outbox/post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
 import type { Composed, Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
@@ -27,7 +27,7 @@ export async function prepareAlertNote(
   const told = await readStep(deps, work, 'alert_note');
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
-  const { posted, digest } = parent;
+  const { digest } = parent;
   if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.id, step });
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
@@ -42,9 +42,7 @@ export async function prepareAlertNote(
       isFirst: leavesOut,
     });
   const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, whole);
-  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
-  return { ...prepared, threadTs: posted.ts };
+  return await postOrEditBelow(deps, work, parent, whole);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { handlersOf, type AlertCard } from '../../domain/alert-card.ts';
 import { routeAt, withLookUp, type AlertRule, type Destination } from '../../domain/alert-route.ts';
 import {
+  customerEmailOf,
   isDeclined,
   type Alert,
   type AlertCardShown,
@@ -12,6 +13,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { logOnce } from './log-once.ts';
 import {
   alertKey,
+  isMessage,
   openEvent,
   openEvidence,
   sealEvidence,
@@ -42,7 +44,7 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
   const notTold = await prepareUntold(deps, work, event);
   if (notTold) return notTold;
   const kept = openEvidence(deps.sealer, entry.key, record);
-  if (record.channel === '') return await routeByLookUp(deps, work, event, kept);
+  if (!isMessage(record)) return await routeByLookUp(deps, work, event, kept);
   const says = kept !== undefined || isEnough(deps, work, event);
   if (says) {
     const swallowed = await byDigest(deps, work, event, kept?.lookup);
@@ -209,12 +211,6 @@ async function cardOf(
 async function canChargeAgain(deps: AlertPostDeps, event: PaymentEvent, lookup: Lookup): Promise<boolean> {
   const email = customerEmailOf(event, lookup);
   return email !== undefined && isDeclined({ event, lookup }) && (await deps.cards.knowsCardOf(email));
-}
-
-/** The looked-up record's, where it is of this order; else the signed event's. */
-export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
-  const found = 'transaction' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
-  return found?.customerEmail ?? event.customerEmail;
 }
 
 function namesPeople(card: AlertCard): boolean {

@@ -5,6 +5,7 @@ import type { Entry } from '../../store/store.ts';
 import { bringUpToDate } from './late-token.ts';
 import { logOnce } from './log-once.ts';
 import {
+  isMessage,
   openEvent,
   readOutboxRecord,
   sealEvidence,
@@ -31,7 +32,7 @@ export async function evidenceOf(
   kept: Evidence | undefined,
 ): Promise<Evidence | undefined> {
   const { record } = work;
-  if (kept && (record.posted || record.channel === '')) return kept;
+  if (kept && (record.posted || !isMessage(record))) return kept;
   const found = await lookUpPatiently(deps, record, event);
   const { unansweredSinceMs = deps.now() } = record;
   if (!found) await again(deps, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
@@ -111,7 +112,7 @@ function openWaiting(
 ): { record: OutboxRecord; event: PaymentEvent } | undefined {
   try {
     const record = readOutboxRecord(entry.value);
-    const isWaiting = record.kind === 'alert' && record.channel === '' && !record.untold;
+    const isWaiting = record.kind === 'alert' && !isMessage(record) && !record.untold;
     if (!isWaiting || record.evidence !== undefined) return undefined;
     return { record, event: openEvent(sealer, entry.key, record) };
   } catch {

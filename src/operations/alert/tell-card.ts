@@ -1,6 +1,6 @@
 import { hadInHand, handlersOf, handOf, type AlertCard, type CardStep } from '../../domain/alert-card.ts';
 import type { Store } from '../../store/store.ts';
-import { alertKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
+import { alertKey, isMessage, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { markStale } from '../outbox/outbox-work.ts';
 import { storeMessage } from '../outbox/store-message.ts';
@@ -80,14 +80,13 @@ async function readMessages(
 ): Promise<{ messages: CardMessage[]; digests: string[]; about: string | undefined }> {
   const entries = await Promise.all(keys.map((key) => store.read(key)));
   const read = entries.flatMap((entry) => (entry ? [{ entry, record: readOutboxRecord(entry.value) }] : []));
-  const told = read.filter(({ record }) => record.channel !== '');
+  const told = read.filter(({ record }) => isMessage(record));
   const about = told.find(({ record }) => record.posted) ?? told[0] ?? read[0];
   return {
     about: about?.entry.key,
     digests: read.flatMap(({ record: { digest } }) => (digest ? [digest.storm] : [])),
-    messages: read.flatMap(({ entry: { key }, record: { channel, digest } }) =>
-      // Without a channel it is no message: the event was routed to others.
-      digest || channel === '' ? [] : [{ key, channel }],
+    messages: told.flatMap(({ entry: { key }, record: { channel, digest } }) =>
+      digest ? [] : [{ key, channel }],
     ),
   };
 }

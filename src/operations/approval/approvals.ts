@@ -4,14 +4,14 @@ import type { Audit } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
-import { createAgentCharges, type AgentCharges } from '../charge/agent-charges.ts';
+import { createListsByPerson, type ListsByPerson } from '../work/lists-by-person.ts';
 import { auditOfApproval } from './approval-audit.ts';
 import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.ts';
 import { openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
 import { createApprovalStore, type ApprovalStore, type ApprovalStoreDeps } from './approval-store.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
 import { keepUnopened } from '../work/keep-for-later.ts';
-import { createOpenCharges, type OpenCharges } from '../charge/open-charges.ts';
+import { createOpenList, type OpenList } from '../work/open-list.ts';
 
 export type ApprovalsDeps = ApprovalStoreDeps &
   Omit<ExecuteDeps, 'approvals'> & {
@@ -37,8 +37,8 @@ export type Approvals = {
 
 type Deciding = ApprovalsDeps & {
   approvals: ApprovalStore;
-  open: OpenCharges;
-  mine: AgentCharges;
+  open: OpenList;
+  mine: ListsByPerson;
 };
 
 /** Four eyes: requests, their one atomic decision, and what is done once enough people have approved. */
@@ -48,8 +48,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const deciding: Deciding = {
     ...deps,
     approvals,
-    open: createOpenCharges({ store, prefix: 'open-approvals' }),
-    mine: createAgentCharges({
+    open: createOpenList({ store, prefix: 'open-approvals' }),
+    mine: createListsByPerson({
       store,
       prefix: 'approvals-of',
       now,

@@ -6,6 +6,7 @@ import {
   followedByEdit,
   isRepeat,
   postOrEdit,
+  postOrEditBelow,
   settle,
   waitForParent,
   waitForThread,
@@ -76,16 +77,10 @@ async function belowCard(
   work: Work,
   { parent: key, message }: { parent: string; message: Composed },
 ): Promise<Prepared> {
-  const { record } = work;
   const entry = await deps.store.read(key);
   if (!entry) return await waitForParent(deps, work);
   const parent = readOutboxRecord(entry.value);
-  const waits = await waitForThread(deps, work, parent);
-  if (waits) return waits;
-  const { posted } = parent;
-  const prepared = await postOrEdit(deps, work, posted?.channel ?? record.channel, message);
-  if (prepared.kind !== 'post' || !posted || record.unthreaded) return prepared;
-  return { ...prepared, threadTs: posted.ts };
+  return (await waitForThread(deps, work, parent)) ?? (await postOrEditBelow(deps, work, parent, message));
 }
 
 /** A step that was overtaken is told by the note of the later one. An approval is told whatever came of it. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ApprovalTerms } from '../../domain/approval.ts';
-import { chargeReference, chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { referenceOf } from '../work/reference-of.ts';
 
 /**
  * Names exactly what is to be done: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail and
@@ -44,6 +45,5 @@ function partsOf(approval: ApprovalTerms): (string | number | boolean | null)[] 
 
 /** Of what has no reference of its own: `apr-` and 26 base32 characters, the same for the same text. */
 export function approvalId(text: string): string {
-  const reference = chargeReference(text, (hashed) => createHash('sha256').update(hashed).digest());
-  return `apr-${reference.slice(chargeReferencePrefix.length)}`;
+  return `apr-${referenceOf(text).slice(chargeReferencePrefix.length)}`;
 }

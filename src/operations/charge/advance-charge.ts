@@ -13,13 +13,13 @@ import {
   type ChargeRecord,
 } from './charge-record.ts';
 import type { LimitClaims } from './limit-claims.ts';
-import type { OpenCharges } from './open-charges.ts';
+import type { OpenList } from '../work/open-list.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 export type AdvanceDeps = {
   store: Pick<Store, 'read' | 'write'>;
   sealer: Sealer;
-  openCharges: Pick<OpenCharges, 'add' | 'drop'>;
+  openCharges: Pick<OpenList, 'add' | 'drop'>;
   limits: Pick<LimitClaims, 'count' | 'release'>;
   rememberMs: number;
   now: () => number;

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChargeDesk } from './charge-desk.ts';
-import { referenceOf } from './submit-charge.ts';
+import { referenceOf } from '../work/reference-of.ts';
 
 /** Far longer than a modal stays open, or Slack repeats a delivery. */
 const rememberMs = 7 * 86_400_000;

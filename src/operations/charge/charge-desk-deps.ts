@@ -1,11 +1,11 @@
 import type { NoteAudit } from '../../domain/audit-note.ts';
 import type { CheckoutOrder, CheckoutOrderAnswer, Leave, ResendAnswer } from '../../domain/charge-answer.ts';
-import type { OpenCharges } from './open-charges.ts';
+import type { OpenList } from '../work/open-list.ts';
 import type { SubmitDeps } from './submit-charge.ts';
 
 /** What the desk needs beyond submitting a charge. */
 export type DeskDeps = SubmitDeps & {
-  openCharges: OpenCharges;
+  openCharges: OpenList;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
   /** Writes into the audit, in the background; absent: nothing is written down. */

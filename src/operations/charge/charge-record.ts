@@ -31,6 +31,10 @@ export type ChargeRecord = {
 
 export const chargePrefix = 'charge:';
 
+/** How the keys of the lists of charges begin: each agent's, and that of those which somebody has to see to. */
+export const agentChargesPrefix = 'charges-of';
+export const openChargesPrefix = 'open-charges';
+
 export function chargeKey(reference: string): string {
   return `${chargePrefix}${reference}`;
 }

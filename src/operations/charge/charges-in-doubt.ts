@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import { seenOf, type ChargeRecord } from './charge-record.ts';
-import type { OpenCharges } from './open-charges.ts';
+import type { OpenList } from '../work/open-list.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 type ReadDeps = {
@@ -19,7 +19,7 @@ export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[]
 
 /** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
 export async function chargesInDoubt(
-  deps: ReadDeps & { openCharges: Pick<OpenCharges, 'all'> },
+  deps: ReadDeps & { openCharges: Pick<OpenList, 'all'> },
 ): Promise<Doubts> {
   const unread: string[] = [];
   const note = (reference: string): void => void unread.push(reference);

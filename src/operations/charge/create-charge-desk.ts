@@ -6,7 +6,7 @@ import type { DeskDeps } from './charge-desk-deps.ts';
 import { isSettled, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
 import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts';
-import { makeSavingLink } from '../link/make-saving-link.ts';
+import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
 import { checkLimits, endedAlert, submitCharge } from './submit-charge.ts';
 

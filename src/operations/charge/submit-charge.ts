@@ -1,8 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { endsCard, type EndedCard } from '../../domain/alert-card.ts';
 import { step } from '../../domain/charge.ts';
 import type { LimitVerdict } from '../../domain/charge-limits.ts';
-import { chargeReference } from '../../domain/charge-reference.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -10,13 +9,14 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Store } from '../../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import { readAlertCard } from '../alert/alert-cards.ts';
-import type { AgentCharges } from './agent-charges.ts';
+import type { ListsByPerson } from '../work/lists-by-person.ts';
 import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
 import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
 import type { LimitClaims } from './limit-claims.ts';
 import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
+import { referenceOf } from '../work/reference-of.ts';
 import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
 
 export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
@@ -24,7 +24,7 @@ export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
   cards: CardHistory;
   limits: LimitClaims;
   drafts: ChargeDrafts;
-  agentCharges: AgentCharges;
+  agentCharges: ListsByPerson;
   fingerprint: (tokenKey: string) => Promise<string>;
   /** Absent: no charge needs a second person. */
   approvals?: ApprovalGate | undefined;
@@ -157,11 +157,6 @@ export async function endedAlert(
 ): Promise<EndedCard | undefined> {
   const card = await readAlertCard(deps, id);
   return endsCard(card) ? card : undefined;
-}
-
-/** The one reference of a dialogue, on every replica and after every crash. */
-export function referenceOf(viewId: string): OrderReference {
-  return chargeReference(viewId, (text) => createHash('sha256').update(text).digest());
 }
 
 type Beginning = {

@@ -16,13 +16,13 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
-import { createAgentCharges } from '../charge/agent-charges.ts';
+import { createListsByPerson } from '../work/lists-by-person.ts';
 import { askForOrder, type AskForOrderDeps } from './ask-for-order.ts';
 import { insist } from '../work/insist.ts';
 import { keepUnopened } from '../work/keep-for-later.ts';
 import { linkOrderKey, openLinkRecord, type LinkRecord } from './link-record.ts';
 import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
-import { referenceOf } from '../charge/submit-charge.ts';
+import { referenceOf } from '../work/reference-of.ts';
 import { tellLink, type TellLinkDeps } from './tell-link.ts';
 
 export type LinkRequest = {
@@ -92,7 +92,7 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
   const rememberMs = deps.rememberMs + deps.rules.followMs + settleMs;
   const linking: Linking = { ...deps, rememberMs, links: createLinkStore(deps) };
   const { links } = linking;
-  const mine = createAgentCharges({
+  const mine = createListsByPerson({
     store: deps.store,
     prefix: 'links-of',
     now: deps.now,

@@ -58,7 +58,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
   switch (about) {
     case 'message':
       await again(deps, work, missed, { delayMs: longestPutAsideMs, pauseMs: paceMs });
-      await tellStuck(deps, work.entry, errorId);
+      await tellStuck(deps, key, errorId);
       return;
     case 'bot':
       await again(deps, work, missed, { holdMs: refusedDelayMs });

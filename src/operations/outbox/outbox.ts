@@ -41,7 +41,7 @@ const outboxRecord = z.object({
     'approval',
     'approval_note',
   ]),
-  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: it is no message. */
+  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: see `isMessage`. */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
   fingerprint: z.string(),
@@ -121,6 +121,14 @@ export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replac
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
+/**
+ * Whether it is told itself. The own record of an event that further channels tell, or none, is dedupe memory and the
+ * work of finding out which; it has no channel.
+ */
+export function isMessage({ channel }: Pick<OutboxRecord, 'channel'>): boolean {
+  return channel !== '';
+}
+
 export function writeOutboxRecord(record: OutboxRecord): string {
   return JSON.stringify(record);
 }
@@ -166,7 +174,7 @@ export function codeRequestKey(reference: string, userId: string): string {
 }
 
 /** Undefined: it is no message, because further channels tell it. */
-export function placeOf({ channel, posted }: OutboxRecord): MessagePlace | undefined {
-  if (posted) return posted;
-  return channel === '' ? undefined : { channel };
+export function placeOf(record: OutboxRecord): MessagePlace | undefined {
+  const { channel, posted } = record;
+  return posted ?? (isMessage(record) ? { channel } : undefined);
 }

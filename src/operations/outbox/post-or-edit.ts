@@ -26,6 +26,18 @@ export async function postOrEdit(
   return await settle(deps, work);
 }
 
+/** The same below a message, in the thread of one that stands; into the channel where Slack does not take it there. */
+export async function postOrEditBelow(
+  deps: WorkDeps,
+  work: Work,
+  { posted: parent }: OutboxRecord,
+  message: Composed,
+): Promise<Prepared> {
+  const prepared = await postOrEdit(deps, work, parent?.channel ?? work.record.channel, message);
+  if (prepared.kind !== 'post' || !parent || work.record.unthreaded) return prepared;
+  return { ...prepared, threadTs: parent.ts };
+}
+
 /** Nothing is left to send, so nothing is refused any more either: but a dead letter stays listed. */
 export async function settle(deps: WorkDeps, work: Work): Promise<Prepared> {
   const { refused } = work.record;

@@ -29,11 +29,14 @@ export async function putAside(
   const written = record
     ? await again(deps, { entry, record }, { misses: failures }, options)
     : (await deps.store.write(entry, entry.value, options)) !== undefined;
-  if (written && failures >= stuckAfter) await tellStuck(deps, entry, errorId);
+  if (written && failures >= stuckAfter) await tellStuck(deps, entry.key, errorId);
 }
 
-/** Once for each record. A notice of a stuck notice would be one without end. */
-export async function tellStuck(deps: TellDeps, entry: Entry, errorId: string): Promise<void> {
-  if (entry.key.startsWith(outboxKey('notice', ''))) return;
-  await tellOperators(deps, `stuck:${entry.key}`, { kind: 'stuck', record: entry.key, errorId });
+/**
+ * Tells the operators that a record cannot be worked on, once for each. True when that is news. A notice of a stuck
+ * notice would be one without end.
+ */
+export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<boolean> {
+  if (key.startsWith(outboxKey('notice', ''))) return false;
+  return await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
 }

@@ -1,4 +1,4 @@
-import { contradicts, type Lookup } from '../../domain/alert.ts';
+import { contradicts, recordOf, type Lookup } from '../../domain/alert.ts';
 import { withLookUp, type Destination } from '../../domain/alert-route.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { itemOf } from '../../domain/storm-summary.ts';
@@ -142,7 +142,7 @@ async function decide(
 
 /** What was not found is not asked for again, or a storm of ten thousand would ask for each. */
 function foundBy(lookup: Lookup | undefined): Lookup {
-  return lookup && 'transaction' in lookup ? lookup : { kind: 'no_reference' };
+  return lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
 }
 
 async function count(

@@ -6,6 +6,9 @@ const shortestPutAsideMs = 60_000;
 /** The longest rest of anything that cannot be done as it is: whoever mends it wants to see it done the same day. */
 export const longestPutAsideMs = 3_600_000;
 
+/** What mends a record that cannot be opened. */
+export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
+
 type KeepDeps = { store: Pick<Store, 'write'>; log: Log };
 
 /** Keeps a record that nobody here can handle as it is, due again after a minute, and ever more rarely up to an hour. */
@@ -20,9 +23,13 @@ export async function keepUnopened(
   entry: Entry,
   { what, error }: { what: string; error: unknown },
 ): Promise<string> {
-  const fix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
   const errorId = newErrorId();
-  deps.log('error', `${what} cannot be opened; it is kept`, { errorId, key: entry.key, fix }, error);
+  deps.log(
+    'error',
+    `${what} cannot be opened; it is kept`,
+    { errorId, key: entry.key, fix: sealingKeyFix },
+    error,
+  );
   await keepForLater(deps, entry);
   return errorId;
 }

@@ -14,7 +14,7 @@ export type PagedLogDeps<Item, Summary> = {
   summarise: (summary: Summary, item: Item) => Summary;
 };
 
-export type LogHead<Summary> = { summary: Summary; count: number; pages: number };
+export type LogHead<Summary> = { summary: Summary; count: number };
 
 /**
  * Things that happened, in the order they were added, in as many records of the store as they need; all sealed.
@@ -23,9 +23,9 @@ export type LogHead<Summary> = { summary: Summary; count: number; pages: number 
 export type PagedLog<Item, Summary> = {
   /**
    * Adds the item unless one with its id is among the last fifty at least, so that work done again after a crash
-   * counts once. The log as it stands then; `isNew`: this call added it.
+   * counts once.
    */
-  add(name: string, item: Item): Promise<LogHead<Summary> & { isNew: boolean }>;
+  add(name: string, item: Item): Promise<void>;
   /** Undefined: nothing was added yet, or it is forgotten. */
   head(name: string): Promise<LogHead<Summary> | undefined>;
   /** The items of one page, oldest first; pages are numbered from 0. Empty beyond the last. */
@@ -73,24 +73,19 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
   return {
     add(name, item) {
       const key = headKey(name);
-      return changeRecord(key, async (value): Promise<Change<LogHead<Summary> & { isNew: boolean }>> => {
+      return changeRecord(key, async (value): Promise<Change<void>> => {
         const head =
           value === undefined
             ? { summary: deps.empty, full: 0, items: [], before: [] }
             : heads.openHead(key, value);
         const id = idOf(item);
         if (head.before.includes(id) || head.items.some((one) => idOf(one) === id)) {
-          return { kind: 'keep', result: { ...asSeen(head), isNew: false } };
+          return { kind: 'keep', result: undefined };
         }
         const room = await turned(name, head);
         const summary = deps.summarise(room.summary, item);
         const next = { ...room, summary, items: [...room.items, item] };
-        return {
-          kind: 'write',
-          value: heads.sealHead(key, next),
-          ttlMs,
-          result: { ...asSeen(next), isNew: true },
-        };
+        return { kind: 'write', value: heads.sealHead(key, next), ttlMs, result: undefined };
       });
     },
 
@@ -146,7 +141,7 @@ function createHeads<Item, Summary>(sealer: Sealer) {
 }
 
 function asSeen<Item, Summary>({ summary, full, items }: Head<Item, Summary>): LogHead<Summary> {
-  return { summary, count: full * itemsPerPage + items.length, pages: full + (items.length > 0 ? 1 : 0) };
+  return { summary, count: full * itemsPerPage + items.length };
 }
 
 function keepFirst<Item>(byId: Map<string, Item>, id: string, item: Item): void {

@@ -9,12 +9,12 @@ import { threadPlace, type Draw } from './model.ts';
 type Command = { command: string; description: string; usageHint: string };
 
 /** The commands that what is typed so far may become; none once a command is complete. */
-export function offeredCommands(draft: string, commands: Command[]): Command[] {
+function offeredCommands(draft: string, commands: Command[]): Command[] {
   return /^\/\S*$/.test(draft) ? commands.filter(({ command }) => command.startsWith(draft)) : [];
 }
 
 /** The command whose words are being typed. */
-export function startedCommand(draft: string, commands: Command[]): Command | undefined {
+function startedCommand(draft: string, commands: Command[]): Command | undefined {
   return commands.find(({ command }) => draft.startsWith(`${command} `));
 }
 

@@ -23,7 +23,7 @@ const ofParty: Record<LogParty, (exchange: Exchange) => boolean> = {
 };
 
 /** The exchanges that pass the filter, oldest first. */
-export function filteredLog(log: Exchange[], filter: Pick<Ui['log'], 'text' | 'party'>): Exchange[] {
+function filteredLog(log: Exchange[], filter: Pick<Ui['log'], 'text' | 'party'>): Exchange[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return log.filter((exchange) => {
     if (!ofParty[filter.party](exchange)) return false;

@@ -47,7 +47,7 @@ export function drawDate(
 }
 
 /** Draws one parsed line. */
-export function drawInline(nodes: Inline[], draw: Draw): Drawn {
+function drawInline(nodes: Inline[], draw: Draw): Drawn {
   return nodes.map((node): Drawn => {
     switch (node.kind) {
       case 'text':

@@ -20,7 +20,7 @@ export type Passage =
   | { kind: 'list'; ordered: boolean; items: Inline[][] };
 
 /** Slack's three escapes, and no others. */
-export function unescapeText(text: string): string {
+function unescapeText(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 

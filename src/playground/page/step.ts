@@ -1,8 +1,19 @@
 import type { PageAction, PageBlock, PageOption } from '../protocol.ts';
 import { valuesOf, type ElementState, type Values } from './form.ts';
 import { keepSame } from './keep-same.ts';
-import type { Container, Effect, Model, Place, Pressed, Step, Ui, UiEvent } from './model.ts';
-import { scopeOf, suggestionKey, threadPlace } from './model.ts';
+import {
+  scopeOf,
+  suggestionKey,
+  threadPlace,
+  type Container,
+  type Effect,
+  type Model,
+  type Place,
+  type Pressed,
+  type Step,
+  type Ui,
+  type UiEvent,
+} from './model.ts';
 import type { ServedState } from './served.ts';
 
 type Handler<K extends UiEvent['kind']> = (model: Model, event: Extract<UiEvent, { kind: K }>) => Step;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Answer } from './answer.ts';
-import { refusal } from './answer.ts';
+import { refusal, type Answer } from './answer.ts';
 import type { ExchangeEnd, RecordExchange } from './exchanges.ts';
 import { shownAuthorization, shownPath, shownText } from './masking.ts';
 import { findRoute, type Call, type Found, type Route } from './route.ts';

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import type { ApiAnswer, ApiArguments, Method } from './api-answer.ts';
-import { granted, missingScope, refused } from './api-answer.ts';
+import {
+  granted,
+  missingScope,
+  refused,
+  type ApiAnswer,
+  type ApiArguments,
+  type Method,
+} from './api-answer.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
 import { fileMethods } from './file-methods.ts';

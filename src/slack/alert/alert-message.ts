@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
 import { endsCard } from '../../domain/alert-card.ts';
-import { isDeclined, type Alert, type Lookup } from '../../domain/alert.ts';
+import { isDeclined, recordOf, type Alert, type Lookup } from '../../domain/alert.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
@@ -99,10 +99,6 @@ function buttons(alert: Alert): ActionsBlock[] {
   if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
   const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
   return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
-}
-
-function recordOf(lookup: Lookup): Transaction | undefined {
-  return 'transaction' in lookup ? lookup.transaction : undefined;
 }
 
 /** Why, in words that are not ours; once when the event and the look-up say the same. */

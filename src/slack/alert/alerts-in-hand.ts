@@ -1,6 +1,5 @@
-import type { Environment } from '../../domain/alert.ts';
+import type { Environment, Lookup } from '../../domain/alert.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
-import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { alertHeadline } from './alert-message.ts';

@@ -3,7 +3,7 @@
 
 import type { RichTextBlock } from '@slack/types';
 import type { Approval, ApprovalShown } from '../../domain/approval.ts';
-import { bold, channelName, headline, moment, person, words, type Run } from '../blocks.ts';
+import { bold, headline, moment, person, personOrChannel, words, type Run } from '../blocks.ts';
 import { cardWords } from '../charge/card-words.ts';
 import { amountWord, plain } from '../charge/charge-facts.ts';
 import { customerWord, quoted, referenceWord, word } from '../evidence.ts';
@@ -103,7 +103,7 @@ export function whatSentence(shown: ApprovalShown): string {
 /** Names of channels and people that only those see who may. */
 function placeOf(channel: string): Run {
   if (!/^[A-Z0-9]{3,}$/.test(channel)) return words(word(channel) ?? '');
-  return /^[UW]/.test(channel) ? person(channel) : channelName(channel);
+  return personOrChannel(channel);
 }
 
 /** The requester’s own words, set apart as theirs. */

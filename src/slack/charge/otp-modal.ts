@@ -14,13 +14,12 @@ import {
   words,
 } from '../blocks.ts';
 import type { ViewValues } from '../command.ts';
-import { quoted } from '../evidence.ts';
+import { customerWord, quoted } from '../evidence.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { cut, outsideText, visible } from '../text.ts';
 import { chargeActions } from './charge-actions.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, chargeHeadline, plain, termFields } from './charge-facts.ts';
-import { customerWord } from '../evidence.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 import { inHand, isCodeOpen, lastResend, standingNow } from './otp-lines.ts';
 

@@ -5,7 +5,7 @@ import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Notice } from '../../../src/domain/notice.ts';
 import { readMerchantWords } from '../../../src/commands/merchant-words.ts';
 import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
-import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/dead-letters-message.ts';
+import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/undelivered-message.ts';
 import {
   bugMessage,
   refusalMessage,

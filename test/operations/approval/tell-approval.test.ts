@@ -3,7 +3,7 @@ import type { Approval } from '../../../src/domain/approval.ts';
 import { readOutboxRecord, writeOutboxRecord } from '../../../src/operations/outbox/outbox.ts';
 import { approvalCardKey } from '../../../src/operations/approval/prepare-approval.ts';
 import { createTellApproval } from '../../../src/operations/approval/tell-approval.ts';
-import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import { ada, bola, openWorld, terms } from '../charge-house.ts';
 import { sealer } from '../house.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeState } from '../../../src/domain/charge-state.ts';
-import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import {
   everyPoint,
   openWorld,

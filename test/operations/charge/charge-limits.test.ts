@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitRules } from '../../../src/domain/charge-limits.ts';
-import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import {
   ada,
   bola,

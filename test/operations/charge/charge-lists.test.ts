@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { advanceCharge, readCharge } from '../../../src/operations/charge/advance-charge.ts';
-import { createOpenCharges } from '../../../src/operations/charge/open-charges.ts';
-import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import { openChargesPrefix } from '../../../src/operations/charge/charge-record.ts';
+import { createOpenList } from '../../../src/operations/work/open-list.ts';
+import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
 
 describe('the lists of charges, when the key of one charge is gone', () => {
@@ -56,7 +57,7 @@ describe('the list of open charges', () => {
       // oxlint-disable-next-line no-await-in-loop
       expect(await submit(process, `V${index}`)).toMatchObject({ kind: 'refused' });
     }
-    expect(await createOpenCharges(world).all()).toEqual([]);
+    expect(await createOpenList({ store: world.store, prefix: openChargesPrefix }).all()).toEqual([]);
   });
 
   it('never lacks a charge that an event opens again while its conclusion is taken off', async () => {
@@ -77,7 +78,9 @@ describe('the list of open charges', () => {
     };
     await submitted.carryOn();
     expect((await readCharge(process.deps, reference))?.intent.state.kind).toBe('confirming');
-    expect(await createOpenCharges(world).all()).toContain(reference);
+    expect(await createOpenList({ store: world.store, prefix: openChargesPrefix }).all()).toContain(
+      reference,
+    );
   });
 
   it('never lacks one that is opened again just after it was looked at again and taken off', async () => {
@@ -120,7 +123,9 @@ describe('the list of open charges', () => {
     };
     await submitted.carryOn();
     expect((await readCharge(reopening.deps, reference))?.intent.state.kind).toBe('confirming');
-    expect(await createOpenCharges(world).all()).toContain(reference);
+    expect(await createOpenList({ store: world.store, prefix: openChargesPrefix }).all()).toContain(
+      reference,
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { ProcessedCharge } from '../../../src/operations/webhook/webhook-watch.ts';
-import { referenceOf } from '../../../src/operations/charge/submit-charge.ts';
+import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import { openWorld, startProcess, terms, type Plan, type Process } from '../charge-house.ts';
 
 const viewId = 'V0CHARGE1';

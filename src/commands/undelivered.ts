@@ -1,5 +1,4 @@
 import type { Undelivered } from '../domain/delivery.ts';
-import { parsed, problem } from '../domain/parsed.ts';
 import type { Redelivery } from '../operations/approval/ask-to-redrive.ts';
 import { sentMessage } from '../slack/approval/approval-answers.ts';
 import { defineCommand, itself, type Command } from '../slack/command.ts';
@@ -8,7 +7,8 @@ import {
   deliveringAgainMessage,
   undeliveredMessage,
   type BeingTried,
-} from '../slack/dead-letters-message.ts';
+} from '../slack/undelivered-message.ts';
+import { nothingAfter } from './nothing-after.ts';
 
 export type UndeliveredDeps = {
   undelivered: {
@@ -45,10 +45,9 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
         },
       },
     ],
-    parse: (words) =>
-      words.length === 0
-        ? parsed(undefined)
-        : problem('Nothing follows “undelivered”: it lists every channel and person that Slack refuses.'),
+    parse: nothingAfter(
+      'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
+    ),
     knows: async () => undelivered.tried().length + (await undelivered.all()).length > 0,
     run: async () => undeliveredMessage(await undelivered.all(), undelivered.tried()),
   });

@@ -1,12 +1,12 @@
 import type { CheckoutOrder } from '../../domain/charge-answer.ts';
 import type { OrderEnd } from '../../domain/payment-link.ts';
-import { amendCharge, readCharge } from '../charge/advance-charge.ts';
-import { askForOrder } from './ask-for-order.ts';
-import type { LinkResult } from '../charge/charge-desk.ts';
-import type { ChargeRecord } from '../charge/charge-record.ts';
-import type { DeskDeps } from '../charge/charge-desk-deps.ts';
-import { see, showProgress } from '../charge/run-charge.ts';
-import { referenceOf } from '../charge/submit-charge.ts';
+import { amendCharge, readCharge } from './advance-charge.ts';
+import { askForOrder } from '../link/ask-for-order.ts';
+import type { LinkResult } from './charge-desk.ts';
+import type { ChargeRecord } from './charge-record.ts';
+import type { DeskDeps } from './charge-desk-deps.ts';
+import { see, showProgress } from './run-charge.ts';
+import { referenceOf } from '../work/reference-of.ts';
 
 /**
  * See `ChargeDesk.makeSavingLink`. The order's reference is made of the charge's, so that asking twice is one

@@ -1,28 +1,25 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, type RecordStore } from './change-record.ts';
 
-/** The references of all charges that are not concluded, or are under review: the store has no listing. */
-export type OpenCharges = {
-  /** Called before the charge is stored, so that the list never lacks one. Again: nothing changes. */
+/**
+ * The references of all things of a kind that somebody has to see to, since the store lists nothing. All of it throws
+ * StoreUnavailable.
+ */
+export type OpenList = {
+  /** Called before what it names is stored, so that the list never lacks one. Again: nothing changes. */
   add(reference: string): Promise<void>;
   drop(references: readonly string[]): Promise<void>;
-  /** With some among them that are concluded by now or were never stored. */
+  /** With some among them that are over by now or were never stored. */
   all(): Promise<readonly string[]>;
 };
 
-/** Enough that charges begun at once seldom meet, few enough to read at each look. */
+/** Enough that what is begun at once seldom meets, few enough to read at each look. */
 const parts = 16;
 const list = z.array(z.string());
 
-/** `prefix`: what the lists are of, as their keys begin; charges when absent. */
-export function createOpenCharges({
-  store,
-  prefix = 'open-charges',
-}: {
-  store: RecordStore;
-  prefix?: string;
-}): OpenCharges {
+/** `prefix`: how the keys of its parts begin; a colon follows. */
+export function createOpenList({ store, prefix }: { store: RecordStore; prefix: string }): OpenList {
   const changeRecord = createChangeRecord(store);
   const keyOf = (part: number): string => `${prefix}:${part}`;
 

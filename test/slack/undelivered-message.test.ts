@@ -5,7 +5,7 @@ import {
   deliverAgainId,
   deliveringAgainMessage,
   undeliveredMessage,
-} from '../../src/slack/dead-letters-message.ts';
+} from '../../src/slack/undelivered-message.ts';
 import { limits } from '../../src/slack/limits.ts';
 
 const channel = 'C0ALERTS01';

@@ -3,13 +3,13 @@ import {
   actions,
   bold,
   button,
-  channelName,
   code,
   confirmDialog,
   context,
   headline,
+  isPerson,
   moment,
-  person,
+  personOrChannel,
   plainText,
   richText,
   words,
@@ -48,7 +48,7 @@ export function undeliveredMessage(
     .slice(0, mostShown)
     .flatMap((one) => [
       richText(
-        [bold(counted(one.messages)), words(' for '), whereOf(one.channel)],
+        [bold(counted(one.messages)), words(' for '), personOrChannel(one.channel)],
         [
           words('Refused since '),
           moment(one.sinceMs),
@@ -76,7 +76,7 @@ function beingTriedMessage(tried: readonly BeingTried[]): SlackMessage {
 
 function triedBlock({ channel, slackError, fix }: BeingTried) {
   return richText(
-    [bold('Tried again by itself'), words(' for '), whereOf(channel)],
+    [bold('Tried again by itself'), words(' for '), personOrChannel(channel)],
     [words('Slack’s word '), code(word(slackError) ?? '')],
     [words(`First: ${fix}`)],
   );
@@ -94,7 +94,7 @@ export function deliveringAgainMessage(channel: string, messages: number): Slack
   const { text, block } = headline(`📨 ${counted(messages)} on the way again`, []);
   const line: Run[] = [
     words('To '),
-    whereOf(channel),
+    personOrChannel(channel),
     words(messages === 1 ? refusedAgain.one : refusedAgain.many),
   ];
   return { text, blocks: [block, richText(line)] };
@@ -119,15 +119,6 @@ function deliverAgainButton({ channel, messages }: Undelivered) {
       deny: 'Not now',
     }),
   });
-}
-
-/** Names of channels and people that only those see who may. */
-function whereOf(channel: string): Run {
-  return isPerson(channel) ? person(channel) : channelName(channel);
-}
-
-function isPerson(channel: string): boolean {
-  return /^[UW]/.test(channel);
 }
 
 function placesOf(all: readonly { channel: string }[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { createAgentCharges } from '../../../src/operations/charge/agent-charges.ts';
+import { createListsByPerson } from '../../../src/operations/work/lists-by-person.ts';
 import { onBothStores } from '../two-stores.ts';
 import { memoryStore } from '../memory-store.ts';
 
@@ -11,8 +11,9 @@ function desk() {
   const store = memoryStore(clock);
   const settled = new Set<string>();
   const asked: string[] = [];
-  const charges = createAgentCharges({
+  const charges = createListsByPerson({
     store,
+    prefix: 'lists',
     isSettled: (reference) => {
       asked.push(reference);
       return Promise.resolve(settled.has(reference));
@@ -31,7 +32,7 @@ function references(from: number, to: number): string[] {
   return Array.from({ length: from - to + 1 }, (_, index) => `pay-${from - index}`);
 }
 
-describe('createAgentCharges', () => {
+describe('createListsByPerson', () => {
   it('gives an agent’s charges newest first, and no others', async () => {
     const { charges } = desk();
     await addMany(charges, 1, 3);
@@ -91,7 +92,8 @@ describe('createAgentCharges', () => {
     const { store } = desk();
     let calls = 0;
     let away = false;
-    const charges = createAgentCharges({
+    const charges = createListsByPerson({
+      prefix: 'lists',
       store: {
         ...store,
         async read(key) {
@@ -122,7 +124,12 @@ describe('createAgentCharges', () => {
     it('loses none of 200 that two replicas add at once for one agent', async () => {
       const { one, two, close } = await open();
       const replicas = [one, two].map((store) =>
-        createAgentCharges({ store, isSettled: () => Promise.resolve(false), now: () => Date.now() }),
+        createListsByPerson({
+          store,
+          prefix: 'lists',
+          isSettled: () => Promise.resolve(false),
+          now: () => Date.now(),
+        }),
       );
       const wanted = Array.from({ length: 200 }, (_, index) => `pay-${index}`);
       const startedAt = performance.now();

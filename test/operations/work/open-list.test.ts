@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createOpenCharges } from '../../../src/operations/charge/open-charges.ts';
+import { createOpenList } from '../../../src/operations/work/open-list.ts';
 import { onBothStores } from '../two-stores.ts';
 
-describe('createOpenCharges', () => {
-  onBothStores('the list of open charges', (open) => {
+describe('createOpenList', () => {
+  onBothStores('an open list', (open) => {
     it('loses none that two replicas add at once, while others are dropped', async () => {
       const { one, two, close } = await open();
-      const lists = [one, two].map((store) => createOpenCharges({ store }));
+      const lists = [one, two].map((store) => createOpenList({ store, prefix: 'list' }));
       const references = Array.from({ length: 200 }, (_, index) => `pay-${index}`);
       const [settled, unsettled] = [references.slice(0, 100), references.slice(100)];
       await Promise.all(settled.map((reference) => lists[0]!.add(reference)));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createCommandSet } from '../../src/commands/command-set.ts';
-import { undeliveredCommand } from '../../src/commands/dead-letters.ts';
+import { undeliveredCommand } from '../../src/commands/undelivered.ts';
 import type { Undelivered } from '../../src/domain/delivery.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { deliverAgainId, type BeingTried } from '../../src/slack/dead-letters-message.ts';
+import { deliverAgainId, type BeingTried } from '../../src/slack/undelivered-message.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
 
 const channel = 'C0ALERTS01';
