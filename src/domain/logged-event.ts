@@ -1,5 +1,6 @@
 import { domainOf, withLookUp } from './alert-route.ts';
 import { recordOf, type Lookup } from './alert.ts';
+import { listedEmail, listedText } from './listed-text.ts';
 import type { PaymentEvent } from './payment-event.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
@@ -33,13 +34,13 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
     id: event.key,
     receivedAtMs,
     ...withoutUndefined({
-      orderReference: event.orderReference ?? recordOf(lookup)?.orderReference,
-      customerId,
+      orderReference: listedText(event.orderReference ?? recordOf(lookup)?.orderReference),
+      customerId: listedText(customerId),
       amountMinor,
       currency,
-      reason,
+      reason: listedText(reason),
       isSavedCardCharge,
-      emailDomain: domainOf(known.customerEmail),
+      emailDomain: domainOf(listedEmail(known.customerEmail)),
       savesCard: event.cardSaved ? (true as const) : undefined,
       lacksCard: event.cardSaved && event.cardSaved.kind !== 'kept' ? (true as const) : undefined,
       lookup: lookup?.kind,

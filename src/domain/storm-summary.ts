@@ -2,6 +2,7 @@ import type { AlertCard } from './alert-card.ts';
 import type { AlertRule } from './alert-route.ts';
 import type { Environment } from './alert.ts';
 import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
+import { listedEmail, listedText } from './listed-text.ts';
 import type { Money } from './money.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
@@ -70,16 +71,18 @@ export function itemOf(
   times: { receivedAtMs: number; addedAtMs: number },
   isProven = false,
 ): StormItem {
-  const { key: id, orderReference, customerEmail, amountMinor, currency, reason } = event;
+  const { key: id, amountMinor, currency } = event;
   const isPayment = event.kind === 'payment_success';
   return {
     id,
     ...times,
-    ...(orderReference === undefined ? {} : { reference: orderReference }),
-    ...(customerEmail === undefined ? {} : { customerEmail }),
-    ...(amountMinor === undefined ? {} : { amountMinor }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(reason === undefined ? {} : { reason }),
+    ...withoutUndefined({
+      reference: listedText(event.orderReference),
+      customerEmail: listedEmail(event.customerEmail),
+      amountMinor,
+      currency,
+      reason: listedText(event.reason),
+    }),
     ...(isPayment && isProven ? { isConfirmed: true } : {}),
     ...(isPayment && event.cardSaved ? { savesCard: true } : {}),
   };

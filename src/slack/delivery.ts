@@ -119,10 +119,14 @@ const notEditable: ReadonlySet<string> = new Set([
   'edit_window_closed',
 ]);
 
+/** There is no such thread, or Slack takes nothing into it: an admin locked it, or its channel has none. */
 const noThread: ReadonlySet<string> = new Set([
   'thread_not_found',
   'message_not_found',
   'cannot_reply_to_message',
+  'thread_locked',
+  'restricted_action_thread_locked',
+  'restricted_action_non_threadable_channel',
 ]);
 
 function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>): PostOutcome {

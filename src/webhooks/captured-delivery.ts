@@ -16,16 +16,20 @@ const jsonCapture = z.object({
  * Reads a captured delivery: the raw HTTP request (with or without its first line), its body byte for byte; or
  * JSON with `headers` and `body`, the body as text. What cannot be read is a problem in words.
  */
-export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
-  return file.subarray(0, 64).toString('latin1').replace('ï»¿', '').trimStart().startsWith('{')
+export function readCapture(captured: Buffer): Parsed<CapturedDelivery> {
+  // An editor’s mark at the beginning is not the delivery’s.
+  const file = captured.subarray(captured.indexOf(byteOrderMark) === 0 ? byteOrderMark.length : 0);
+  return file.subarray(0, 64).toString('latin1').trimStart().startsWith('{')
     ? readJsonCapture(file)
     : readRawCapture(file);
 }
 
+const byteOrderMark = Buffer.from('\uFEFF');
+
 function readJsonCapture(file: Buffer): Parsed<CapturedDelivery> {
   let value: unknown;
   try {
-    value = JSON.parse(file.toString('utf8').replace('\uFEFF', ''));
+    value = JSON.parse(file.toString('utf8'));
   } catch {
     return problem('it begins like JSON and cannot be read as JSON');
   }
@@ -52,6 +56,8 @@ function readRawCapture(file: Buffer): Parsed<CapturedDelivery> {
   const lines = text.slice(0, end.index).split(/\r?\n/);
   if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
   for (const [index, line] of lines.entries()) {
+    // HTTP/2 has in place of a first line what begins so.
+    if (/^:[a-z]+: /.test(line)) continue;
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     // The line itself is not repeated: it may hold a secret.
     if (name === undefined || value === undefined) {

@@ -176,13 +176,17 @@ describe('post below a message', () => {
     expect(await reply()).toEqual({ kind: 'posted', channel: 'D0ALERTS', ts: '1.2' });
   });
 
-  it.each(['thread_not_found', 'message_not_found', 'cannot_reply_to_message'])(
-    'calls the thread gone for %s',
-    async (slackError) => {
-      slack().reply(200, { ok: false, error: slackError });
-      expect(await reply()).toEqual({ kind: 'gone', slackError });
-    },
-  );
+  it.each([
+    'thread_not_found',
+    'message_not_found',
+    'cannot_reply_to_message',
+    'thread_locked',
+    'restricted_action_thread_locked',
+    'restricted_action_non_threadable_channel',
+  ])('calls the thread gone for %s, so that no other message of the channel waits', async (slackError) => {
+    slack().reply(200, { ok: false, error: slackError });
+    expect(await reply()).toEqual({ kind: 'gone', slackError });
+  });
 
   it('calls nothing gone where no thread was asked for', async () => {
     slack().reply(200, { ok: false, error: 'thread_not_found' });

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../domain/alert-route.ts';
 import { faceOf } from '../../domain/card-face.ts';
-import type { EventPart } from '../../domain/notice.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Entry, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { eventWithoutToken, tellLateToken, type LateTokenDeps } from './late-token.ts';
-import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
+import { alertKey, readOutboxRecord } from '../outbox/outbox.ts';
 import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
+import { tellDiffering } from './tell-differing.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps &
@@ -66,15 +66,7 @@ export async function receiveEvent(
   const known = await deps.store.read(key);
   if (known && savedCard && eventWithoutToken(deps.sealer, known)) await tellLate(deps, key, kept);
   if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
-  const { kind: eventKind, orderReference } = event;
-  const differs = partsThatDiffer(deps, known, event);
-  const notice = {
-    kind: 'event_differs',
-    eventKind,
-    orderReference,
-    ...withoutUndefined({ differs }),
-  } as const;
-  if (await tellOperators(deps, `differs:${event.key}:${fingerprint}`, notice)) deps.wake();
+  if (await tellDiffering(deps, known, { event, fingerprint })) deps.wake();
   return 'differs';
 }
 
@@ -128,26 +120,6 @@ function isRepeat(value: string, fingerprint: string): boolean {
     return readOutboxRecord(value).fingerprint === fingerprint;
   } catch {
     return true;
-  }
-}
-
-/** Undefined where the first cannot be read any more. */
-function partsThatDiffer(
-  { sealer }: ReceiveDeps,
-  { key, value }: Entry,
-  event: PaymentEvent,
-): readonly EventPart[] | undefined {
-  try {
-    const first = openEvent(sealer, key, readOutboxRecord(value));
-    if (first.isErased) return undefined;
-    const parts: readonly [EventPart, boolean][] = [
-      ['amount', first.amountMinor !== event.amountMinor],
-      ['currency', first.currency !== event.currency],
-      ['reason', first.reason !== event.reason],
-    ];
-    return parts.filter(([, isOther]) => isOther).map(([part]) => part);
-  } catch {
-    return undefined;
   }
 }
 

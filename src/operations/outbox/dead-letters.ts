@@ -153,10 +153,13 @@ async function revive(
     const entry = await store.read(key);
     if (!entry) return 'over';
     const record = readOutboxRecord(entry.value);
-    const { refused, progress } = record;
+    const { refused, progress, kind } = record;
     if (!refused) return 'over';
+    // Nothing of it is under way: its storm went on, and it rests before it is tried for that.
+    const isResting = kind === 'digest' && progress?.kind === 'waiting';
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
-    if (refused.givenUp !== true || (progress && progress.kind !== 'done')) return 'under_way';
+    const isAtRest = !progress || progress.kind === 'done' || isResting;
+    if (refused.givenUp !== true || !isAtRest) return 'under_way';
     const mended = { refused: undefined, misses: 0, redriven: true };
     const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop

@@ -22,6 +22,8 @@ export const paceMs = 1_000;
 /** Of one digest: an edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
 const shortestDigestPaceMs = 3_000;
 const longestDigestPaceMs = 15_000;
+/** One that was given up is tried no more often than before that. */
+const givenUpDigestMs = 600_000;
 /** Leaves most of that to the messages that people wait for. */
 const detailsPaceMs = 3_000;
 
@@ -63,7 +65,11 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
       ? {
           record: change,
           progress: { kind: 'waiting' },
-          options: { delayMs: pauseMs, pauseMs, ...toChannelLane(work.entry, { ...stored, ...change }) },
+          options: {
+            delayMs: Math.max(pauseMs, restOfGivenUp({ ...stored, ...change })),
+            pauseMs,
+            ...toChannelLane(work.entry, { ...stored, ...change }),
+          },
         }
       : {
           record: change,
@@ -185,9 +191,18 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
       if (isDueInItsPlace(record)) return true;
     }
     const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
+    const delayMs = restOfGivenUp(record);
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
+    if (await store.write(entry, waiting, { delayMs, ...toChannelLane(entry, record) })) return true;
   }
+}
+
+/**
+ * What tells of something else tries once more when that goes on, though it was given up. A storm goes on with each of
+ * its alerts, and Slack would be asked once for every one of them.
+ */
+function restOfGivenUp({ kind, refused }: Pick<OutboxRecord, 'kind' | 'refused'>): number {
+  return kind === 'digest' && refused?.givenUp === true ? givenUpDigestMs : 0;
 }
 
 /**

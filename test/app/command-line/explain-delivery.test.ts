@@ -86,6 +86,17 @@ describe('explain-delivery', () => {
     expect(await explain(json, at)).toMatchObject({ exitCode: 0 });
   });
 
+  it('explains one that came by HTTP/2, and one that an editor put its mark before', async () => {
+    const firstLine = 'POST /webhooks/payments HTTP/1.1\r\n';
+    const rest = rawRequest().subarray(firstLine.length);
+    const pseudo = ':method: POST\r\n:authority: pay.test\r\n:path: /webhooks/payments\r\n';
+    for (const lead of [pseudo, `\uFEFF${firstLine}`, `\uFEFF${pseudo}`]) {
+      const file = Buffer.concat([Buffer.from(lead), rest]);
+      // oxlint-disable-next-line no-await-in-loop -- they share a file
+      expect(await explain(file, at)).toMatchObject({ exitCode: 0 });
+    }
+  });
+
   it('shows no secret, token key, transaction or e-mail, and no whole signature, however it is asked', async () => {
     const [signature = ''] = Object.values(signDelivery(scheme, secret, body, signedAtMs));
     const digest = /v1=(.*)/.exec(signature)?.[1] ?? '';

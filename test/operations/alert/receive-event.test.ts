@@ -41,6 +41,32 @@ describe('receiveEvent', () => {
     });
   });
 
+  it('tells of repeats with another reason alone one by one at first, and then together, once an hour', async () => {
+    const { receive, drain, posts } = house();
+    const told = (kind: string) =>
+      posts.filter(({ post }) => post.kind === 'notice' && post.notice.kind === kind).length;
+    async function repeatedly(from: number, to: number): Promise<void> {
+      for (let number = from; number < to; number += 1) {
+        const one = { ...event, key: `payment_failed:SUB-${number}` };
+        /* oxlint-disable no-await-in-loop -- the repeat after its first, and each repeat twice */
+        await receiveEvent(receive, one, 'f');
+        const repeat = { ...one, reason: `timed out after ${number} ms` };
+        await receiveEvent(receive, repeat, 'g');
+        expect(await receiveEvent(receive, repeat, 'g')).toBe('differs');
+        /* oxlint-enable no-await-in-loop */
+      }
+    }
+    await repeatedly(0, 50);
+    await drain(400_000);
+    expect([told('event_differs'), told('reasons_differ')]).toEqual([20, 1]);
+    await receiveEvent(receive, { ...event, key: 'payment_failed:SUB-1', amountMinor: 1 }, 'h');
+    await drain(3_600_000);
+    expect([told('event_differs'), told('reasons_differ')]).toEqual([21, 1]);
+    await repeatedly(50, 100);
+    await drain(400_000);
+    expect([told('event_differs'), told('reasons_differ')]).toEqual([41, 2]);
+  });
+
   it('remembers an event that is told nowhere', async () => {
     const { receive, drain, posts } = house();
     const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
