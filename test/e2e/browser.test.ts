@@ -18,7 +18,6 @@ const startProgram = fileURLToPath(new URL('../../src/playground/start.ts', impo
 const people = { ada: 'U0AGENT01', omar: 'U0ONCALL01', olu: 'U0OUTSIDE1' } as const;
 /** The promise is three seconds on a machine that is not busy with these tests. */
 const startDeadlineMs = 6_000;
-const waitMs = 15_000;
 
 describe.skipIf(missing)('the whole product in a browser', () => {
   let playground: Playground;
@@ -35,7 +34,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     playground = await startPlayground({ botEnv: env });
     watch(browser.context, (complaint) => complaints.push(complaint));
     // What is measured first shall not race this bot's own start.
-    await vi.waitUntil(async () => playground.bot.state().status === 'ready', waitMs);
+    await vi.waitUntil(() => playground.bot.state().status === 'ready', 60_000);
   });
   afterAll(async () => {
     await browser?.close();
@@ -47,7 +46,6 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     complaints = [];
     page = await browser.context.newPage();
     earlier = page;
-    page.setDefaultTimeout(waitMs);
     onTestFailed(async () => {
       const path = join(tmpdir(), `payops-browser-${task.name.replaceAll(/\W+/g, '-').slice(0, 60)}.png`);
       await page.screenshot({ path });
@@ -84,7 +82,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     const messages = page.locator('article');
     const before = await messages.count();
     await asking();
-    await expect.poll(() => messages.count(), { timeout: waitMs }).toBeGreaterThan(before);
+    await expect.poll(() => messages.count()).toBeGreaterThan(before);
     return messages.last().innerText();
   }
 

@@ -13,7 +13,7 @@ if (missing) console.warn('SKIPPED: outages of Redis, because redis-server is no
 const refusedWithinMs = 2_500;
 const oftenRetrying = { retryDelaysMs: Array.from({ length: 200 }, () => 200) };
 
-describe.concurrent('without Slack', { timeout: 40_000 }, () => {
+describe.concurrent('without Slack', () => {
   it('at start: starts, says so, takes events, and tells them once when Slack is there', async (test) => {
     const house = await openHouse(test);
     house.workspace.setWeather('down');
@@ -55,7 +55,7 @@ describe.concurrent('without Slack', { timeout: 40_000 }, () => {
   });
 });
 
-describe.concurrent('without the payments service', { timeout: 40_000 }, () => {
+describe.concurrent('without the payments service', () => {
   it('tells an alert as unchecked after a while, and a look-up in words', async (test) => {
     const house = await openHouse(test);
     const bot = house.bot();
@@ -96,7 +96,7 @@ async function openRedisHouse(test: TestContext): Promise<{ house: House; redis:
   return { house, redis };
 }
 
-describe.skipIf(missing).concurrent('without Redis', { timeout: 40_000 }, () => {
+describe.skipIf(missing).concurrent('without Redis', () => {
   it('at start: serves people, refuses events in time, and is whole within 3 s of Redis’s start', async (test) => {
     const { house, redis } = await openRedisHouse(test);
     await redis.kill9();
