@@ -31,8 +31,11 @@ const mocked = 'test/hostile/{requests,texts}/*.test.ts';
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // What hangs fails by these. How soon a thing is done is no test's to limit so: beside other work, and on
+    // a slower machine, the same test takes many times as long, and a test of a pace says so itself.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Modules are loaded once for each worker instead of once for each file, which must leave nothing behind.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -51,12 +51,13 @@ describe('CSV text', () => {
   });
 
   it('takes a hostile cell in a time that grows with its length alone', () => {
+    // Of this process alone: what else the machine does takes none of it.
     const times = [20_000, 200_000].map((length) => {
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       for (const part of [' ', ';', '; ', ';\u200B', "'", '|"']) cell(part.repeat(length));
-      return performance.now() - startedAt;
+      return process.cpuUsage(before).user / 1_000;
     });
-    expect(times[1]).toBeLessThan(Math.max(50, (times[0] ?? 0) * 60));
+    expect(times[1]).toBeLessThan(Math.max(100, (times[0] ?? 0) * 60));
   });
 });
 

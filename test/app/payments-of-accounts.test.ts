@@ -51,7 +51,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe(`the payments of three accounts at one address (seed ${seed})`, { timeout: 60_000 }, () => {
+describe(`the payments of three accounts at one address (seed ${seed})`, () => {
   it('carry one account’s token, id and words each, however they interleave and tokens die', async () => {
     const found: string[] = [];
     for (let run = 0; run < runs; run += 1) {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { alertsCommand, type AlertsDeps } from '../../src/commands/alerts.ts';
 import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
 import { nothingRehearsed, type Rehearsal } from '../../src/domain/rehearsal.ts';
@@ -93,11 +93,11 @@ describe('/pay alerts', () => {
     const { promise, resolve } = Promise.withResolvers<Rehearsal>();
     const bot = await stage({ rehearse: () => promise }).start({ patienceMs: 1 });
     const typed = bot.type('alerts');
-    await vi.waitFor(() => expect(bot.toldText()).toContain('Working out what this would have posted'));
+    await expect.poll(() => bot.toldText()).toContain('Working out what this would have posted');
     expect(bot.toldText()).toContain('no-funds');
     resolve({ events: 1, sinceMs: nowMs, lines: [], unsure: 1 });
     await typed;
-    await vi.waitFor(() => expect(bot.toldText()).toContain('this would have posted nothing'));
+    await expect.poll(() => bot.toldText()).toContain('this would have posted nothing');
   });
 
   it('says what the settings say though the store is away', async () => {

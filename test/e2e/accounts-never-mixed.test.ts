@@ -47,7 +47,7 @@ describe(`three accounts in one bot (seed ${seed})`, { timeout: 240_000 }, () =>
     }
     // A channel takes one post a second, so what the last account has to say may be waiting still.
     const isSaidOf = (): boolean => new Set(placesSaid(scene).map(({ name }) => name)).size === names.length;
-    await scene.house.until('something was said of every account', isSaidOf, 60_000);
+    await scene.house.until('something was said of every account', isSaidOf);
     expect(mixedCalls(accounts)).toEqual([]);
     expect(misplaced(accounts)).toEqual([]);
     const said = placesSaid(scene);

@@ -139,7 +139,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
       const notes = seen(house, 'lead').filter(({ threadTs }) => threadTs);
       return notes.length === 4 && JSON.stringify(notes).includes(users.agent);
     });
-  }, 60_000);
+  });
 
   it('is closed with a reason by whoever may, and refused to whoever may not', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: ['reactions:write'] } });
@@ -177,7 +177,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
           .join() === 'ballot_box_with_check',
     );
     expect(elementsOf(cardSeenBy(house, 'onCall'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('offers to charge the customer’s card again, and says from when while it rests', async (test) => {
     const house = await openHouse(test, { payments: { knownCards: true } });
@@ -196,7 +196,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
       }),
     );
     expect(house.workspace.state(house.workspace.ids.users.lead).views).toEqual([]);
-  }, 60_000);
+  });
 
   it('charges the card again once the wait is over, with the terms of what failed, and once', async (test) => {
     // The clock of the bot’s process and of both simulators.
@@ -254,5 +254,5 @@ describe.concurrent('an alert’s card in the workspace', () => {
     const charges = house.exchanges().filter(({ path }) => path.includes('tokenized-card'));
     expect(charges.map(({ path }) => path)).toHaveLength(1);
     expect(told()).toHaveLength(2);
-  }, 90_000);
+  });
 });

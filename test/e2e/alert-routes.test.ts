@@ -23,7 +23,7 @@ async function deliverBare(house: House, bot: Bot, orderReference: string): Prom
   expect(response.status).toBe(200);
 }
 
-describe.concurrent('routes of payops.yml', { timeout: 60_000 }, () => {
+describe.concurrent('routes of payops.yml', () => {
   it('send one failure to two channels, calling the group once in each, and say so in the channel', async (test) => {
     const house = await openHouse(test);
     const { channels, users } = house.workspace.ids;

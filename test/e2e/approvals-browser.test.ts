@@ -7,28 +7,25 @@ import { findProgram } from '../support/programs.ts';
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: approvals in a browser, because chromium is not installed.');
 
-const waitMs = 15_000;
-const soon = { timeout: waitMs };
-
 /** Ada asks, Lindiwe decides, each in a window of her own, with what a newcomer has after one command. */
-describe.skipIf(missing)('four eyes in a browser', { timeout: 90_000 }, () => {
+describe.skipIf(missing)('four eyes in a browser', () => {
   let playground: Playground;
   let scene: PlaygroundScene<'ada' | 'lindiwe'>;
   let ada: ChargePage;
   let lindiwe: ChargePage;
 
   beforeAll(async () => {
-    scene = await openPlaygroundScene({ as: ['ada', 'lindiwe'], channel: 'pay-ops', waitMs });
+    scene = await openPlaygroundScene({ as: ['ada', 'lindiwe'], channel: 'pay-ops' });
     ({
       playground,
       people: { ada, lindiwe },
     } = scene);
     await playground.payments.settled();
     await ada.channel('pay-desk');
-  }, 60_000);
+  });
   afterAll(async () => {
     await scene?.close();
-  }, 30_000);
+  });
   beforeEach(async ({ task, onTestFailed }) => {
     onTestFailed(() => scene.shoot(task.name));
     await ada.tidy();
@@ -41,7 +38,7 @@ describe.skipIf(missing)('four eyes in a browser', { timeout: 90_000 }, () => {
   }
   async function cardSays(words: string, amount: string): Promise<string> {
     const card = lindiwe.message(amount);
-    await expect.poll(() => card.innerText(), soon).toContain(words);
+    await expect.poll(() => card.innerText()).toContain(words);
     return card.innerText();
   }
 
@@ -82,7 +79,7 @@ describe.skipIf(missing)('four eyes in a browser', { timeout: 90_000 }, () => {
     const [reference] = /pay-[a-z0-9]{26}/.exec(await lindiwe.message('NGN 120,000.00').innerText()) ?? [];
     await lindiwe.type(`/pay story ${reference}`);
     const story = lindiwe.message('agreed to the charge');
-    await expect.poll(() => story.innerText(), soon).toMatch(/→ Paid \(confirmed\)/);
+    await expect.poll(() => story.innerText()).toMatch(/→ Paid \(confirmed\)/);
     const told = await story.innerText();
     const order = [
       /asked for a second person/,
@@ -109,7 +106,7 @@ describe.skipIf(missing)('four eyes in a browser', { timeout: 90_000 }, () => {
     expect(await home.innerText()).toContain('NGN 130,000.00');
     await ada.press('Withdraw');
     await ada.modalSays('You took it back');
-    await expect.poll(() => home.innerText(), soon).not.toContain('Waiting for your decision');
+    await expect.poll(() => home.innerText()).not.toContain('Waiting for your decision');
     expect(charged('130000.00')).toBe(0);
   });
 });

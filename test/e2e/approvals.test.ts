@@ -27,7 +27,7 @@ const { tokenKey: token, customerEmail: email } = seedCards.approves;
 const money = 'NGN 150,000.00';
 const fastBot = fileURLToPath(new URL('../chaos/chaos-bot.ts', import.meta.url));
 
-describe.concurrent('a charge that a second person decides', { timeout: 60_000 }, () => {
+describe.concurrent('a charge that a second person decides', () => {
   it('is told to whoever can decide, charged once it is approved, and every copy is edited', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
@@ -189,7 +189,7 @@ describe.concurrent('a charge that a second person decides', { timeout: 60_000 }
   });
 });
 
-describe.concurrent('what else a second person decides', { timeout: 60_000 }, () => {
+describe.concurrent('what else a second person decides', () => {
   it('is the change of a card’s e-mail, both addresses masked', async (test) => {
     const desk = await openDesk(test, {}, (policy) =>
       policy.replace('- { what: retry }', '- { what: card_email }'),
@@ -215,7 +215,7 @@ describe.concurrent('what else a second person decides', { timeout: 60_000 }, ()
   });
 });
 
-describe.concurrent('/pay approvals', { timeout: 60_000 }, () => {
+describe.concurrent('/pay approvals', () => {
   it('lists what waits for a person and what they asked for, and is decided there', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;

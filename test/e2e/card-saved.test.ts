@@ -11,7 +11,7 @@ async function payFirst({ payments }: House): Promise<void> {
   if (!created.ok || !paid.ok) throw new Error('the order was not paid');
 }
 
-describe.concurrent('a first payment that saves a card', { timeout: 60_000 }, () => {
+describe.concurrent('a first payment that saves a card', () => {
   it.for([
     ['on', 'sealed; /pay charge offers it'],
     ['off', 'CARD_LEDGER is off'],

@@ -32,7 +32,7 @@ type Desk = {
   answered: () => string[];
 };
 
-describe.concurrent('a customer’s saved cards', { timeout: 60_000 }, () => {
+describe.concurrent('a customer’s saved cards', () => {
   it('are listed, charged, given another e-mail and deleted, without any token in Slack, log or store', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;

@@ -18,7 +18,7 @@ function looksAt(house: House): number {
   return house.exchanges().filter(({ path }) => path.endsWith('/conversations.info')).length;
 }
 
-describe.concurrent('a channel of payops.yml that the bot is not in', { timeout: 40_000 }, () => {
+describe.concurrent('a channel of payops.yml that the bot is not in', () => {
   it('is named at start, by the log and by health, until somebody invites the bot', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     const { channels, users } = house.workspace.ids;

@@ -67,7 +67,7 @@ const nothing = {
   killsMissing: 0,
 };
 
-describe.concurrent('bots killed at random under load', { timeout: 90_000 }, () => {
+describe.concurrent('bots killed at random under load', () => {
   it('on SQLite: nothing lost, nothing doubled, in order and at Slack’s pace', async () => {
     expect(whatWentWrong(await chaos('sqlite'))).toEqual(nothing);
   });

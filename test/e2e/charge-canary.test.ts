@@ -24,7 +24,7 @@ const otpPath = '/v1/checkout/checkout-card-otp';
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 describe.concurrent('with everything logged and every charge walked, no secret gets out', () => {
-  it('on SQLite', { timeout: 90_000 }, async (test) => {
+  it('on SQLite', async (test) => {
     const walked = await walk(test);
     const { house, canaries } = walked;
     await expectNothingOut(walked);
@@ -48,7 +48,7 @@ describe.concurrent('with everything logged and every charge walked, no secret g
     });
     afterAll(() => redis?.stop());
 
-    it('with each secret found that is planted', { timeout: 90_000 }, async (test) => {
+    it('with each secret found that is planted', async (test) => {
       const walked = await walk(test, redis.url);
       const { house, canaries } = walked;
       await expectNothingOut(walked);
@@ -112,7 +112,7 @@ async function walkAll(test: TestContext, redisUrl?: string): Promise<Walked> {
   const earlierDump = await house.storeDump();
   const forgotten = await forgetCards(house);
   const verdicts = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
-  await house.until('the desk’s threads have notes', () => verdicts().length >= 3, 30_000);
+  await house.until('the desk’s threads have notes', () => verdicts().length >= 3);
   await bot.stop();
   const canaries = canariesOf(house, made);
   return { house, dialogue, bot, walk: made, canaries, earlierDump, answers: line.gate.passed, forgotten };

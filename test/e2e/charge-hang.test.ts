@@ -20,12 +20,12 @@ const submissions = 100;
 const quickMs = 100;
 /** A machine on which a request for nothing takes longer has other things to do, and says little of the bot. */
 const calmMs = 20;
-/** Of a single one on a machine that does other things. */
-const worstAckMs = 1_500;
+/** Of a single one on a machine that does other things: Slack gives 3 s, and the service is waited for longer here. */
+const worstAckMs = 2_500;
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue; line: SlackLine };
 
-describe('while the payments service hangs', { timeout: 60_000 }, () => {
+describe('while the payments service hangs', () => {
   it('acknowledges every agreed charge at once, as being charged', async (test) => {
     const desk = await openDesk(test);
     const { house } = desk;
@@ -61,7 +61,7 @@ describe('while the payments service hangs', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('while Slack’s own API is away', { timeout: 60_000 }, () => {
+describe.concurrent('while Slack’s own API is away', () => {
   for (const weather of ['hang', 'down', 'rate_limited'] as const) {
     it(`takes and makes an agreed charge all the same, and tells it afterwards (${weather})`, async (test) => {
       const desk = await openDesk(test);
@@ -83,8 +83,8 @@ describe.concurrent('while Slack’s own API is away', { timeout: 60_000 }, () =
       house.workspace.setWeather('normal');
       const parents = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
       const isTold = () => parents().some(({ text }) => text.includes('Paid (confirmed)'));
-      await house.until('the desk is told', isTold, 40_000);
-      await house.until('all is told', async () => (await house.workLeft()) === 0, 40_000);
+      await house.until('the desk is told', isTold);
+      await house.until('all is told', async () => (await house.workLeft()) === 0);
       expect(parents()).toHaveLength(1);
       // The modal could not be reached when it was over, so that the agent was told directly.
       expect(dialogue.directOf('agent').map(({ text }) => text)).toEqual([

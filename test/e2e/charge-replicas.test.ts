@@ -59,105 +59,89 @@ describe.skipIf(missing)('charges on two replicas with one Redis', () => {
     return { house, dialogue: openChargeDialogue(house), line, two };
   }
 
-  it.concurrent(
-    'make one charge of each of many read-backs submitted to both at once, and tell it once',
-    { timeout: 60_000 },
-    async (test) => {
-      const opened = await openTwo(test, 'off');
-      const { house, dialogue } = opened;
-      const forms = await readBackAll(opened, await saveCards(house, readBacks));
-      const acks = await submitTwice(opened, forms);
-      expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
-      console.log(`${2 * readBacks} submissions at once acknowledged in: ${ackFigures(acks)}`);
-      await house.until('all are charged', () => dialogue.references().length >= readBacks, 45_000);
-      const told = (): Promise<string[]> => house.storeKeys('outbox:charge_direct:');
-      await house.until('all are told', async () => (await told()).length >= readBacks, 45_000);
+  it.concurrent('make one charge of each of many read-backs submitted to both at once, and tell it once', async (test) => {
+    const opened = await openTwo(test, 'off');
+    const { house, dialogue } = opened;
+    const forms = await readBackAll(opened, await saveCards(house, readBacks));
+    const acks = await submitTwice(opened, forms);
+    expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
+    console.log(`${2 * readBacks} submissions at once acknowledged in: ${ackFigures(acks)}`);
+    await house.until('all are charged', () => dialogue.references().length >= readBacks);
+    const told = (): Promise<string[]> => house.storeKeys('outbox:charge_direct:');
+    await house.until('all are told', async () => (await told()).length >= readBacks);
 
-      expectOneChargeEach(opened, readBacks);
-      // On record once each: it is told once, however long the person's lane is.
-      const approved = dialogue.references().map((reference) => `told:approved:${reference}`);
-      const keys = await told();
-      expect(keys.map((key) => key.replace('outbox:charge_direct:', '')).toSorted()).toEqual(
-        approved.toSorted(),
-      );
-      const direct = people.flatMap((person) => dialogue.directOf(person));
-      expect(direct.filter(({ text }) => !text.includes('Paid (confirmed)'))).toEqual([]);
-      // Nobody may read a person's messages: where this busy Slack's answer was lost, a repeat says that it may be one.
-      const seen = direct
-        .filter(({ blocks }) => !visibleText(blocks).includes('May be a repeat'))
-        .map(({ text }) => text);
-      expect(new Set(seen).size).toBe(seen.length);
-    },
-  );
+    expectOneChargeEach(opened, readBacks);
+    // On record once each: it is told once, however long the person's lane is.
+    const approved = dialogue.references().map((reference) => `told:approved:${reference}`);
+    const keys = await told();
+    expect(keys.map((key) => key.replace('outbox:charge_direct:', '')).toSorted()).toEqual(
+      approved.toSorted(),
+    );
+    const direct = people.flatMap((person) => dialogue.directOf(person));
+    expect(direct.filter(({ text }) => !text.includes('Paid (confirmed)'))).toEqual([]);
+    // Nobody may read a person's messages: where this busy Slack's answer was lost, a repeat says that it may be one.
+    const seen = direct
+      .filter(({ blocks }) => !visibleText(blocks).includes('May be a repeat'))
+      .map(({ text }) => text);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
 
-  it.concurrent(
-    'show each such charge in one message of the desk, with one verdict in its thread',
-    { timeout: 60_000 },
-    async (test) => {
-      const opened = await openTwo(test, 'on');
-      const { house, dialogue } = opened;
-      const forms = await readBackAll(opened, await saveCards(house, deskCharges));
-      await submitTwice(opened, forms);
-      await house.until('all are charged', () => dialogue.references().length >= deskCharges);
-      await house.until('all is told', async () => (await house.workLeft()) === 0, 50_000);
+  it.concurrent('show each such charge in one message of the desk, with one verdict in its thread', async (test) => {
+    const opened = await openTwo(test, 'on');
+    const { house, dialogue } = opened;
+    const forms = await readBackAll(opened, await saveCards(house, deskCharges));
+    await submitTwice(opened, forms);
+    await house.until('all are charged', () => dialogue.references().length >= deskCharges);
+    await house.until('all is told', async () => (await house.workLeft()) === 0);
 
-      expectOneChargeEach(opened, deskCharges);
-      const posts = house.posts('payDesk');
-      const parents = posts.filter(({ threadTs }) => threadTs === undefined);
-      expect(parents.map(({ text }) => referenceIn(text)).toSorted()).toEqual(
-        dialogue.references().toSorted(),
-      );
-      for (const { ts, text } of parents) {
-        expect(text).toContain('Paid (confirmed)');
-        const verdicts = posts.filter((post) => post.threadTs === ts);
-        expect(verdicts.map((post) => visibleText(post.blocks))).toEqual([
-          expect.stringContaining('Paid (confirmed)'),
-        ]);
-      }
-    },
-  );
-
-  it.concurrent(
-    'count one try and let one code out when two agents submit one at the same moment',
-    { timeout: 60_000 },
-    async (test) => {
-      const opened = await openTwo(test, 'on');
-      const { house, dialogue, two } = opened;
-      const { requiresOtp } = seedCards;
-      const terms = { token: requiresOtp.tokenKey, email: requiresOtp.customerEmail, amount: '2,500.00' };
-      await dialogue.charge('agent', terms);
-      await dialogue.modalSays('agent', 'Code from the bank');
-      const [reference = ''] = dialogue.references();
-      const theirs = await dialogue.opens('agent', `/pay otp ${reference}`);
-      const agents = await codeSubmission(house, 'agent', theirs, '000001');
-      await dialogue.opens('lead', `/pay otp ${reference}`);
-      await dialogue.press('lead', chargeActions.takeOver);
-      const taken = await dialogue.modalSays('lead', 'Code from the bank');
-      const leads = await codeSubmission(house, 'lead', taken, '000002');
-
-      // The agent's modal still had its field when the charge was taken over.
-      const acks = await Promise.all([
-        sendToBot(house, two[0], agents),
-        sendToBot(house, two[1], leads),
-        sendToBot(house, two[0], leads),
-        sendToBot(house, two[1], agents),
+    expectOneChargeEach(opened, deskCharges);
+    const posts = house.posts('payDesk');
+    const parents = posts.filter(({ threadTs }) => threadTs === undefined);
+    expect(parents.map(({ text }) => referenceIn(text)).toSorted()).toEqual(dialogue.references().toSorted());
+    for (const { ts, text } of parents) {
+      expect(text).toContain('Paid (confirmed)');
+      const verdicts = posts.filter((post) => post.threadTs === ts);
+      expect(verdicts.map((post) => visibleText(post.blocks))).toEqual([
+        expect.stringContaining('Paid (confirmed)'),
       ]);
-      expect(acks.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-      await dialogue.modalSays('lead', '2 tries left');
-      expect(codesSent(house)).toEqual(['000002']);
-      expect(house.payments.stats().otpSubmissions).toBe(1);
-      expect(
-        house.payments.state().orders.find((one) => one.orderReference === reference)?.otp,
-      ).toMatchObject({
-        triesLeft: 2,
-      });
+    }
+  });
 
-      await dialogue.enterCode('lead', otps.right);
-      await dialogue.modalSays('lead', 'Paid (confirmed)');
-      expect(codesSent(house)).toEqual(['000002', otps.right]);
-      expectOneChargeEach(opened, 1);
-    },
-  );
+  it.concurrent('count one try and let one code out when two agents submit one at the same moment', async (test) => {
+    const opened = await openTwo(test, 'on');
+    const { house, dialogue, two } = opened;
+    const { requiresOtp } = seedCards;
+    const terms = { token: requiresOtp.tokenKey, email: requiresOtp.customerEmail, amount: '2,500.00' };
+    await dialogue.charge('agent', terms);
+    await dialogue.modalSays('agent', 'Code from the bank');
+    const [reference = ''] = dialogue.references();
+    const theirs = await dialogue.opens('agent', `/pay otp ${reference}`);
+    const agents = await codeSubmission(house, 'agent', theirs, '000001');
+    await dialogue.opens('lead', `/pay otp ${reference}`);
+    await dialogue.press('lead', chargeActions.takeOver);
+    const taken = await dialogue.modalSays('lead', 'Code from the bank');
+    const leads = await codeSubmission(house, 'lead', taken, '000002');
+
+    // The agent's modal still had its field when the charge was taken over.
+    const acks = await Promise.all([
+      sendToBot(house, two[0], agents),
+      sendToBot(house, two[1], leads),
+      sendToBot(house, two[0], leads),
+      sendToBot(house, two[1], agents),
+    ]);
+    expect(acks.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await dialogue.modalSays('lead', '2 tries left');
+    expect(codesSent(house)).toEqual(['000002']);
+    expect(house.payments.stats().otpSubmissions).toBe(1);
+    expect(house.payments.state().orders.find((one) => one.orderReference === reference)?.otp).toMatchObject({
+      triesLeft: 2,
+    });
+
+    await dialogue.enterCode('lead', otps.right);
+    await dialogue.modalSays('lead', 'Paid (confirmed)');
+    expect(codesSent(house)).toEqual(['000002', otps.right]);
+    expectOneChargeEach(opened, 1);
+  });
 });
 
 /** Each to both replicas, all at the same time. */

@@ -15,11 +15,11 @@ if (missing) console.warn('SKIPPED: the crash tests on Redis, because redis-serv
 const patientSender = { retryDelaysMs: Array.from({ length: 200 }, () => 100), webhookTimeoutMs: 60_000 };
 const repeatWords = 'This may repeat an earlier alert';
 
-describe.concurrent('kill -9 on SQLite', { timeout: 40_000 }, () => {
+describe.concurrent('kill -9 on SQLite', () => {
   crashes(async () => undefined);
 });
 
-describe.skipIf(missing).concurrent('kill -9 on Redis', { timeout: 40_000 }, () => {
+describe.skipIf(missing).concurrent('kill -9 on Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
@@ -138,7 +138,7 @@ function crashes(redisUrlOf: () => Promise<string | undefined>): void {
   });
 }
 
-describe.concurrent('kill -9 before the event could be kept', { timeout: 40_000 }, () => {
+describe.concurrent('kill -9 before the event could be kept', () => {
   it('on SQLite: the sender’s repeat delivers it, once', async (test) => {
     const house = await openHouse(test, { payments: patientSender });
     const bot = house.bot();

@@ -36,7 +36,7 @@ function openApp(test: TestContext, house: House) {
   };
 }
 
-describe('daily_summary of payops.yml', { timeout: 60_000 }, () => {
+describe('daily_summary of payops.yml', () => {
   it('tells its channel once a day what came, over a restart too', async (test) => {
     const house = await openHouse(test);
     const { channels } = house.workspace.ids;

@@ -8,28 +8,26 @@ import { findProgram } from '../support/programs.ts';
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: the desk in a browser, because chromium is not installed.');
 
-const waitMs = 15_000;
-const soon = { timeout: waitMs };
 const newCustomer = 'new.customer@example.com';
 
 /** Every verb that is not charging, alerts or lists, which have browser tests of their own; by keys alone. */
-describe.skipIf(missing)('the desk by keyboard alone', { timeout: 60_000 }, () => {
+describe.skipIf(missing)('the desk by keyboard alone', () => {
   let playground: Playground;
   let scene: PlaygroundScene<'lindiwe'>;
   let lindiwe: ChargePage;
 
   beforeAll(async () => {
-    scene = await openPlaygroundScene({ as: ['lindiwe'], channel: 'pay-desk', waitMs });
+    scene = await openPlaygroundScene({ as: ['lindiwe'], channel: 'pay-desk' });
     ({
       playground,
       people: { lindiwe },
     } = scene);
-    await vi.waitUntil(() => playground.payments.state().deliveries.length > 0, waitMs);
+    await vi.waitUntil(() => playground.payments.state().deliveries.length > 0, 60_000);
     await playground.payments.settled();
-  }, 60_000);
+  });
   afterAll(async () => {
     await scene?.close();
-  }, 30_000);
+  });
   beforeEach(async ({ task, onTestFailed }) => {
     onTestFailed(() => scene.shoot(task.name));
     await lindiwe.tidy();
@@ -59,7 +57,7 @@ describe.skipIf(missing)('the desk by keyboard alone', { timeout: 60_000 }, () =
       outcome: 'approved',
     } as const;
     await playground.payments.act(paying);
-    await expect.poll(() => card.innerText(), soon).toContain('Paid (confirmed)');
+    await expect.poll(() => card.innerText()).toContain('Paid (confirmed)');
     expect(await card.innerText()).toContain('Card saved');
 
     await typeByKeys(lindiwe, `/pay cards ${newCustomer}`);
@@ -86,7 +84,7 @@ describe.skipIf(missing)('the desk by keyboard alone', { timeout: 60_000 }, () =
     await lindiwe.modalSays(reference);
     await closeByKeys();
     await typeByKeys(lindiwe, `/pay account ${reference}`);
-    await expect.poll(() => lindiwe.message(reference).innerText(), soon).toContain('Ikeja branch');
+    await expect.poll(() => lindiwe.message(reference).innerText()).toContain('Ikeja branch');
   });
 
   it('changes the e-mail of a card, with a wrong current one told at its field', async () => {

@@ -23,7 +23,7 @@ const givenUpMs = 40_000;
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe.concurrent('the service’s lists', { timeout: 120_000 }, () => {
+describe.concurrent('the service’s lists', () => {
   it('lists and filters 10,000 terminals, each page asked for once, across a kill', async (test) => {
     const desk = await openDesk(test, { payments: { terminals: 10_000, seed: false } });
     const { house, bot } = desk;
@@ -87,7 +87,7 @@ describe.concurrent('the service’s lists', { timeout: 120_000 }, () => {
   });
 });
 
-describe.concurrent('the CSV of a list', { timeout: 120_000 }, () => {
+describe.concurrent('the CSV of a list', () => {
   const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
 
   it('has 10,000 terminals, tells how far it is, and asks for each page once whoever presses twice', async (test) => {
@@ -108,7 +108,7 @@ describe.concurrent('the CSV of a list', { timeout: 120_000 }, () => {
     held.release();
     await Promise.all(pressed);
     const done = '📄 CSV of 166 terminals that match “Lekki Kiosk” · in this conversation';
-    await house.until('the file of the filter', () => lastSeen(desk).text.includes(done), 60_000);
+    await house.until('the file of the filter', () => lastSeen(desk).text.includes(done));
     expectShown(desk, 'agent');
     expect(files(house).map(rowsOf)).toEqual([166]);
     const filtered = { calls: calls(house, terminalsPath), residentMb: residentMb(bot) };
@@ -175,7 +175,7 @@ function residentMb(bot: Bot): number {
   return Math.round(Number(found?.[1]) / 1_000);
 }
 
-describe.concurrent('a new account', { timeout: 60_000 }, () => {
+describe.concurrent('a new account', () => {
   const filled = { [accountFieldId('accountName')]: 'Akoka Kiosk', [accountFieldId('bvn')]: '22345678901' };
 
   it('is checked at each field, created once, and found by the reference the bot gave it', async (test) => {
@@ -297,7 +297,7 @@ async function presses(desk: Desk, which: ListButton, words: string, verb = 'ter
   const person = 'agent';
   await desk.dialogue.pressInMessage(person, listActionId(verb, which));
   await desk.house
-    .until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words), 30_000)
+    .until(`${which}: ${words}`, () => lastSeen(desk, person).text.includes(words))
     .catch((error: unknown) => {
       throw new Error(`It says: ${JSON.stringify(lastSeen(desk, person))}`, { cause: error });
     });

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { calmMs } from '../support/calm-ms.ts';
 import { openHouse } from '../support/house.ts';
 import type { Sent } from '../support/slash.ts';
 
 const commands = 100;
-/** Slack gives 3 s. A loaded machine may be slow, so the bounds are wide; the figures are printed. */
-const worstAckMs = 1_500;
+/** Slack gives 3 s, which is also as long as the bot waits for the service here; the figures are printed. */
+const worstAckMs = 2_500;
+/** More than what a request for nothing takes on the same machine. */
 const medianAckMs = 100;
 
-describe('while the payments service hangs', { timeout: 40_000 }, () => {
+describe('while the payments service hangs', () => {
   it('acknowledges every command at once, says what is happening, and tells how it ended', async (test) => {
     const house = await openHouse(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '10' } });
     const bot = house.bot();
@@ -17,9 +19,12 @@ describe('while the payments service hangs', { timeout: 40_000 }, () => {
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
 
     const sent: Sent[] = [];
+    const bare: number[] = [];
     for (let count = 0; count < commands; count += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one person after the other
       sent.push(await house.command(bot, 'ORDER-1001'));
+      // oxlint-disable-next-line no-await-in-loop
+      bare.push(await calmMs(() => fetch(`${bot.url()}/healthz`)));
       // oxlint-disable-next-line no-await-in-loop
       if (count % 10 === 0) await house.decline();
     }
@@ -28,7 +33,8 @@ describe('while the payments service hangs', { timeout: 40_000 }, () => {
       `acknowledged in: median ${at(acks, 0.5)} ms, p99 ${at(acks, 0.99)} ms, worst ${at(acks, 1)} ms (${commands} commands)`,
     );
     expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(at(acks, 0.5)).toBeLessThan(medianAckMs);
+    bare.sort((one, other) => one - other);
+    expect(at(acks, 0.5)).toBeLessThan(medianAckMs + at(bare, 0.5));
     expect(at(acks, 1)).toBeLessThan(worstAckMs);
 
     await house.payments.settled();

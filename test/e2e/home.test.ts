@@ -18,7 +18,7 @@ const withCards: HouseOptions = { payments: { knownCards: true } };
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
+describe.concurrent('/pay and the App Home', () => {
   it('say what waits for the person and offer what they may do', async (test) => {
     const { house, dialogue } = await openDesk(test, withCards);
     const before = await says(house, 'agent', () => house.type('agent', '/pay'), 'Nothing waits for you');
@@ -96,7 +96,7 @@ describe.concurrent('/pay and the App Home', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('shortcuts', { timeout: 60_000 }, () => {
+describe.concurrent('shortcuts', () => {
   it('open the form that charges, or say in a modal why not', async (test) => {
     const { house, dialogue } = await openDesk(test);
     const { users } = house.workspace.ids;
@@ -172,7 +172,7 @@ describe.concurrent('shortcuts', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('sharing a look-up', { timeout: 60_000 }, () => {
+describe.concurrent('sharing a look-up', () => {
   it('posts it once, masked, named and refreshed by anybody who may', async (test) => {
     const { house, dialogue } = await openDesk(test);
     await says(house, 'agent', () => house.type('agent', '/pay ORDER-1001'), 'Paid (confirmed)');

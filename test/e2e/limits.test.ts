@@ -14,7 +14,7 @@ const ofBola = { token: bola.tokenKey, email: bola.customerEmail };
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe.concurrent('limits in payops.yml', { timeout: 60_000 }, () => {
+describe.concurrent('limits in payops.yml', () => {
   it('are told at the field, before anything is read back', async (test) => {
     const { house, dialogue } = await openDesk(test);
     const form = await dialogue.readBack('agent', { ...ofAda, amount: '5,000.01' });

@@ -29,7 +29,7 @@ const reference = 'LINK-ORDER-1';
 
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
-describe.concurrent('a payment link', { timeout: 60_000 }, () => {
+describe.concurrent('a payment link', () => {
   it('is made once, stands in the channel, and says Paid and Card saved when it is', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
@@ -225,7 +225,7 @@ describe.concurrent('a payment link', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('a payment link across a kill', { timeout: 60_000 }, () => {
+describe.concurrent('a payment link across a kill', () => {
   it('before the order was asked for: it is asked for under the same reference, and the card comes', async (test) => {
     const desk = await openDesk(test, impatient);
     const { house, bot, dialogue } = desk;

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const terminalsPath = '/v1/accounts/terminals';
 const lookupPath = '/v1/transactions/accounts/single';
 
-describe('payops terminals and accounts', { timeout: 120_000 }, () => {
+describe('payops terminals and accounts', () => {
   it('print a table, and beside it how much of the list that is', async (test) => {
     const { house, ask } = await openPayopsDesk(test);
     const first = await ask('terminals');
@@ -124,7 +124,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 if (!hasScript)
   console.warn('SKIPPED: the progress on a terminal, because script (util-linux) is not installed.');
 
-describe.skipIf(!hasScript)('on a terminal', { timeout: 60_000 }, () => {
+describe.skipIf(!hasScript)('on a terminal', () => {
   it('progress is shown where people look and nowhere else', async (test) => {
     const { house } = await openPayopsDesk(test);
     const file = join(house.folder, 'out.csv');

@@ -19,7 +19,7 @@ function calls(house: House): number {
   return house.paymentsGate.passed.length;
 }
 
-describe.concurrent('payops lookup', { timeout: 60_000 }, () => {
+describe.concurrent('payops lookup', () => {
   it('succeeds for a proven payment alone, and says why not of any other', async (test) => {
     const { ask } = await openPayopsDesk(test);
     const paid = await ask('lookup', 'ORDER-1001');
@@ -162,7 +162,7 @@ describe.concurrent('without settings', () => {
   });
 });
 
-describe.concurrent('when the service is away', { timeout: 60_000 }, () => {
+describe.concurrent('when the service is away', () => {
   it('prints no data, says what helps, and tells what may be tried again from what may not', async (test) => {
     const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3' } });
     for (const [weather, code, words] of [
@@ -199,7 +199,7 @@ describe.concurrent('when the service is away', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('payops account', { timeout: 60_000 }, () => {
+describe.concurrent('payops account', () => {
   it('finds one by reference and by id, masked, and says what is not there', async (test) => {
     const { ask } = await openPayopsDesk(test);
     const byReference = await ask('account', 'PLAYGROUND-SUB-00003', '--json');
@@ -213,7 +213,7 @@ describe.concurrent('payops account', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('payops doubt, and all that is printed', { timeout: 90_000 }, () => {
+describe.concurrent('payops doubt, and all that is printed', () => {
   it('lists what the running bot does not know yet, and no secret stands anywhere', async (test) => {
     const { house, ask } = await openPayopsDesk(test, {
       payments: { knownCards: true },
@@ -279,7 +279,7 @@ describe.concurrent('payops doubt, and all that is printed', { timeout: 90_000 }
   });
 });
 
-describe.concurrent('a command that was not answered', { timeout: 60_000 }, () => {
+describe.concurrent('a command that was not answered', () => {
   it('leaves no replica waiting for the token that it asked for', async (test) => {
     const { house, ask } = await openPayopsDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '2' } });
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
@@ -288,7 +288,7 @@ describe.concurrent('a command that was not answered', { timeout: 60_000 }, () =
   });
 });
 
-describe.concurrent('payops doubt where no bot has its store', { timeout: 60_000 }, () => {
+describe.concurrent('payops doubt where no bot has its store', () => {
   it('is no proof that no outcome is open', async (test) => {
     const { house } = await openPayopsDesk(test);
     const DATA_DIR = join(house.folder, 'elsewhere');
@@ -309,7 +309,7 @@ function npm(words: readonly string[]): Promise<{ code: number; stdout: string; 
   });
 }
 
-describe.concurrent('the playground', { timeout: 60_000 }, () => {
+describe.concurrent('the playground', () => {
   const fromReadme = 'npm run payops -- --playground lookup ORDER-1001';
 
   it('is asked by the command of README with no settings of one’s own', async (test) => {

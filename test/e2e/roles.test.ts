@@ -29,7 +29,7 @@ async function typeIn(house: House, channel: Channel, text: string): Promise<voi
   expect(await house.workspace.act(users.agent, said)).toMatchObject({ ok: true });
 }
 
-describe.concurrent('roles', { timeout: 60_000 }, () => {
+describe.concurrent('roles', () => {
   it('count where they say: elsewhere a command is refused with the channel where it works', async (test) => {
     const house = await openWith(test, ({ workspace: { ids } }) =>
       [

@@ -33,7 +33,7 @@ type Desk = SeveralAccounts & {
   lagos: SeveralAccount;
 };
 
-describe.concurrent('a further account', { timeout: 120_000 }, () => {
+describe.concurrent('a further account', () => {
   it('has a payment link of its own: its form, its event, its card’s buttons, its message’s look-up', async (test) => {
     const { house, dialogue, main, lagos, accounts } = await openDesk(test);
     await dialogue.opens('agent', '/pay link 150.00');

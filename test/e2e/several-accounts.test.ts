@@ -20,7 +20,7 @@ const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '3', WOR
 
 type Desk = SeveralAccounts & { bot: Bot; dialogue: ChargeDialogue };
 
-describe.concurrent('several merchant accounts in one bot', { timeout: 120_000 }, () => {
+describe.concurrent('several merchant accounts in one bot', () => {
   it('looks a reference up at the account that is named, else at the first', async (test) => {
     const desk = await openDesk(test);
     const { house, accounts } = desk;
@@ -147,7 +147,7 @@ describe.concurrent('several merchant accounts in one bot', { timeout: 120_000 }
     await bot.kill9();
     expect(told('NGN 700.00')).toBe(0);
     await house.start(bot);
-    await house.until('lagos’s is told after all', () => told('NGN 700.00') === 2, 30_000);
+    await house.until('lagos’s is told after all', () => told('NGN 700.00') === 2);
     expect(told('NGN 90.00')).toBe(2);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openHouse } from '../support/house.ts';
 
-describe.concurrent('Socket Mode', { timeout: 40_000 }, () => {
+describe.concurrent('Socket Mode', () => {
   it('does the same work without a public address for Slack', async (test) => {
     const house = await openHouse(test);
     const { appToken } = house.workspace.credentials;

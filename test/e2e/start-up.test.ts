@@ -29,7 +29,7 @@ function without(settings: Record<string, string>, ...names: string[]): Record<s
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));
 }
 
-describe.concurrent('a bot that cannot start', { timeout: 40_000 }, () => {
+describe.concurrent('a bot that cannot start', () => {
   it('names every problem of its settings at once, no secret among them, and opens no port', async (test) => {
     const house = await openHouse(test);
     const port = await takePort(test);
@@ -107,7 +107,7 @@ describe.concurrent('a bot that cannot start', { timeout: 40_000 }, () => {
   });
 });
 
-describe.concurrent('SIGTERM', { timeout: 40_000 }, () => {
+describe.concurrent('SIGTERM', () => {
   it('lets the bot finish what it has begun, and ends it with status 0', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({ PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' });
@@ -130,7 +130,7 @@ describe.concurrent('SIGTERM', { timeout: 40_000 }, () => {
   });
 });
 
-describe.concurrent('a bot without a signature recipe', { timeout: 40_000 }, () => {
+describe.concurrent('a bot without a signature recipe', () => {
   it('starts in production too, says that it refuses every delivery, and does', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
     const bot = house.bot({

@@ -69,11 +69,11 @@ describe.concurrent('a storm in the workspace', () => {
     await house.start(bot);
     await house.cardsKnown();
     await house.payments.act({ kind: 'send_failures', count });
-    await house.until('a digest stands', () => digests(house).length > 0, 40_000);
+    await house.until('a digest stands', () => digests(house).length > 0);
     await bot.kill9();
     await house.start(bot);
     const all = `${count - threshold} failed charges`;
-    await house.until('the digest counts all', () => digests(house)[0]?.text.includes(all) === true, 40_000);
+    await house.until('the digest counts all', () => digests(house)[0]?.text.includes(all) === true);
     expect([digests(house).length, singles(house)]).toEqual([1, threshold]);
 
     await Promise.all([
@@ -115,12 +115,12 @@ describe.concurrent('a storm in the workspace', () => {
     await house.start(house.bot({ DIGEST_THRESHOLD: '1' }));
     await house.cardsKnown();
     await house.payments.act({ kind: 'send_failures', count: 3 });
-    await house.until('a digest stands', () => digests(house).length > 0, 40_000);
+    await house.until('a digest stands', () => digests(house).length > 0);
     await press(house, 'lead', stormActions.csv);
     const told = (): string => JSON.stringify(seen(house, 'lead').filter(({ ephemeral }) => ephemeral));
     await house.until('the answer is told', () => told() !== '[]');
     expect(told()).toContain('files:write');
-  }, 60_000);
+  });
 
   it('gathers payments apart from it, and lists which of them are proven', async (test) => {
     const house = await openHouse(test);
@@ -141,5 +141,5 @@ describe.concurrent('a storm in the workspace', () => {
     expect(shown).toContain('5 of 5');
     expect(shown).not.toContain(stormActions.acknowledgeAll);
     expect(new Set(references).size).toBe(7);
-  }, 60_000);
+  });
 });

@@ -21,7 +21,7 @@ type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 const { requiresOtp, approves } = seedCards;
 const withCode = { amount: '12500.00', token: requiresOtp.tokenKey, email: requiresOtp.customerEmail };
 
-describe.concurrent('the story of a reference', { timeout: 60_000 }, () => {
+describe.concurrent('the story of a reference', () => {
   it('tells a charge with a wrong code, the right one and its event in order, each with who did it', async (test) => {
     const desk = await openDesk(test);
     const { house } = desk;
@@ -71,7 +71,7 @@ describe.concurrent('the story of a reference', { timeout: 60_000 }, () => {
     await bot.kill9();
     held.release();
     await house.start(bot);
-    await house.until('it is settled', async () => (await house.workLeft()) === 0, 55_000);
+    await house.until('it is settled', async () => (await house.workLeft()) === 0);
     const [reference = ''] = dialogue.references();
     const lines = await tells(desk, 'lead', reference);
     const steps = lines.filter((line) => !line.includes('posted'));
@@ -153,7 +153,7 @@ async function paidAtTheSecondCode({ house, dialogue }: Desk): Promise<string> {
   await dialogue.modalSays('agent', '2 tries left');
   await dialogue.enterCode('agent', otps.right);
   await dialogue.modalSays('agent', 'Paid (confirmed)');
-  await house.until('all is told', async () => (await house.workLeft()) === 0, 20_000);
+  await house.until('all is told', async () => (await house.workLeft()) === 0);
   const [reference = ''] = dialogue.references();
   return reference;
 }

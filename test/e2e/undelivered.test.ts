@@ -75,7 +75,7 @@ async function redrive(house: House, ...words: string[]): Promise<string> {
   return stdout;
 }
 
-describe.concurrent('alerts for a channel that Slack refuses for a day', { timeout: 60_000 }, () => {
+describe.concurrent('alerts for a channel that Slack refuses for a day', () => {
   it('are told by health and to the operators, listed in Slack, and delivered once by the button', async (test) => {
     const { house, bot, reference } = await giveUpOne(test);
     expect(await part(bot.url(), 'repeats')).toMatchObject({ state: 'ok', detail: 'found by history' });

@@ -1,8 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { Destination } from '../../src/domain/alert-route.ts';
 import type { PostOutcome, ReactionOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
@@ -26,11 +22,11 @@ import { alertMessage } from '../../src/slack/alert/alert-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
 import { house, killed, sealer } from './house.ts';
 import { aroundStore } from '../support/around-store.ts';
+import { ownStore, ownStorePath } from '../support/own-store.ts';
 
 export const failed: PaymentEvent = {
   kind: 'payment_failed',
@@ -79,10 +75,6 @@ type Message = {
   edits?: number;
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'payops-cards-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-
 export type CardsHouse = ReturnType<typeof cardsHouse>;
 export type CardsWorld = {
   clock: { nowMs: number };
@@ -101,7 +93,7 @@ function watchedStore(store: Store, pass: () => void): Store {
 
 /** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
 export function cardsHouse(
-  path = join(folder, `${(files += 1)}`, 'payops.sqlite'),
+  path = ownStorePath('cards'),
   channels: readonly string[] = ['C0ALERTS01'],
   /** Another replica: on the same store, Slack and clock. */
   beside?: CardsWorld,
@@ -119,7 +111,7 @@ export function cardsHouse(
   }
   // Every call of the store and of Slack passes here, before it and after it.
   const watched = { pass: (): void => undefined };
-  const store: Store = watchedStore(openSqliteStore({ path, now: () => clock.nowMs }), () => watched.pass());
+  const store: Store = watchedStore(ownStore({ path, now: () => clock.nowMs }), () => watched.pass());
   const records = beside?.records ?? new Map<string, Transaction>();
   const chargedCards = new Map<string, string>();
   const service = { isAway: false, asked: 0 };

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { ChargeState, Verdict } from '../../src/domain/charge-state.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
@@ -9,8 +5,7 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createChargePosts, type ChargePosts } from '../../src/operations/charge/charge-posts.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { ownStore, ownStorePath } from '../support/own-store.ts';
 import { deliverNext, house, killed, sealer, type Delivering } from './house.ts';
 
 export const desk = 'C0DESK0001';
@@ -83,10 +78,6 @@ function fakeSlack(clock: { nowMs: number }) {
   return { messages, answers, faults, compose, findByKey };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'payops-posts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-
 export type PostsHouse = ReturnType<typeof postsHouse>;
 
 /**
@@ -96,11 +87,7 @@ export type PostsHouse = ReturnType<typeof postsHouse>;
 export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
   const deskChannel = 'deskChannel' in options ? options.deskChannel : desk;
   const { clock, deliver: plain } = house();
-  files += 1;
-  const store: Store = openSqliteStore({
-    path: join(folder, `${files}`, 'payops.sqlite'),
-    now: () => clock.nowMs,
-  });
+  const store = ownStore({ path: ownStorePath('posts'), now: () => clock.nowMs });
   const slack = fakeSlack(clock);
   const charges = new Map<string, ChargeSeen>();
   const watched: { pass: (point: string) => Promise<void> } = { pass: () => Promise.resolve() };

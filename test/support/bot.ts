@@ -33,7 +33,7 @@ export const deployedBot = fileURLToPath(new URL('../../src/start.js', import.me
 export const bundleVariable = 'PAYOPS_BUNDLED_BOT';
 const usualBot = process.env[bundleVariable] ?? deployedBot;
 /** Well past the ten seconds it gives its own requests; then it is ended by force, which is a failed stop. */
-const stopDeadlineMs = 15_000;
+const stopDeadlineMs = 30_000;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {

@@ -42,6 +42,8 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<TestBro
     colorScheme: options.colorScheme ?? 'light',
     reducedMotion: 'reduce',
   });
+  // A click or a wait for words fails by this: beside other work a page takes many times its time.
+  context.setDefaultTimeout(45_000);
   return {
     context,
     async close() {

@@ -187,7 +187,7 @@ async function walkWeather(
   await dialogue.modalSays('agent', 'In doubt, checking');
   await payments.act({ kind: 'set_weather', weather: 'normal' });
   await dialogue.press('agent', chargeActions.checkNow);
-  await dialogue.modalSays('agent', 'Paid (confirmed)', 30_000);
+  await dialogue.modalSays('agent', 'Paid (confirmed)');
 }
 
 function formOf(card: NewCard | undefined): { token: string; email: string } {

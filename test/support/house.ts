@@ -250,7 +250,7 @@ function createNews(): { tell: () => void; until: House['until'] } {
       next.resolve();
       next = Promise.withResolvers();
     },
-    async until(what, condition, timeoutMs = 20_000) {
+    async until(what, condition, timeoutMs = 60_000) {
       const endsAt = performance.now() + timeoutMs;
       for (;;) {
         const change = next.promise;

@@ -18,7 +18,6 @@ export type PlaygroundScene<Name extends PersonName> = {
 type SceneOptions<Name extends PersonName> = {
   as: readonly Name[];
   channel: string;
-  waitMs: number;
   playground?: Parameters<typeof startPlayground>[0];
 };
 
@@ -32,7 +31,6 @@ export async function openPlaygroundScene<Name extends PersonName>(
   ]);
   if (!browser) throw new Error('There is no browser.');
   const { context } = browser;
-  context.setDefaultTimeout(options.waitMs);
   const complaints: string[] = [];
   context.on('console', (line) => {
     if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());

@@ -15,7 +15,7 @@ export async function askRedis(port: number, ...words: string[]): Promise<unknow
 export async function untilRedis(
   what: string,
   isSo: () => Promise<boolean>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const startedAt = performance.now();
   while (!(await isSo().catch(() => false))) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from './programs.ts';
 import { askRedis, untilRedis } from './redis-ask.ts';
-import { end, freePort, launch, startRedis, type RedisServer } from './redis-server.ts';
+import { end, freePort, launchOnPort, startRedis, type RedisServer } from './redis-server.ts';
 
 export type Sentinel = { readonly port: number; stop(): Promise<void> };
 
@@ -86,12 +86,12 @@ export async function startSentinel(masterPort: number, settings: readonly strin
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor ${masterName} 127.0.0.1 ${masterPort} 2`,
-    `sentinel down-after-milliseconds ${masterName} 500`,
+    `sentinel down-after-milliseconds ${masterName} 1000`,
     `sentinel failover-timeout ${masterName} 3000`,
     ...settings,
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
-  const child: ChildProcess = await launch(program, [file, '--sentinel'], 'Sentinel ID is');
+  const child: ChildProcess = await launchOnPort(program, [file, '--sentinel'], 'Sentinel ID is');
   return {
     port,
     async stop() {

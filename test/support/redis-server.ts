@@ -52,11 +52,15 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
 }
 
 /** Since its port was found free, or while it was gone, that may have been given to a connection on its way out: that ends soon. */
-async function launchOnPort(program: string, args: readonly string[]): Promise<ChildProcess> {
-  const endsAt = performance.now() + 10_000;
+export async function launchOnPort(
+  program: string,
+  args: readonly string[],
+  ready = 'Ready to accept connections',
+): Promise<ChildProcess> {
+  const endsAt = performance.now() + 30_000;
   for (;;) {
     try {
-      return await launch(program, args, 'Ready to accept connections');
+      return await launch(program, args, ready);
     } catch (error) {
       if (!String(error).includes('Address already in use') || performance.now() > endsAt) throw error;
       await rest(100);
@@ -65,7 +69,7 @@ async function launchOnPort(program: string, args: readonly string[]): Promise<C
 }
 
 /** Resolves when it has written the words that say it is ready. */
-export async function launch(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
+async function launch(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {

@@ -3,7 +3,7 @@ import { oddBodies } from './odd-bodies.ts';
 import { mostGrowthMb, runBodies } from './run-bot.ts';
 import { openScene } from './scene.ts';
 
-it('answers odd and endless bodies as they deserve, without growing', { timeout: 120_000 }, async (test) => {
+it('answers odd and endless bodies as they deserve, without growing', async (test) => {
   const scene = await openScene();
   test.onTestFinished(() => scene.close());
   const { wrong, odd, grewMb, endless } = await runBodies(scene, 64);

@@ -71,7 +71,7 @@ afterEach(() => {
   fault.name = 'none';
 });
 
-it('accepts no mutated request, whatever scheme it was signed by', { timeout: 60_000 }, async () => {
+it('accepts no mutated request, whatever scheme it was signed by', async () => {
   const seed = randomInt(2 ** 31);
   const { wrong, forged, same, genuine, statuses } = await runRequests({ count: 4_000, seed });
   expect(wrong, `seed ${seed}`).toEqual([]);

@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('hostile texts', () => {
-  it('act in nothing that the bot shows, and Slack takes all of it', { timeout: 60_000 }, () => {
+  it('act in nothing that the bot shows, and Slack takes all of it', () => {
     const seed = randomInt(2 ** 31);
     const { live, unfit, shown } = runTexts({ count: 15_000, seed });
     expect(live.slice(0, 5), `seed ${seed}`).toEqual([]);

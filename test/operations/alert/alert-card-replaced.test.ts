@@ -58,6 +58,6 @@ describe.each(['message_not_found', 'cant_update_message', 'edit_window_closed']
         return survived;
       }, everFewer);
       expect(kills).toBeGreaterThan(20);
-    }, 120_000);
+    });
   },
 );

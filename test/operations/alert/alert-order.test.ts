@@ -57,16 +57,13 @@ onBothStores('alerts that wait in a channel', (open) => {
     const leaving = writeOutboxRecord({ ...record, progress: { kind: 'leaving', leaseMs: 3_000 } });
     expect(taken && (await store.write(taken, leaving, { holdMs: 3_000 }))).toBeDefined();
     await expect
-      .poll(
-        async () => {
-          const [entry] = await store.take(45_000);
-          if (!entry) return posts.length;
-          if (entry.key === first && posts.length === 0) await markStale(store, first);
-          await deliverPost(deps, entry);
-          return posts.length;
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const [entry] = await store.take(45_000);
+        if (!entry) return posts.length;
+        if (entry.key === first && posts.length === 0) await markStale(store, first);
+        await deliverPost(deps, entry);
+        return posts.length;
+      })
       .toBe(2);
     const told = posts.map(({ post }) => (post.kind === 'alert' ? post.alert.event.orderReference : ''));
     expect(told).toEqual(['ORDER-1', 'ORDER-2']);

@@ -50,14 +50,11 @@ onBothStores('alerts that are routed by their look-up', (open) => {
     // oxlint-disable-next-line no-await-in-loop
     for (const number of [1, 2, 3]) await receiveEvent(receiving, numbered(number), 'f');
     await expect
-      .poll(
-        async () => {
-          // Two loops of the worker.
-          await Promise.all([deliverNext(deps), deliverNext(deps)]);
-          return posts.length;
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        // Two loops of the worker.
+        await Promise.all([deliverNext(deps), deliverNext(deps)]);
+        return posts.length;
+      })
       .toBe(3);
     expect(orderOf(posts)).toEqual(['ORDER-1', 'ORDER-2', 'ORDER-3']);
     await close();
@@ -97,13 +94,10 @@ onBothStores('alerts whose look-ups are slow', (open) => {
     // oxlint-disable-next-line no-await-in-loop
     for (const number of [1, 2, 3, 4, 5, 6, 7]) await receiveEvent(receiving, numbered(number), 'f');
     await expect
-      .poll(
-        async () => {
-          await Promise.all([deliverNext(deps, 3), deliverNext(deps, 3)]);
-          return told.length;
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        await Promise.all([deliverNext(deps, 3), deliverNext(deps, 3)]);
+        return told.length;
+      })
       .toBe(7);
     const inOrder = [1, 2, 3, 4, 5, 6, 7].map((number) => `ORDER-${number}`);
     expect([told, asked, most]).toEqual([inOrder, inOrder, 3]);

@@ -140,7 +140,7 @@ describe.each(whats)('an approved %s killed at every await between the click and
     expect(points).toBeGreaterThan(20);
   });
 
-  it('is executed once on SQLite too', { timeout: 120_000 }, async () => {
+  it('is executed once on SQLite too', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'payops-approvals-'));
     const stores: Store[] = [];
     const { wrong } = await killEverywhere(
@@ -179,7 +179,7 @@ if (missing) console.warn('SKIPPED: approvals killed on Redis, because redis-ser
 describe.skipIf(missing)('an approval killed at every third await on Redis', () => {
   const { connection } = redisForTests();
 
-  it.each(whats)('is executed once: %s', { timeout: 120_000 }, async (what) => {
+  it.each(whats)('is executed once: %s', async (what) => {
     let worlds = 0;
     const { wrong } = await killEverywhere(
       what,

@@ -114,18 +114,14 @@ onBothStores('two approvers who click at once', (open) => {
     return { all, begun, ends };
   }
 
-  it(
-    'make one decision each time, of many approvals by both, and it is executed once',
-    { timeout: 60_000 },
-    async () => {
-      const { all, begun, ends } = await race([approve(bola), approve(chidi)]);
-      expectOneDecision(all);
-      expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
-      expect(ends.every((end) => end?.state.kind === 'executed' && end.approvals.length === 1)).toBe(true);
-    },
-  );
+  it('make one decision each time, of many approvals by both, and it is executed once', async () => {
+    const { all, begun, ends } = await race([approve(bola), approve(chidi)]);
+    expectOneDecision(all);
+    expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
+    expect(ends.every((end) => end?.state.kind === 'executed' && end.approvals.length === 1)).toBe(true);
+  });
 
-  it('make one decision each time, of many approvals against refusals', { timeout: 60_000 }, async () => {
+  it('make one decision each time, of many approvals against refusals', async () => {
     const { all, begun, ends } = await race([approve(bola), refuse]);
     expectOneDecision(all);
     const executed = ends.flatMap((end) => (end?.state.kind === 'executed' ? [end.id] : []));
@@ -133,14 +129,14 @@ onBothStores('two approvers who click at once', (open) => {
     expect(ends.every((end) => end?.state.kind === 'executed' || end?.state.kind === 'refused')).toBe(true);
   });
 
-  it('both count where two are needed, and it is executed once', { timeout: 60_000 }, async () => {
+  it('both count where two are needed, and it is executed once', async () => {
     const { all, begun, ends } = await race([approve(bola), approve(chidi)], 2);
     expect(all.flat().every(({ kind }) => kind === 'decided')).toBe(true);
     expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
     expect(ends.every((end) => end?.approvals.length === 2)).toBe(true);
   });
 
-  it('are one approver where it is the same person on both replicas', { timeout: 60_000 }, async () => {
+  it('are one approver where it is the same person on both replicas', async () => {
     const { all, begun } = await race([approve(bola), approve(bola)], 2);
     for (const results of all)
       expect(results.map(({ kind }) => kind).toSorted()).toEqual(['approved_before', 'decided']);

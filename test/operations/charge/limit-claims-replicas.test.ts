@@ -92,6 +92,5 @@ onBothStores('limits', (open) => {
         expect((await both[0].check(fresh(left + 1))).kind).toBe('refused');
       }
     },
-    60_000,
   );
 });

@@ -112,7 +112,7 @@ describe('the lane of edits', () => {
     }
     expect(wrong).toEqual([]);
     expect(total).toBeGreaterThan(50);
-  }, 120_000);
+  });
 });
 
 /** The digests that wait for their turn. */

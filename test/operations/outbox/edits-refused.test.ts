@@ -191,7 +191,7 @@ it('a card is posted once for each thing that it says wherever the process is ki
     return survived;
   }, everFewer);
   expect(kills).toBeGreaterThan(15);
-}, 120_000);
+});
 
 it('an edit that an archived channel refuses is made once the channel is back, and nothing is posted anew', async () => {
   const one = cardsHouse();

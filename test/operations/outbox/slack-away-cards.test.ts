@@ -165,6 +165,5 @@ describe.each([
 
       expectAcknowledged(house, acknowledged);
     },
-    60_000,
   );
 });

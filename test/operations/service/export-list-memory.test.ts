@@ -94,4 +94,4 @@ it('exports 10,000 terminals with no more alive than their text, whatever of the
     expect(one.mostKb).toBeLessThan(3 * one.csvKb);
     expect(one.leftKb).toBeLessThan(one.csvKb);
   }
-}, 60_000);
+});

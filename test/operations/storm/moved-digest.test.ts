@@ -295,7 +295,7 @@ describe('a digest that is posted anew and killed at every await of that', () =>
       if (!isRight) wrong.push(`killed at ${killAt} of ${standsAt}: ${texts.join(' and ')}`);
     }
     expect(wrong).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** A storm that goes on, whose digest takes no edits, and rules that send its alerts elsewhere since. */

@@ -55,5 +55,5 @@ onBothStores('a storm that two replicas tell', (open) => {
     expect(new Set([...listed, ...singles]).size).toBe(count);
     expect(listed.length).toBe(count - threshold);
     await close();
-  }, 120_000);
+  });
 });

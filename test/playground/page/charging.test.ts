@@ -27,7 +27,6 @@ describe.skipIf(chromiumIsMissing)('charging, as the page shows it', () => {
     const opened = await openDesk(register);
     desk = opened;
     page = await browser.context.newPage();
-    page.setDefaultTimeout(10_000);
     await page.goto(opened.page.url);
     await page.locator('#composer').waitFor();
     return { page, desk: opened };

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PaymentsAction } from '../../../src/playground/protocol.ts';
 import { seedCards } from '../../../src/playground/payments/seed.ts';
 import { eventsOf, orderOf, startMerchant, startReceiver } from './merchant.ts';
@@ -114,7 +114,7 @@ describe('the weather', () => {
     const charge = { amount: '5000.00', currency: 'NGN', customerEmail, orderReference: 'H-1' };
     const hanging = merchant.charge(charge, tokenKey).catch((error: unknown) => error);
     const operation = 'POST /v1/checkout/tokenized-card-payment';
-    await vi.waitFor(() => expect(merchant.service.stats().calls[operation]).toBe(1));
+    await expect.poll(() => merchant.service.stats().calls[operation]).toBe(1);
     expect(merchant.service.stats().chargesByReference).toEqual({});
     await merchant.service.close();
     expect(await hanging).toBeInstanceOf(TypeError);
