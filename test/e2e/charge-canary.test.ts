@@ -95,9 +95,9 @@ async function walkAll(test: TestContext, redisUrl?: string): Promise<Walked> {
     payments: { knownCards: true, tokenLifetimeMs: 3_000 },
     env: {
       LOG_LEVEL: 'debug',
-      PAYMENTS_TIMEOUT_SECONDS: '2',
+      PAYMENTS_TIMEOUT_SECONDS: '3',
       SLACK_TIMEOUT_SECONDS: '3',
-      WORK_LEASE_SECONDS: '10',
+      WORK_LEASE_SECONDS: '11',
     },
   });
   const everybody = 'may: [lookup, charge, otp, doubt, approve]';
