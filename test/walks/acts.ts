@@ -11,12 +11,13 @@ type Act = (world: World, engine: Engine) => Promise<void> | void;
 const people = ['U0ADA00001', 'U0BOLA0001'] as const;
 const minuteMs = 60_000;
 
-export function deliverEvent(world: World, engine: Engine, sent: Sent, fingerprint = 'f'): void {
+export function deliverEvent(world: World, engine: Engine, sent: Sent, print = 'f'): void {
   const { event } = sent;
   engine.ask(
-    (bot) => bot.receive(event, fingerprint),
+    (bot) => bot.receive(event, print),
     (result) => {
       world.tell(`${event.key} is answered ${result}`);
+      world.answered.push({ key: event.key, print, result });
       sent.ackedAtMs ??= world.clock.nowMs;
       sent.plansAtAck ??= world.plans.length;
     },
@@ -74,7 +75,7 @@ function repeat(world: World, engine: Engine): void {
         if (result === 'duplicate') world.tokensCame.add(event.key);
       },
     );
-  else deliverEvent(world, engine, known, world.random.chance(0.1) ? 'another amount' : 'f');
+  else deliverEvent(world, engine, known, world.random.chance(0.25) ? 'another amount' : 'f');
 }
 
 /** What people see and can press: a message shows its buttons until it is edited. */
@@ -227,6 +228,23 @@ async function refuse(world: World, engine: Engine): Promise<void> {
   if (random.chance(0.7)) slack.refusals.delete(channel);
 }
 
+/** A channel is given up, and a person does what the fix says: other rules, and delivered again. */
+async function abandon(world: World, engine: Engine): Promise<void> {
+  const { weather, random, slack } = world;
+  if (!weather.abandons) return;
+  const channel = random.pick(channels);
+  const refusal = { kind: 'refused', slackError: 'is_archived', fix: 'Mend it.', about: 'channel' } as const;
+  slack.refusals.set(channel, refusal);
+  world.tell(`${channel} is given up`);
+  await amid(world, engine, weather.giveUpMs + 40 * minuteMs);
+  changePlan(world, engine);
+  if (random.chance(0.5)) slack.refusals.delete(channel);
+  await redrive(world, engine);
+  await amid(world, engine, 2 * minuteMs);
+  slack.refusals.delete(channel);
+  if (random.chance(0.5)) await redrive(world, engine);
+}
+
 async function serviceAway(world: World, engine: Engine): Promise<void> {
   world.serviceAway = true;
   await amid(world, engine, world.random.pick([3_000, 20_000, 5 * minuteMs]));
@@ -288,6 +306,7 @@ const acts: readonly [weight: number, act: Act][] = [
   [2, storeAway],
   [2, proveLate],
   [1, redrive],
+  [4, abandon],
 ];
 const weights = acts.reduce((sum, [weight]) => sum + weight, 0);
 

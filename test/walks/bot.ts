@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mutedIn } from '../../src/domain/daily-summary.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../../src/domain/alert-route.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
@@ -8,9 +9,11 @@ import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/al
 import { alertMarkPrefix, createAlertMarks } from '../../src/operations/alert/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { listInHand } from '../../src/operations/alert/alerts-in-hand.ts';
+import { createDailySummaries, dailySummaryPrefix } from '../../src/operations/alert/daily-summaries.ts';
 import { createEventLog } from '../../src/operations/alert/event-log.ts';
 import { createEventLookUp, lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
 import { receiveEvent, type ReceiveResult } from '../../src/operations/alert/receive-event.ts';
+import { summariseDay } from '../../src/operations/alert/summarise-day.ts';
 import { createDeadLetters } from '../../src/operations/outbox/dead-letters.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
 import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
@@ -22,6 +25,7 @@ import type { Log } from '../../src/log.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import type { Process } from './schedule.ts';
 import { place } from './slack.ts';
+import { summaryTimes } from './find-summaries.ts';
 import type { World } from './world.ts';
 import { aroundStore } from '../support/around-store.ts';
 
@@ -38,6 +42,8 @@ export type Bot = {
   takeStorm: TakeStorm;
   receive: (event: PaymentEvent, fingerprint: string) => Promise<ReceiveResult>;
   redrive: () => Promise<unknown>;
+  /** Sees to it that summaries are told. */
+  arm: () => void;
   /** False when nothing was due. */
   work: () => Promise<boolean>;
 };
@@ -54,7 +60,7 @@ export function startBot(world: World, process: Process): Bot {
   const storms = createStorms({
     ...shared,
     ...place,
-    mutedIn: () => [],
+    mutedIn: (channel) => mutedIn(plan, channel, now()),
     threshold: weather.threshold,
     windowMs,
   });
@@ -79,6 +85,12 @@ export function startBot(world: World, process: Process): Bot {
   });
   const takeStorm = createTakeStorm({ ...shared, storms, cards: bare });
   const eventLog = createEventLog(shared);
+  const summaries = createDailySummaries({
+    ...shared,
+    get times() {
+      return summaryTimes(world);
+    },
+  });
   const routing = {
     route: (event: PaymentEvent, receivedAtMs: number) => destinationsOf(plan, event, receivedAtMs),
     needsLookUp: (event: PaymentEvent) => needsLookUp(plan, event),
@@ -91,7 +103,8 @@ export function startBot(world: World, process: Process): Bot {
     ...(weather.detailsMs === undefined ? {} : { detailsMs: weather.detailsMs }),
     lookUp,
     logEvent: (...logged) => eventLog.add(...logged),
-    summarise: () => Promise.reject(new Error('no day is summarised here')),
+    summarise: (...of) =>
+      summariseDay({ eventLog, plan, readCard: async (id) => await cards.read(id), now }, ...of),
     deskChannel: undefined,
     rest: plan,
     findCharge: () => Promise.resolve(undefined),
@@ -126,6 +139,7 @@ export function startBot(world: World, process: Process): Bot {
     { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
     { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
   const receiving = {
@@ -143,6 +157,10 @@ export function startBot(world: World, process: Process): Bot {
     takeStorm,
     receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
     redrive: () => createDeadLetters({ store, now }).redrive(),
+    arm() {
+      summaries.start();
+      summaries.stop();
+    },
     work: () => workOnce({ store, leaseMs, kinds, log }),
   };
 }

@@ -1,7 +1,9 @@
 import type { HistoryAnswer } from '../../src/domain/delivery.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { AlertCards } from '../../src/operations/alert/alert-cards.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import type { Store } from '../../src/store/store.ts';
+import { onCall } from './plans.ts';
 
 /** A mistake made on purpose, in one of the things that the alerting rests on. */
 export type Breakage = {
@@ -13,8 +15,8 @@ export type Breakage = {
   forgetsPayments?: true;
 };
 
-/** Each with what a walk must say of it. */
-export const breakages: readonly { name: string; breakage: Breakage; seen: RegExp }[] = [
+/** Each with what a walk must say of it; `seed`: a little before the first that does, where that is far from 1. */
+export const breakages: readonly { name: string; breakage: Breakage; seen: RegExp; seed?: number }[] = [
   {
     name: 'a store that loses an alert now and then',
     breakage: { store: losing('outbox:alert:') },
@@ -112,6 +114,43 @@ export const breakages: readonly { name: string; breakage: Breakage; seen: RegEx
     seen: /pings/,
   },
   {
+    name: 'a rule whose quiet hours nobody keeps',
+    breakage: {
+      post: (post) =>
+        post.kind === 'alert' && post.alert.route
+          ? { ...post, alert: { ...post.alert, route: { ...post.alert.route, mention: onCall } } }
+          : post,
+    },
+    seen: /calls S0ONCALL01 (in quiet hours|again)/,
+    seed: 13,
+  },
+  {
+    name: 'an old alert that says whose it was',
+    breakage: {
+      post: (post) =>
+        post.kind === 'alert' && post.alert.event.isErased
+          ? { ...post, alert: { ...post.alert, event: notErased(post.alert.event) } }
+          : post,
+    },
+    seen: /shows its cust-1/,
+  },
+  {
+    name: 'a log of events that loses one now and then',
+    breakage: { store: losingChanges('event-log:') },
+    seen: /summaries count/,
+  },
+  {
+    name: 'operators who are not told of an event that differs',
+    breakage: {
+      store: (store) => ({
+        ...store,
+        create: (key, ...rest) =>
+          key.startsWith('outbox:notice:differs:') ? Promise.resolve(true) : store.create(key, ...rest),
+      }),
+    },
+    seen: /nobody is told that .* differs/,
+  },
+  {
     name: 'a message that carries the transaction’s id',
     breakage: {
       post: (post) =>
@@ -128,6 +167,26 @@ export const breakages: readonly { name: string; breakage: Breakage; seen: RegEx
     seen: /canary-transaction leaves for Slack/,
   },
 ];
+
+function notErased({ isErased: _is, ...event }: PaymentEvent): PaymentEvent {
+  return { ...event, customerId: 'cust-1' };
+}
+
+/** What is changed there is changed, by what everybody hears. */
+function losingChanges(prefix: string): (store: Store) => Store {
+  return (store) => {
+    let count = 0;
+    return {
+      ...store,
+      write(entry, value, options) {
+        if (entry.key.startsWith(prefix)) count += 1;
+        return entry.key.startsWith(prefix) && count % 4 === 0
+          ? Promise.resolve(entry)
+          : store.write(entry, value, options);
+      },
+    };
+  };
+}
 
 function losing(prefix: string): (store: Store) => Store {
   return (store) => {

@@ -29,6 +29,12 @@ export class Engine {
     const skewMs = weather.skewMs === 0 ? 0 : random.below(2 * weather.skewMs) - weather.skewMs;
     const process: Process = { name: `bot ${this.started}`, skewMs, isDead: false, frozenUntilMs: 0 };
     this.running.push({ bot: startBot(this.world, process), process, busy: 0, idle: 0 });
+    this.arm();
+  }
+
+  /** As each process does every minute. */
+  arm(): void {
+    for (const { bot } of this.running) bot.arm();
   }
 
   kill(one: Running): void {

@@ -21,7 +21,10 @@ export function newFailure(world: World): PaymentEvent {
   const money = { amountMinor: random.pick(amounts), currency: random.chance(0.15) ? 'USD' : 'NGN' };
   const reason = random.pick(reasons);
   if (random.chance(0.85)) {
-    records.set(reference, { ...recordOf(reference, 'FAILED', customer, money), gatewayMessage: 'Declined' });
+    records.set(reference, {
+      ...recordOf(reference, 'FAILED', customer, money),
+      gatewayMessage: 'Pick up card',
+    });
   }
   return {
     kind: 'payment_failed',

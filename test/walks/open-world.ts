@@ -63,6 +63,8 @@ export function openWorld(
     serviceAway: false,
     plans: [open.plan],
     sent: new Map(),
+    answered: [],
+    summariesEndedAtMs: undefined,
     clicks: [],
     stormClicks: [],
     tokensCame: new Set(),

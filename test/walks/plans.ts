@@ -5,6 +5,8 @@ import { startMs } from './world.ts';
 export const channels = ['C0ALERTS01', 'C0LARGE001', 'C0PAID0001'] as const;
 const [alerts, large, paid] = channels;
 
+export const onCall = { kind: 'group', id: 'S0ONCALL01' } as const;
+
 /** The rules that a walk may have, and may change to. */
 export const plans: readonly RoutePlan[] = [
   { ...place, rules: [], failures: alerts, successes: undefined },
@@ -13,7 +15,7 @@ export const plans: readonly RoutePlan[] = [
     rules: [
       rule('large', { event: 'payment_failed', amount: { fromMinor: 1_000_000 } }, [large], {
         goesOn: true,
-        mention: { kind: 'group', id: 'S0ONCALL01' },
+        mention: onCall,
       }),
     ],
     failures: alerts,
@@ -37,6 +39,19 @@ export const plans: readonly RoutePlan[] = [
     ],
     failures: alerts,
     successes: alerts,
+  },
+  {
+    ...place,
+    rules: [
+      rule('later', { currency: 'NGN' }, [paid], { goesOn: true, mutedUntilMs: startMs + 2_700_000 }),
+      // The clock of a walk begins at eight.
+      rule('night', { amount: { fromMinor: 1_000_000 } }, [large, alerts], {
+        mention: onCall,
+        quietHours: { fromMinute: 8 * 60 + 30, toMinute: 10 * 60, timeZone: 'UTC' },
+      }),
+    ],
+    failures: alerts,
+    successes: undefined,
   },
 ];
 

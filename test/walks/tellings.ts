@@ -106,7 +106,7 @@ export function channelsOf(tellings: Tellings, { tellings: records }: Told): str
 }
 
 /** Each way in which the rules may have sent it, by what the service may have said by then. */
-function waysOf(world: World, plan: RoutePlan, { event, own }: Told): string[][] {
+export function waysOf(world: World, plan: RoutePlan, { event, own }: Told): string[][] {
   const seen = needsLookUp(plan, event) ? (world.recordHistory.get(event.orderReference ?? '') ?? []) : [];
   const reference = parseOrderReference(event.orderReference ?? '');
   const known = reference.ok
@@ -124,7 +124,7 @@ export function findWrongTellings(world: World, tellings: Tellings): void {
   for (const told of tellings.events.values()) {
     const found = channelsOf(tellings, told);
     const ways = world.plans.map((plan) => waysOf(world, plan, told));
-    const wrong = ways.length === 1 ? wrongWay(found, ways.flat()) : wrongAmid(found, ways.flat());
+    const wrong = ways.length === 1 ? wrongWay(found, ways.flat()) : wrongAmid(told, found, ways.flat());
     if (wrong !== undefined) world.violate(`${told.event.key} ${wrong}`);
     for (const telling of told.tellings) {
       findWrongRecord(world, telling);
@@ -141,8 +141,21 @@ function wrongWay(found: readonly string[], ways: readonly string[][]): string |
   return `is told in [${found.join()}], and belongs in [${ways.map((way) => way.join()).join(' or ')}]`;
 }
 
-/** Amid rules that change: somewhere, if all of them send it somewhere, and nowhere twice. */
-function wrongAmid(found: readonly string[], ways: readonly string[][]): string | undefined {
+/**
+ * Amid rules that change: wherever all of them send it, somewhere, if all of them send it somewhere, and nowhere twice;
+ * a message of its own only where one of them sends it.
+ */
+function wrongAmid(
+  { tellings }: Told,
+  found: readonly string[],
+  ways: readonly string[][],
+): string | undefined {
+  const always = ways[0]?.find((one) => ways.every((way) => way.includes(one)) && !found.includes(one));
+  if (always !== undefined) return `is not told in ${always}, where all rules send it`;
+  const stray = tellings
+    .flatMap(({ messages }) => messages)
+    .find(({ channel }) => !ways.flat().includes(channel));
+  if (stray) return `is told in ${stray.channel}, where no rule sends it`;
   if (found.length === 0 && ways.every((way) => way.length > 0)) return 'is lost';
   return new Set(found).size < found.length ? `is told twice in one channel: ${found.join()}` : undefined;
 }
@@ -193,8 +206,18 @@ function findWrongStorm(world: World, tellings: Tellings, storm: ToldStorm): voi
   for (const { event } of told) if (!ids.has(event.key)) world.violate(`${event.key} is in no digest`);
   if (told.length !== items.length) world.violate(`${id} lists ${items.length} of ${told.length}`);
   const last = messages.at(-1);
+  if (last && mayBeLeft(world, last) && told.every((one) => isToldBeside(one, id))) return;
   if (last) findWrongDigest(world, storm, last);
   else if (!told.every((one) => isToldElsewhere(one, tellings.storms))) world.violate(`${id} has no digest`);
+}
+
+/** Its channel refused its edits, and was given up for where the rules send its alerts by then. */
+function mayBeLeft({ weather, slack }: World, { key }: Kept): boolean {
+  return weather.abandons && slack.faulted.some((one) => one.key === key && one.kind === 'refused');
+}
+
+function isToldBeside({ tellings }: Told, id: string): boolean {
+  return tellings.some(({ storm, messages }) => storm !== id && (storm !== undefined || messages.length > 0));
 }
 
 function findWrongDigest(world: World, { id, items, count }: ToldStorm, { goneAtMs, post }: Kept): void {

@@ -42,21 +42,25 @@ export function walk(seed: number, options: WalkOptions = {}): Promise<Walked> {
 }
 
 function weatherOf(random: Random): Weather {
+  // What is given up, and goes elsewhere by other rules, is seldom met by chance.
+  const abandons = random.chance(0.05);
   return {
+    abandons,
     replicas: random.chance(0.6) ? 1 : 2,
     mayReadHistory: random.chance(0.8),
     slackFaults: random.pick([0, 0.02, 0.15]),
     storeFaults: random.pick([0, 0, 0.002, 0.01]),
     threshold: random.pick([0, 3, 6]),
-    giveUpMs: random.pick([hourMs, 24 * hourMs]),
-    plansMove: random.chance(0.25),
+    giveUpMs: random.pick([hourMs, abandons ? hourMs : 24 * hourMs]),
+    plansMove: random.chance(0.25) || abandons,
     peopleDelete: random.chance(0.4),
     mayKill: random.chance(0.7),
-    channelsRefuse: random.chance(0.3),
+    channelsRefuse: random.chance(0.3) || abandons,
     keepsCards: random.chance(0.5),
     detailsMs: random.chance(0.2) ? 4 * hourMs : undefined,
     skewMs: random.pick([0, 0, 2_000]),
     steps: 15 + random.below(50),
+    summarises: random.chance(0.3),
   };
 }
 
@@ -71,7 +75,7 @@ async function live(world: World, engine: Engine): Promise<void> {
 
 /** Everything answers again, the senders repeat what was not answered, and what was given up is delivered again. */
 async function heal(world: World, engine: Engine): Promise<void> {
-  const { slack, lateRecords, records } = world;
+  const { slack, lateRecords, records, clock } = world;
   world.tell('all is well from here on');
   for (const [reference, record] of lateRecords) records.set(reference, record);
   slack.refusals.clear();
@@ -82,6 +86,7 @@ async function heal(world: World, engine: Engine): Promise<void> {
   Object.assign(slack.faults, { share: 0, reactions: 0 });
   for (const { process } of engine.running) process.frozenUntilMs = 0;
   if (engine.running.length === 0) engine.start();
+  engine.arm();
   await engine.pass(60_000);
   for (const sent of world.sent.values()) {
     if (sent.ackedAtMs === undefined) deliverEvent(world, engine, sent);
@@ -93,6 +98,7 @@ async function heal(world: World, engine: Engine): Promise<void> {
     () => undefined,
   );
   await engine.pass(3 * hourMs, 1_000);
+  world.summariesEndedAtMs = clock.nowMs;
   await engine.pass(windowMs + 24 * hourMs, 1_000);
 }
 

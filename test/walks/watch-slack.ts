@@ -1,6 +1,7 @@
 import { endsCard } from '../../src/domain/alert-card.ts';
 import type { Post } from '../../src/operations/outbox/prepare-post.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
+import { watchMention } from './watch-mention.ts';
 import type { Kept } from './slack.ts';
 import { baseOf, canaries, type World } from './world.ts';
 
@@ -29,6 +30,7 @@ export function watchArrival(world: World, message: Kept): void {
   if (double && !isMarked) world.violate(`${message.key} stands already, and is posted again`);
   if (isMarked && mustBeFound(world) && !message.channel.startsWith('D'))
     world.violate(`${message.key} is a marked repeat, though the history may be read`);
+  watchMention(world, message);
   const pinged = peopleIn(message.shown);
   if (post.kind === 'alert_direct') {
     if ('by' in post.step && post.step.by === post.to) world.violate(`${post.to} is told of their own click`);

@@ -5,6 +5,7 @@ import type { Sealer } from '../../src/domain/sealer.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { CardMoveResult } from '../../src/operations/alert/alert-cards.ts';
 import { readOutboxRecord } from '../../src/operations/outbox/outbox.ts';
+import type { ReceiveResult } from '../../src/operations/alert/receive-event.ts';
 import type { TakenStorm } from '../../src/operations/storm/take-storm.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from '../chaos/random.ts';
@@ -24,15 +25,22 @@ export type Weather = {
   peopleDelete: boolean;
   mayKill: boolean;
   channelsRefuse: boolean;
+  /** Channels are given up, and what was for them is delivered again. */
+  abandons: boolean;
   keepsCards: boolean;
   detailsMs: number | undefined;
   /** How far apart the clocks of two processes may be, by half. */
   skewMs: number;
+  /** A channel is told of its hours, as of days elsewhere. */
+  summarises: boolean;
   steps: number;
 };
 
 /** An event that left its sender, and what the sender knows of it. */
 export type Sent = { event: PaymentEvent; firstSentAtMs: number; ackedAtMs?: number; plansAtAck?: number };
+
+/** What a sender was answered; `print`: what a repeat must equal. */
+export type Answered = { key: string; print: string; result: ReceiveResult };
 
 /** What one person asked for with a click, and what they were told; without `answer` nobody told them anything. */
 export type Click = { id: string; move: CardMove; atMs: number; answer?: CardMoveResult };
@@ -65,6 +73,9 @@ export type World = {
   serviceAway: boolean;
   plans: RoutePlan[];
   sent: Map<string, Sent>;
+  answered: Answered[];
+  /** Nobody asks for a summary any more. */
+  summariesEndedAtMs: number | undefined;
   clicks: Click[];
   stormClicks: StormClick[];
   /** Events whose card token came after all, and was answered. */

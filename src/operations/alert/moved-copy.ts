@@ -1,7 +1,9 @@
 import type { Destination } from '../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { alertKey, isMessage, readOutboxRecord } from '../outbox/outbox.ts';
-import type { Work } from '../outbox/outbox-work.ts';
+import { again, hold, markStale, type Work } from '../outbox/outbox-work.ts';
+import { settle } from '../outbox/post-or-edit.ts';
+import type { Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 import { storeCopies } from './route-event.ts';
 
@@ -32,9 +34,22 @@ export async function isToldElsewhere(
   if (!isMessage(readOutboxRecord(own.value))) {
     if (routed.length === 0) return false;
     await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
+    // One of them may be there already, left to others when the rules were different: it is to be told after all.
+    await Promise.all(routed.map((one) => markStale(deps.store, alertKey(event.key, one.channel))));
   }
   deps.log('info', 'not delivered again: no rule names its channel any more', { key: entry.key, channel });
   return true;
+}
+
+/** Done without a message, and so that `markStale` makes it work again: that needs a progress, which payments lack. */
+export async function leaveToOthers(deps: AlertPostDeps, work: Work): Promise<Prepared> {
+  const { leaseMs } = deps;
+  const held = work.record.progress
+    ? work
+    : await hold(deps, work, { progress: { kind: 'leaving', leaseMs } }, leaseMs);
+  if (held) return await settle(deps, held);
+  await again(deps, work, {}, { holdMs: 0 });
+  return { kind: 'settled' };
 }
 
 async function hasCopy({ store }: AlertPostDeps, event: PaymentEvent, channel: string): Promise<boolean> {

@@ -23,9 +23,9 @@ import {
 import { prepareOldAlert } from './old-alert.ts';
 import { alertOf } from './alert-of.ts';
 import { bringUpToDate } from './late-token.ts';
-import { isToldElsewhere } from './moved-copy.ts';
+import { isToldElsewhere, leaveToOthers } from './moved-copy.ts';
 import { finish, type Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
+import { followedByEdit, isRepeat, postOrEdit } from '../outbox/post-or-edit.ts';
 import { mayBeGathered, saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
 import type { Composed, Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
@@ -77,7 +77,7 @@ async function tellSingly(
   const { lookup } = shown?.evidence ?? posted;
   const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
   await bringUpToDate(deps, work, event, routed);
-  if (await isToldElsewhere(deps, work, event, routed)) return await settle(deps, work);
+  if (await isToldElsewhere(deps, work, event, routed)) return await leaveToOthers(deps, work);
   const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
@@ -115,7 +115,7 @@ async function byDigest(
   await bringUpToDate(deps, work, event, routed);
   if (!work.record.digest && (await isToldElsewhere(deps, work, event, routed))) {
     await logOnce(deps, work, event, lookup);
-    return await settle(deps, work);
+    return await leaveToOthers(deps, work);
   }
   const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
   return await tellByDigest(deps, work, { event, lookup, to });

@@ -45,8 +45,8 @@ function withoutIds(story: readonly string[]): string[] {
 const mostWalks = 80;
 
 describe('what watches those walks', () => {
-  it.each(breakages)('sees $name', async ({ breakage, seen }) => {
-    const { failure } = await runWalks({ count: mostWalks, seed: 1, breakage });
+  it.each(breakages)('sees $name', async ({ breakage, seen, seed: from = 1 }) => {
+    const { failure } = await runWalks({ count: mostWalks, seed: from, breakage });
     expect(failure?.violations.join('\n') ?? 'nothing').toMatch(seen);
   });
 });

@@ -83,4 +83,27 @@ describe('a copy for a channel that Slack refuses, delivered again once the rule
     await drain(60_000);
     expect(told).toEqual([big, dead]);
   });
+
+  it.each(['payment_failed', 'payment_success'] as const)(
+    'is told in its own channel when the rules come back to it: %s',
+    async (kind) => {
+      const refused = [dead, other];
+      const routes = opened([dead], refused);
+      const { receive, drain, rules, told, letters } = routes;
+      Object.assign(routes.deliver, { route: () => rules.channels.map((channel) => ({ channel })) });
+      Object.assign(receive, { needsLookUp: () => true });
+      await receiveEvent(receive, { ...event, kind }, 'f');
+      await drain(giveUpMs + 600_000);
+      rules.channels = [other];
+      await letters.redrive();
+      await drain(giveUpMs + 600_000);
+      expect(await letters.all()).toMatchObject([{ channel: other, messages: 1 }]);
+      refused.length = 0;
+      rules.channels = [dead];
+      await letters.redrive();
+      await drain(60_000);
+      expect(told).toEqual([dead]);
+      expect(await letters.all()).toEqual([]);
+    },
+  );
 });
