@@ -206,13 +206,13 @@ function findWrongStorm(world: World, tellings: Tellings, storm: ToldStorm): voi
   for (const { event } of told) if (!ids.has(event.key)) world.violate(`${event.key} is in no digest`);
   if (told.length !== items.length) world.violate(`${id} lists ${items.length} of ${told.length}`);
   const last = messages.at(-1);
-  if (last && mayBeLeft(world, last) && told.every((one) => isToldBeside(one, id))) return;
+  if (last && isLeft(world, last) && told.every((one) => isToldBeside(one, id))) return;
   if (last) findWrongDigest(world, storm, last);
   else if (!told.every((one) => isToldElsewhere(one, tellings.storms))) world.violate(`${id} has no digest`);
 }
 
-/** Its channel refused its edits, and was given up for where the rules send its alerts by then. */
-function mayBeLeft({ weather, slack }: World, { key }: Kept): boolean {
+/** Refused where its alerts are all told beside it, it stays as it is until something of it changes or somebody delivers it again. */
+function isLeft({ weather, slack }: World, { key }: Kept): boolean {
   return weather.abandons && slack.faulted.some((one) => one.key === key && one.kind === 'refused');
 }
 

@@ -46,7 +46,10 @@ export async function prepareDigest(
   return await postOrEdit(deps, work, channel, whole);
 }
 
-/** Where it stands it stays, as long as Slack takes its edits there. */
+/**
+ * Where it stands it stays, as long as Slack takes its edits there. Delivered again it goes where the rules send its
+ * alerts by then; where those are all told there without it, it is brought up to date once Slack takes its edits.
+ */
 async function placeOf(
   deps: AlertPostDeps,
   { channel, posted, refused, redriven }: OutboxRecord,
@@ -54,9 +57,11 @@ async function placeOf(
 ): Promise<DigestPlace> {
   if (to !== undefined) return { kind: 'channel', channel };
   if (!posted) return await digestPlace(deps, storm, channel);
-  return redriven === true || refused
-    ? await digestPlace(deps, storm, posted.channel)
-    : { kind: 'channel', channel: posted.channel };
+  if (refused) return await digestPlace(deps, storm, posted.channel);
+  const stands: DigestPlace = { kind: 'channel', channel: posted.channel };
+  if (redriven !== true) return stands;
+  const place = await digestPlace(deps, storm, posted.channel);
+  return place.kind === 'told' ? stands : place;
 }
 
 /** Its alerts are all told where the rules send them now: a second digest would double them. */

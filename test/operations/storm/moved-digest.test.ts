@@ -185,6 +185,24 @@ describe('a storm’s digest that was given up, delivered again once the rules s
   });
 });
 
+it('that stands in its channel is brought up to date there, though its alerts are all told elsewhere as well', async () => {
+  const house = opened([dead, other]);
+  await burst(house, 1, count);
+  await house.drain(20_000);
+  house.archive(dead);
+  await burst(house, count + 1, count + 2);
+  await house.drain(2 * hourMs);
+  expect(await house.letters.all()).toMatchObject([{ channel: dead }]);
+  house.sendTo(other);
+  house.refused.clear();
+  await house.letters.redrive();
+  await house.drain(60_000);
+  expect(digestsIn(house, dead).map(({ shown }) => shown.text)).toEqual([
+    expect.stringContaining(`Storm over: ${gathered + 2} failed charges`),
+  ]);
+  expect(await house.letters.all()).toEqual([]);
+});
+
 /** Its digest stands, and then takes no more edits. */
 async function refusedLive(): Promise<Opened> {
   const house = opened();
