@@ -1,6 +1,6 @@
 import { hadInHand, handlersOf, handOf, type AlertCard, type CardStep } from '../../domain/alert-card.ts';
 import type { Store } from '../../store/store.ts';
-import { alertKey, isMessage, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
+import { alertKey, alertNoteKey, isMessage, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { markStale } from '../outbox/outbox-work.ts';
 import { storeMessage } from '../outbox/store-message.ts';
@@ -117,7 +117,7 @@ async function storeNote(
   number: number,
   step: CardStep,
 ): Promise<void> {
-  const key = outboxKey('alert_note', `${parent.slice(outboxKey('alert', '').length)}#${number}`);
+  const key = alertNoteKey(parent, number);
   const body = { parent, step };
   // It is edited once: then it names whom a new message would ping.
   await storeMessage(deps, key, { kind: 'alert_note', channel, body, progress: { kind: 'waiting' } });

@@ -3,7 +3,7 @@ import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-a
 import type { RecordStore } from '../work/change-record.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
-import { readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { alertNoteKey, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { endIncident } from './refusal-incident.ts';
 
 /** One record taken to be posted. */
@@ -100,9 +100,23 @@ export async function finishPosted(
   const isWritten = await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));
+  if (isWritten && channel !== work.record.channel) await takeStepsAlong(deps, work.entry.key, channel);
   // Not before that: the list never lacks a dead letter.
   if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, work.entry.key);
   return isWritten;
+}
+
+/** Steps that were stored before it stood wait in the lane of its old channel, behind what that may refuse for a day. */
+async function takeStepsAlong({ store }: FinishDeps, alert: string, lane: string): Promise<void> {
+  for (let number = 1; ; number += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- mostly there is none
+    const entry = await store.read(alertNoteKey(alert, number));
+    if (!entry) return;
+    const { posted, progress, refused } = readOutboxRecord(entry.value);
+    const waits = !posted && progress?.kind === 'waiting' && refused?.givenUp !== true;
+    // oxlint-disable-next-line no-await-in-loop
+    if (waits && entry.lane !== lane) await store.write(entry, entry.value, { delayMs: 0, lane });
+  }
 }
 
 /** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */

@@ -173,6 +173,11 @@ export function codeRequestKey(reference: string, userId: string): string {
   return outboxKey('charge_direct', `otp:${reference}:${userId}`);
 }
 
+/** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */
+export function alertNoteKey(alert: string, number: number): string {
+  return outboxKey('alert_note', `${alert.slice(outboxKey('alert', '').length)}#${number}`);
+}
+
 /** Undefined: it is no message, because further channels tell it. */
 export function placeOf(record: OutboxRecord): MessagePlace | undefined {
   const { channel, posted } = record;

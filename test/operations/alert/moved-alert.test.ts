@@ -73,6 +73,24 @@ describe('an alert that left a channel which Slack refuses, because the rules na
     expect(parents().map(({ channel }) => channel)).toEqual([old, anew]);
   });
 
+  it('takes the steps along that came before it stood, past what stays with the old channel', async () => {
+    const { cards, channels, drain, fail, notes, parents, slack } = movingHouse();
+    slack.isArchived = true;
+    const first = await fail('ORDER-1');
+    await drain(120_000);
+    channels.unshift(anew);
+    await fail('ORDER-2');
+    await cards.move(first, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await drain(60_000);
+    channels.splice(0, 2, anew);
+    await drain(900_000);
+    const moved = parents().find(({ shown }) => shown.text.endsWith('ORDER-1'));
+    expect(moved).toMatchObject({ channel: anew });
+    expect(moved && notes(moved.ts).map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '👀 Acknowledged',
+    ]);
+  });
+
   it('leaves what stays behind in order, and it is told once the channel is back', async () => {
     const { cards, drain, fail, notes, notices, parents, slack } = movingHouse();
     const first = await fail('ORDER-1');
