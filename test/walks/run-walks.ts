@@ -18,19 +18,16 @@ export type WalksOptions = {
   seed: number;
   breakage?: Breakage;
   openStore?: (clock: { nowMs: number }) => Store;
-  /** Goes on after a failure. */
-  each?: (seed: number, violations: readonly string[]) => void;
 };
 
 /** Walks from one seed to the next until something does not hold. The same seed gives the same walk. */
-export async function runWalks({ count, seed: first, each, ...options }: WalksOptions): Promise<WalksResult> {
+export async function runWalks({ count, seed: first, ...options }: WalksOptions): Promise<WalksResult> {
   const met: WalksResult['met'] = new Map();
   for (let walks = 1; walks <= count; walks += 1) {
     const seed = first + walks - 1;
     // oxlint-disable-next-line no-await-in-loop -- one world after the other
     const { world, violations } = await walk(seed, options);
     meet(met, world);
-    each?.(seed, violations);
     if (violations.length > 0) return { walks, met, failure: { seed, violations } };
   }
   return { walks: count, met };
