@@ -1,3 +1,4 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
 import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
 import { createAuditTrail } from './app/audit-trail.ts';
@@ -30,8 +31,11 @@ import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
   start(): Promise<number>;
-  /** Takes nothing new, finishes what is under way, leaves the rest safe in the store. */
-  stop(): Promise<void>;
+  /**
+   * `/readyz` turns 503 at once and requests are served for `drainMs` more (0 when absent); then nothing new is taken
+   * and what is under way is finished. What is not by STOP_SECONDS stays safe in the store: `late`.
+   */
+  stop(drainMs?: number): Promise<'finished' | 'late'>;
 };
 
 /** So many at once come of a flood of events; people’s commands and a sender’s usual pace are a few. */
@@ -58,11 +62,28 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, homes, mayRun, pens });
   homes.showThrough(slack);
   const channels = createChannels(outside, clients);
+  const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
   const server = createHttpServer({
     log,
-    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts }),
+    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts, isStopping }),
   });
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
+
+  async function finish(drainMs: number): Promise<void> {
+    if (drainMs > 0) await rest(drainMs);
+    for (const { alerts } of merchantBots) alerts.summaries.stop();
+    // All at once: together they must fit the grace period of whoever stops us.
+    await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
+    // What was approved may begin a charge.
+    await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
+    await Promise.all([...merchantBots.map(({ charges }) => charges.drained()), homes.drained()]);
+    await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
+    // The last ones: whatever stops may still have something to say.
+    await pens.drained();
+    await audit.stop();
+    await kept.close();
+  }
 
   return {
     async start() {
@@ -92,18 +113,12 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       log('info', 'Payops listens', { port, mode: config.slackMode });
       return port;
     },
-    async stop() {
-      for (const { alerts } of merchantBots) alerts.summaries.stop();
-      // All at once: together they must fit the grace period of whoever stops us.
-      await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-      // What was approved may begin a charge.
-      await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
-      await Promise.all([...merchantBots.map(({ charges }) => charges.drained()), homes.drained()]);
-      await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
-      // The last ones: whatever stops may still have something to say.
-      await pens.drained();
-      await audit.stop();
-      await kept.close();
+    async stop(drainMs = 0) {
+      stopping.abort();
+      return await Promise.race([
+        finish(drainMs).then(() => 'finished' as const),
+        rest(config.stopSeconds * 1_000, 'late' as const, { ref: false }),
+      ]);
     },
   };
 }
@@ -187,7 +202,14 @@ function createCommands(merchantBots: MerchantBots, mayRun: MayRun, log: Outside
     : createCommandSet(merchantBots[0].verbs, mayRun, log);
 }
 
-type Doors = { kept: Kept; slack: Slack; channels: Channels; merchantBots: MerchantBots; posts: PostCounter };
+type Doors = {
+  kept: Kept;
+  slack: Slack;
+  channels: Channels;
+  merchantBots: MerchantBots;
+  posts: PostCounter;
+  isStopping: () => boolean;
+};
 
 function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
   const { slack, merchantBots } = doors;

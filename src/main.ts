@@ -69,13 +69,16 @@ async function start(): Promise<App> {
 const app = await start();
 
 let stopping = false;
-async function stop(): Promise<void> {
+async function stop(drainMs: number): Promise<void> {
   // Whoever asks twice does not want to wait; what is under way is taken up again at the next start.
   if (stopping) process.exit(1);
   stopping = true;
   log('info', 'Payops stops');
-  await app.stop();
+  if ((await app.stop(drainMs)) === 'late') {
+    log('warn', 'Not all was finished by STOP_SECONDS; it is taken up again at the next start');
+  }
   process.exit(0);
 }
-process.on('SIGTERM', () => void stop());
-process.on('SIGINT', () => void stop());
+process.on('SIGTERM', () => void stop(config.drainSeconds * 1_000));
+// A person at a terminal, before whom no load balancer stands.
+process.on('SIGINT', () => void stop(0));

@@ -10,6 +10,8 @@ import type { Undelivered } from './undelivered.ts';
 import { webhooksFix, type Webhooks } from './webhook-settings.ts';
 
 type Parts = {
+  /** Whether the process was told to end: a load balancer then sends nothing more. */
+  isStopping: () => boolean;
   kept: Kept;
   slack: Slack;
   channels: Channels;
@@ -26,13 +28,17 @@ type MerchantParts = {
 };
 
 /**
- * Only a store that is away, or not to be trusted, makes the process unready: without Slack or the payments
+ * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
  * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
  * reaches the port reads the answers: nothing in them comes from outside.
  */
 export function createChecks(parts: Parts): PartCheck[] {
-  const { kept, slack, channels, merchantBots } = parts;
+  const { kept, slack, channels, merchantBots, isStopping } = parts;
   return [
+    {
+      name: 'process',
+      check: () => (isStopping() ? { state: 'down', detail: 'it was told to stop' } : { state: 'ok' }),
+    },
     {
       name: 'store',
       async check() {

@@ -66,6 +66,11 @@ export const contradictions: readonly SettingsCheck[] = [
     (config) => config.redisUrl !== undefined && !config.sealingKeys,
     'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
   ),
+  refuse(
+    ['drainSeconds', 'stopSeconds'],
+    (config) => config.stopSeconds <= config.drainSeconds,
+    'STOP_SECONDS must be more than DRAIN_SECONDS, or no time is left to finish what is under way.',
+  ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
   ...policyChecks,
   credentialsCheck,

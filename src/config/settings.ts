@@ -31,6 +31,18 @@ export const settings = {
     oneOf(logLevels),
     'info',
   ),
+  drainSeconds: setting(
+    server,
+    'After SIGTERM: how long requests are still served while /readyz answers 503, so that a load balancer takes this replica out first. 0 where nothing asks /readyz.',
+    wholeNumber(0, 120),
+    '5',
+  ),
+  stopSeconds: setting(
+    server,
+    'After SIGTERM: when the process ends, whatever is still under way; it is taken up again at the next start. Less than the grace period of what sends the signal (Kubernetes: 30), and more than DRAIN_SECONDS.',
+    wholeNumber(1, 300),
+    '25',
+  ),
   payopsFile: setting(server, 'The policy file: channels and roles.', text(), 'payops.yml'),
 
   slackMode: setting(

@@ -25,6 +25,7 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     HOST: '127.0.0.1',
     PORT: String(around.port),
     LOG_LEVEL: 'info',
+    DRAIN_SECONDS: '0',
     DATA_DIR: around.dataDir,
     PAYOPS_FILE: around.payopsFile,
     SLACK_MODE: 'http',

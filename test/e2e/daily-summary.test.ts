@@ -22,9 +22,9 @@ function openApp(test: TestContext, house: House) {
   async function start() {
     const app = createApp({ config, log: () => undefined, now });
     const port = await app.start();
-    let stopped: Promise<void> | undefined;
+    let stopped: Promise<unknown> | undefined;
     const stop = () => (stopped ??= app.stop());
-    test.onTestFinished(stop);
+    test.onTestFinished(async () => void (await stop()));
     house.sendEventsTo([{ url: () => `http://127.0.0.1:${port}` } as Bot]);
     return { stop };
   }

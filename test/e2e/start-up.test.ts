@@ -130,6 +130,38 @@ describe.concurrent('SIGTERM', () => {
   });
 });
 
+describe.concurrent('a bot that is told to stop', () => {
+  it('answers /readyz with 503 and goes on serving for DRAIN_SECONDS', async (test) => {
+    const house = await openHouse(test, { program: deployedBot });
+    const bot = house.bot({ DRAIN_SECONDS: '3' });
+    await house.start(bot);
+    const stopped = bot.stop();
+    await house.until('it has heard', () => bot.lines.some((line) => line.includes('Payops stops')));
+    const ready = await fetch(`${bot.url()}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({
+      state: 'down',
+      parts: expect.arrayContaining([{ name: 'process', state: 'down', detail: 'it was told to stop' }]),
+    });
+    expect(await deliver(house, bot.url())).toBe(200);
+    await house.type('agent', '/pay help');
+    await house.until('help has come', () => house.seenBy('agent').length > 0);
+    expect(await stopped).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends by STOP_SECONDS, though a call hangs', async (test) => {
+    const house = await openHouse(test, { program: deployedBot });
+    const bot = house.bot({ STOP_SECONDS: '1', PAYMENTS_TIMEOUT_SECONDS: '20', WORK_LEASE_SECONDS: '30' });
+    await house.start(bot);
+    const held = house.paymentsGate.hold('/v1/transactions/accounts/single', 'before');
+    await house.type('agent', '/pay ORDER-1001');
+    const lookUp = await held;
+    expect(await bot.stop()).toEqual({ code: 0, signal: null });
+    expect(bot.lines.some((line) => line.includes('Not all was finished by STOP_SECONDS'))).toBe(true);
+    lookUp.release();
+  });
+});
+
 describe.concurrent('a bot without a signature recipe', () => {
   it('starts in production too, says that it refuses every delivery, and does', async (test) => {
     const house = await openHouse(test, { program: deployedBot });
