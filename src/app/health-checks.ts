@@ -27,6 +27,27 @@ type MerchantParts = {
   undelivered: Undelivered;
 };
 
+/** Of a store that answers and takes no writes: its word, what that is, and what ends it. */
+const whyNotWritten: readonly (readonly [cause: RegExp, detail: string, fix: string])[] = [
+  [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
+  [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
+  [
+    /\bREADONLY\b/,
+    'REDIS_URL leads to a replica',
+    'Point it at the master. A failover needs nothing: the bot reconnects.',
+  ],
+  [
+    /\bNOREPLICAS\b/,
+    'too few replicas of Redis have the change',
+    'Bring its replicas back: REDIS_WAIT_REPLICAS says how many are needed.',
+  ],
+  [
+    /\bdisk\b|readonly database/,
+    'the disk of DATA_DIR is full',
+    'Free some of it, or let the bot write to it.',
+  ],
+];
+
 /**
  * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
  * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
@@ -44,8 +65,17 @@ export function createChecks(parts: Parts): PartCheck[] {
       async check() {
         const refusal = kept.refusal();
         if (refusal !== undefined) return { state: 'down', detail: refusal };
-        await kept.store.ping();
-        return { state: 'ok' };
+        try {
+          await kept.store.ping();
+          return { state: 'ok' };
+        } catch (error) {
+          const why = whyNotWritten.find(
+            ([cause]) => error instanceof Error && cause.test(String(error.cause)),
+          );
+          if (!why) throw error;
+          const [, detail, fix] = why;
+          return { state: 'down', detail, fix };
+        }
       },
     },
     {

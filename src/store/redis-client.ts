@@ -69,7 +69,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     },
     commands: createRedisCommands({
       client: line.client,
-      onElsewhere: address.kind === 'alone' ? () => undefined : line.renew,
+      onElsewhere: line.renew,
       onShort: line.doubt,
       waitReplicas,
       waitKey: `{${prefix}}:waited`,

@@ -17,6 +17,8 @@ type Options = {
   waitKey: string;
 };
 
+/** The second as Redis 6 has it: an error within a script. */
+const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 /** Longer than a healthy replica takes, short of the store's own deadline. */
 const replicasWithinMs = 500;
 /** A replica that starts anew is back by then. */
@@ -36,7 +38,7 @@ export function createRedisCommands(options: Options): RedisCommands {
     try {
       return await call(asked);
     } catch (error) {
-      if (error instanceof Error && /^(MOVED|READONLY|CLUSTERDOWN)\b/.test(error.message)) {
+      if (error instanceof Error && servesNot.test(error.message)) {
         onElsewhere(asked, error.message);
       }
       throw error;

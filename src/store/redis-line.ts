@@ -21,10 +21,13 @@ const pingIntervalMs = 1000;
 const socketSilenceMs = 3000;
 const firstRetryMs = 100;
 const longestRetryMs = 1000;
+/** Where the address leads to a replica for good, a new connection with every call would be an attack on it. */
+const renewGapMs = 2000;
 
-/** One address, one client, which makes its connection anew by itself. */
+/** One address, one client, which reconnects by itself. After a failover the address may lead to another node. */
 export function keepRedis(url: string, news: RedisNews): RedisLine {
   const client = createRedisClient(url);
+  let renewedAt = -Infinity;
   function connect(): void {
     // A failed attempt is told by the error event and repeated by the reconnect strategy.
     client.connect().catch(() => undefined);
@@ -41,7 +44,9 @@ export function keepRedis(url: string, news: RedisNews): RedisLine {
   return {
     client: () => client,
     renew(_lost, failure) {
-      news.lose(failure);
+      news.lose(failure, 2 * renewGapMs);
+      if (performance.now() - renewedAt < renewGapMs) return;
+      renewedAt = performance.now();
       if (client.isOpen) client.destroy();
       connect();
     },

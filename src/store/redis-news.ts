@@ -5,7 +5,8 @@ import type { Log } from '../log.ts';
 export type RedisNews = {
   /** Redis has given a sign of life. */
   hear: () => void;
-  lose: (failure: string) => void;
+  /** `forMs`: a sign of life within that long is not the end of the outage. */
+  lose: (failure: string, forMs?: number) => void;
   /** Since the last sign of life. */
   silentMs: () => number;
 };
@@ -13,13 +14,16 @@ export type RedisNews = {
 export function createRedisNews(log: Log): RedisNews {
   let away = false;
   let heardAt = performance.now();
+  let lostUntil = 0;
   return {
     hear() {
       heardAt = performance.now();
+      if (heardAt < lostUntil) return;
       if (away) log('info', 'Redis answers again.');
       away = false;
     },
-    lose(failure) {
+    lose(failure, forMs = 0) {
+      lostUntil = performance.now() + forMs;
       if (away) return;
       away = true;
       log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {

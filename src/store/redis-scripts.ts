@@ -4,13 +4,14 @@ import { createHash } from 'node:crypto';
 export type Script = { readonly text: string; readonly sha1: string };
 
 /**
- * What all four scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
+ * What all scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
  * them on one node:
  *   :version        the last version given to any record, so that none ever comes twice
  *   :record:<key>   hash: value, version, lane, attempts, lease
  *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
  *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
  *   :ready          sorted set of the free lanes that have work, by the due time of their oldest
+ *   :pinged         when somebody last asked whether it can be written to
  *   :blocked        sorted set of the leased or paused lanes, by when they are free
  * Times are microseconds of Redis's own clock: fine enough that two records made in one millisecond keep
  * their order, and below 2^53. Numbers are formatted by hand, because Lua writes large ones as 1.7e+15.
@@ -101,6 +102,11 @@ export const readScript = script(`
 local found = redis.call('HMGET', record_of(ARGV[1]), 'value', 'version', 'lane', 'attempts')
 if not found[1] then return false end
 return found
+`);
+
+/** Writes, because a Redis that only reads is of no help: out of memory, a full disk, a replica. */
+export const pingScript = script(`
+redis.call('SET', root .. ':pinged', whole(now))
 `);
 
 /** ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none), lane (empty: it stays). The new version, or 0 when refused. */

@@ -2,7 +2,14 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkTake, readFate, wholeMs, written, type Fate } from './fate.ts';
-import { createScript, readScript, takeScript, writeScript, type Script } from './redis-scripts.ts';
+import {
+  createScript,
+  pingScript,
+  readScript,
+  takeScript,
+  writeScript,
+  type Script,
+} from './redis-scripts.ts';
 import type { Entry, Store, WriteOptions } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
@@ -78,7 +85,7 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       );
     },
     async ping() {
-      await run(readScript, '');
+      await run(pingScript);
     },
     async close() {
       create.flush();

@@ -41,7 +41,9 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       return group.run((turn) => takeLane(statements, turn, request));
     },
     async ping() {
-      reading(() => db.prepare('select 1').get());
+      await group.run((turn) => {
+        turn.version += 1;
+      });
     },
     async close() {
       group.close();

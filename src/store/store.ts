@@ -60,7 +60,7 @@ export type Store = {
    * attempts. What a dead worker left unwritten keeps its place in the lane and is due when the lease ends.
    */
   take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
-  /** Answers when the store does; throws StoreUnavailable otherwise. */
+  /** Answers when the store can be written to; throws StoreUnavailable otherwise: away, full, read-only. */
   ping(): Promise<void>;
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */
   close(): Promise<void>;

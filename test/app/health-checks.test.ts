@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { createChecks } from '../../src/app/health-checks.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { checkParts } from '../../src/http/health.ts';
 
 const well = { health: () => ({ state: 'ok' as const }) };
 
-function report(merchantBot: { failure?: ServiceFailure; problem?: string }) {
+function report(
+  merchantBot: { failure?: ServiceFailure; problem?: string },
+  ping: () => Promise<void> = async () => undefined,
+) {
   const parts = {
-    kept: { refusal: () => undefined, store: { ping: async () => undefined } },
+    kept: { refusal: () => undefined, store: { ping } },
     slack: { health: () => ({ status: 'up' }), repeats: () => ({ kind: 'unknown' }) },
     channels: well,
     merchantBots: [
@@ -24,6 +28,21 @@ function report(merchantBot: { failure?: ServiceFailure; problem?: string }) {
 }
 
 describe('what readiness says of the parts', () => {
+  it.each([
+    ["OOM command not allowed when used memory > 'maxmemory'.", 'Redis is out of memory'],
+    ['MISCONF Redis is configured to save RDB snapshots', 'Redis cannot write to its disk'],
+    ["READONLY You can't write against a read only replica.", 'REDIS_URL leads to a replica'],
+    ['ERR Error running script: @user_script: 51: -READONLY You', 'REDIS_URL leads to a replica'],
+    ['NOREPLICAS 0 of 1 replicas have the change.', 'too few replicas of Redis have the change'],
+    ['database or disk is full', 'the disk of DATA_DIR is full'],
+  ])('says why the store takes no writes: %s', async (message, detail) => {
+    const ping = async () => {
+      throw new StoreUnavailable('The store did not take the change.', new Error(message));
+    };
+    const [store] = await report({}, ping);
+    expect(store).toMatchObject({ name: 'store', state: 'down', detail, fix: expect.any(String) });
+  });
+
   it('says of the payments service what failed and what to check', async () => {
     const failure = new ServiceFailure(
       'unauthorized',

@@ -7,7 +7,8 @@ import { openRedisStore } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis connection tests, because redis-server is not installed.');
@@ -38,6 +39,13 @@ async function startServer(args: readonly string[] = []) {
   const server = await startRedis({ args });
   cleanUps.push(() => server.stop());
   return server;
+}
+
+/** Over a connection of its own. */
+async function command(url: string, words: string[]): Promise<void> {
+  const { client } = open(url);
+  await next(client, 'ready');
+  await client.sendCommand(words);
 }
 
 /** Unlike events.once, not ended by the error events that an outage is made of. */
@@ -122,5 +130,40 @@ describe.skipIf(missing)('connectRedis to a Redis', () => {
     cleanUps.push(() => clearInterval(steady));
     const answers = async () => await expect.poll(() => store.ping()).toBeUndefined();
     expect(await calmMs(answers)).toBeLessThan(7000);
+  });
+
+  async function behindOneAddress(server: RedisServer) {
+    const gate = await openTcpGate(server.port);
+    cleanUps.push(() => gate.close());
+    const { commands, lines, client } = open(`redis://127.0.0.1:${gate.port}`);
+    await next(client, 'ready');
+    return { gate, lines, store: openRedisStore(commands) };
+  }
+  async function becomeReplicaOf(server: RedisServer, master: string): Promise<void> {
+    await command(server.url, ['REPLICAOF', ...master.split(' ')]);
+  }
+
+  it('follows a failover behind one address within 3 s, though its connection stays open', async () => {
+    const [first, second] = await Promise.all([startServer(), startServer()]);
+    const { gate, store } = await behindOneAddress(first);
+    expect(await store.create('before', '')).toBe(true);
+    gate.leadTo(second.port);
+    await becomeReplicaOf(first, `127.0.0.1 ${second.port}`);
+    const goesOn = async () =>
+      await expect.poll(() => store.create('after', ''), { timeout: 5_000 }).toBe(true);
+    const tookMs = await calmMs(goesOn);
+    expect(tookMs).toBeLessThan(3_000);
+  });
+
+  it('renews a connection to a replica once in a while, not with each call, and says it once', async () => {
+    const server = await startServer();
+    const { gate, lines, store } = await behindOneAddress(server);
+    await becomeReplicaOf(server, '127.0.0.1 1');
+    for (let call = 0; call < 100; call += 1) {
+      await expect(store.create(`${call}`, '')).rejects.toThrow(StoreUnavailable);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    expect(gate.opened()).toBe(2);
+    expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('READONLY') }]);
   });
 });

@@ -1,10 +1,16 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../src/store/redis-client.ts';
 import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/store/store.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { redisForTests } from '../support/redis-for-tests.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { claimRace } from './claim-race.ts';
 import { storeContract } from './contract.ts';
 import { compareWithModel } from './model.ts';
@@ -110,6 +116,40 @@ describe.skipIf(missing)('openRedisStore', () => {
     await connection().client.configSet('maxmemory', '0');
     expect(await store.read('b')).toBeUndefined();
     expect(await store.take(1000)).toMatchObject([{ key: 'a', value: 'x', attempts: 2 }]);
+  });
+
+  it('answers no ping while Redis is out of memory', async () => {
+    const store = newStore();
+    await connection().client.configSet('maxmemory', '1');
+    await expect(store.ping()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^OOM/) } });
+    await connection().client.configSet('maxmemory', '0');
+    await store.ping();
+  });
+
+  it('answers no ping while Redis is a replica', async () => {
+    const store = newStore();
+    await connection().client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
+    await expect(store.ping()).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^READONLY/) },
+    });
+    await connection().client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    await store.ping();
+  });
+
+  it('answers no ping while Redis cannot save to its disk', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payops-redis-full-'));
+    // Where the snapshot would go there is a folder.
+    mkdirSync(join(folder, 'dump.rdb', 'in-the-way'), { recursive: true });
+    const full = await startRedis({ args: ['--dir', folder, '--save', '3600 1'] });
+    const { client, close } = connectRedis({ url: full.url, log: () => undefined });
+    await once(client, 'ready');
+    const store = openRedisStore(client);
+    await store.ping();
+    await client.sendCommand(['BGSAVE']);
+    await expect.poll(() => store.ping().catch((error: Error) => String(error.cause))).toMatch(/MISCONF/);
+    close();
+    await full.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it('passes over work that somebody has deleted by hand', async () => {

@@ -127,6 +127,22 @@ describe('openSqliteStore', () => {
     await close();
   });
 
+  it('answers no ping once its disk is full', () => {
+    const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
+    // A process that may not let a file grow beyond 256 KiB stands for a disk that is full.
+    const program = `import { openSqliteStore } from ${JSON.stringify(module)};
+      process.on('SIGXFSZ', () => undefined);
+      const store = openSqliteStore({ path: ${JSON.stringify(newPath())}, now: Date.now });
+      await store.ping();
+      for (let n = 0; await store.create('a' + n, 'x'.repeat(999)).catch(() => false); n += 1) continue;
+      // What a record finds no room for, a few pings may still find.
+      for (let n = 0; n < 10; n += 1) await store.ping().catch((error) => console.log(String(error.cause)));`;
+    const run = `ulimit -f 256; exec '${process.execPath}' --input-type=module -e "$0"`;
+    const child = spawnSync('bash', ['-c', run, program], { encoding: 'utf8' });
+    expect(child.stderr).toBe('');
+    expect(child.stdout).toMatch(/disk|full/);
+  });
+
   it('says why it cannot open a file', async () => {
     const notOurs = newPath();
     expect(() => openSqliteStore({ path: join(folder, '\0'), now: Date.now })).toThrow(/cannot be opened/);

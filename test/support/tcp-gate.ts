@@ -5,6 +5,10 @@ export type TcpGate = {
   port: number;
   /** Resolves when a caller has sent something that holds the text; that, and all it sends later, is kept back. */
   hold: (text: string) => Promise<void>;
+  /** Where connections that are opened from now on lead; those that are open stay. */
+  leadTo: (target: number) => void;
+  /** How many were opened through it. */
+  opened: () => number;
   close: () => Promise<void>;
 };
 
@@ -13,8 +17,12 @@ export async function openTcpGate(target: number): Promise<TcpGate> {
   const sockets = new Set<Socket>();
   let wanted: { text: string; held: PromiseWithResolvers<void> } | undefined;
 
+  let leadsTo = target;
+  let opened = 0;
+
   const server = createServer((caller) => {
-    const callee = connect(target, '127.0.0.1');
+    opened += 1;
+    const callee = connect(leadsTo, '127.0.0.1');
     let isHeld = false;
     for (const [socket, other] of [
       [caller, callee],
@@ -45,6 +53,10 @@ export async function openTcpGate(target: number): Promise<TcpGate> {
       wanted = { text, held: Promise.withResolvers() };
       return wanted.held.promise;
     },
+    leadTo(next) {
+      leadsTo = next;
+    },
+    opened: () => opened,
     close() {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => void server.close(() => resolve()));
