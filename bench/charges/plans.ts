@@ -99,7 +99,7 @@ function answerTo(
     case 'charge':
       return { kind: 'charge_answered', send: effect.send, answer: nth(plan.charge, asked.charge++) };
     case 'look_up': {
-      const finding = findingOf(nth(plan.lookUp, asked.lookUp++), effect.reference);
+      const finding = findingOf(nth(plan.lookUp, asked.lookUp++));
       return { kind: 'looked_up', askedAt: effect.askedAt, finding };
     }
     case 'submit_otp':
@@ -123,10 +123,9 @@ function nth<T>(answers: readonly T[], index: number): T {
   return answer;
 }
 
-function findingOf(said: Plan['lookUp'][number], orderReference: OrderReference): Finding {
+function findingOf(said: Plan['lookUp'][number]): Finding {
   if (said === 'not_found' || said === 'failed') return { kind: said };
-  const status = said === 'paid' ? 'SUCCESS' : 'PENDING';
-  return { kind: 'found', record: { status, orderReference, amountMinor: money.minor, currency: 'NGN' } };
+  return said === 'paid' ? { kind: 'paid', status: 'SUCCESS' } : { kind: 'pending', status: 'PENDING' };
 }
 
 export function referenceFor(name: string): OrderReference {

@@ -93,5 +93,5 @@ function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): string | undef
 
 function foundWords(finding: Finding, { state }: ChargeIntent): string | undefined {
   if (state.kind === 'review') return state.why;
-  return finding.kind === 'found' ? finding.record.status : undefined;
+  return 'status' in finding ? finding.status : undefined;
 }

@@ -9,6 +9,7 @@ import {
 } from './charge-state.ts';
 import { confirm } from './confirmation.ts';
 import { otpStanding, type PendingOtp } from './otp-rules.ts';
+import type { Transaction } from './transaction.ts';
 
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 
@@ -21,33 +22,49 @@ type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 export function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'approved') return undefined;
-  const judged = judge(intent, event.finding);
-  if (judged.kind === 'proven') return conclude(intent, at, 'approved');
+  const { finding } = event;
+  if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
-  if (judged.kind === 'differs') return conclude(intent, at, 'review', { why: judged.why });
+  if (finding.kind === 'mismatch') return conclude(intent, at, 'review', { why: finding.why });
   return state.kind === 'confirming'
-    ? stillInDoubt(intent, judged.kind, at)
-    : stillConcluded(intent, state, judged.kind, at);
+    ? stillInDoubt(intent, finding.kind, at)
+    : stillConcluded(intent, state, finding.kind, at);
 }
 
-type Unproven = 'found' | 'not_found' | 'failed';
-type Judged = { kind: 'proven' } | { kind: 'differs'; why: string } | { kind: Unproven };
-
-function judge({ reference, money }: ChargeIntent, finding: Finding): Judged {
-  if (finding.kind !== 'found') return { kind: finding.kind };
+/**
+ * Judges what a look-up found. `finalStatuses` are those that are known to mean "not paid, and it will not be";
+ * any other that is not success proves nothing either way, and neither does one of another reference.
+ *
+ * Spec: Transactions ("A charge is successful only when all hold"); Transaction status.
+ */
+export function findingOf(
+  { reference, money }: Pick<ChargeIntent, 'reference' | 'money'>,
+  transaction: Transaction | undefined,
+  finalStatuses: readonly string[],
+): Finding {
   const amount = { minor: money.minor, currency: money.currency, source: 'charge' } as const;
-  const confirmation = confirm({ reference, amount }, finding.record);
-  if (confirmation.kind === 'confirmed') return { kind: 'proven' };
-  if (confirmation.kind === 'not_found' || !confirmation.evidence.status.holds) return { kind: 'found' };
-  const { evidence } = confirmation;
-  const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
-  return { kind: 'differs', why: wrong.statement };
+  const confirmation = confirm({ reference, amount }, transaction);
+  if (confirmation.kind === 'not_found') return { kind: 'not_found' };
+  const {
+    evidence,
+    transaction: { status },
+  } = confirmation;
+  const shown = status === undefined ? {} : { status };
+  if (confirmation.kind === 'confirmed') return { kind: 'paid', ...shown };
+  if (evidence.status.holds) {
+    const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
+    return { kind: 'mismatch', why: wrong.statement };
+  }
+  const isFinal = status !== undefined && finalStatuses.includes(status) && evidence.reference.holds;
+  return { kind: isFinal ? 'final_not_paid' : 'pending', ...shown };
 }
+
+type Unproven = Exclude<Finding['kind'], 'paid' | 'mismatch'>;
 
 /** The order matters: who was told "paid" waits for proof; an OTP comes before a failure; only silence is "not sent". */
 function stillInDoubt(intent: ChargeIntent, found: Unproven, at: number): Step {
   if (found === 'failed') return lookAgain(intent, at);
-  const known = found === 'found' ? hear(intent, 'exists') : intent;
+  const known = isThere(found) ? hear(intent, 'exists') : intent;
   if (known.heard.includes('paid')) return lookAgain(known, at);
   if (known.otp) return otpInDoubt(known, known.otp, at);
   if (known.heard.includes('failed')) return conclude(known, at, 'declined', bankSaid(known));
@@ -75,6 +92,10 @@ function neverSeen(intent: ChargeIntent, at: number): Step {
     : conclude(intent, at, 'rejected', refusal);
 }
 
+function isThere(found: Unproven): boolean {
+  return found === 'pending' || found === 'final_not_paid';
+}
+
 function bankSaid({ bankWords }: ChargeIntent): { why?: string } {
   return bankWords === undefined ? {} : { why: bankWords };
 }
@@ -95,7 +116,7 @@ function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): St
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven, at: number): Step {
   if (found === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
-  if (found === 'found' && unsent) return lookUp(hear(intent, 'exists'), at);
+  if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
   const lateAt = lateLookUpAt(intent, state);
   return enter(intent, state, lateAt !== undefined && at < lateAt ? lateAt : undefined);

@@ -2,7 +2,6 @@ import type { NotMade, RejectionReason } from './charge-answer.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { PendingOtp } from './otp-rules.ts';
-import type { Transaction } from './transaction.ts';
 
 /** All in ms. */
 export const chargeLimits = {
@@ -105,13 +104,16 @@ export type StoredOtpAnswer =
   | { kind: 'too_many' }
   | { kind: 'unknown' };
 
-/** What proof needs of a transaction and nothing else, so that a history stays small and holds no person. */
-export type FoundRecord = Pick<
-  Transaction,
-  'status' | 'orderReference' | 'amountMinor' | 'currency' | 'orderCurrency'
->;
-
-export type Finding = { kind: 'found'; record: FoundRecord } | { kind: 'not_found' } | { kind: 'failed' };
+/**
+ * What a look-up says of this very charge, judged by `findingOf` where it was asked: no more of the record than
+ * this enters a history. `pending`: a status that is neither success nor known to be final. `mismatch`: success,
+ * but of another amount or reference. `failed`: the look-up itself had no answer.
+ */
+export type Finding =
+  | { kind: 'paid' | 'pending' | 'final_not_paid'; status?: string }
+  | { kind: 'mismatch'; why: string }
+  | { kind: 'not_found' }
+  | { kind: 'failed' };
 
 /** `by` is who did it. No event carries an OTP, and a transaction id only sealed. */
 export type ChargeEvent =
@@ -152,15 +154,3 @@ export type Effect =
   | { kind: 'tell'; what: Verdict; key: string; corrects?: Verdict };
 
 export type Step = { next: ChargeIntent; effect: Effect | undefined };
-
-/** What a look-up's history keeps of a transaction. */
-export function findingOf(transaction: Transaction | undefined): Finding {
-  if (!transaction) return { kind: 'not_found' };
-  const record: FoundRecord = {};
-  if (transaction.status !== undefined) record.status = transaction.status;
-  if (transaction.orderReference !== undefined) record.orderReference = transaction.orderReference;
-  if (transaction.amountMinor !== undefined) record.amountMinor = transaction.amountMinor;
-  if (transaction.currency !== undefined) record.currency = transaction.currency;
-  if (transaction.orderCurrency !== undefined) record.orderCurrency = transaction.orderCurrency;
-  return { kind: 'found', record };
-}

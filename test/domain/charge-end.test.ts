@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../src/domain/charge.ts';
-import { findingOf, type ChargeIntent } from '../../src/domain/charge-state.ts';
-import { abandoned, declined, hour, minute, otpRequired, paid, start, story } from './charge-story.ts';
+import { findingOf } from '../../src/domain/charge-finding.ts';
+import type { ChargeIntent } from '../../src/domain/charge-state.ts';
+import {
+  abandoned,
+  declined,
+  hour,
+  minute,
+  money,
+  otpRequired,
+  paid,
+  reference,
+  start,
+  story,
+} from './charge-story.ts';
 
 describe('an event', () => {
   it('of success only makes it look', () => {
@@ -125,11 +137,26 @@ describe('the history', () => {
     expect(charge.now().otp?.until).toBe(start + 15 * minute);
   });
 
-  it('keeps of a transaction only what proof needs', () => {
-    expect(findingOf({ ...paid, id: 'secret', customerEmail: 'a@example.com' })).toEqual({
-      kind: 'found',
-      record: paid,
+  it('keeps of a transaction its verdict and its status, and nothing else', () => {
+    const found = { ...paid, id: 'secret', customerEmail: 'a@example.com' };
+    expect(findingOf({ reference, money }, found, [])).toEqual({ kind: 'paid', status: 'SUCCESS' });
+    expect(findingOf({ reference, money }, undefined, [])).toEqual({ kind: 'not_found' });
+  });
+});
+
+describe('a status that is not success', () => {
+  const failed = { ...paid, status: 'FAILED' };
+
+  it('ends nothing, unless it is known to be final', () => {
+    expect(findingOf({ reference, money }, failed, [])).toEqual({ kind: 'pending', status: 'FAILED' });
+    expect(findingOf({ reference, money }, failed, ['FAILED'])).toEqual({
+      kind: 'final_not_paid',
+      status: 'FAILED',
     });
-    expect(findingOf(undefined)).toEqual({ kind: 'not_found' });
+  });
+
+  it('ends nothing either when it is another reference’s', () => {
+    const other = { ...failed, orderReference: 'another' };
+    expect(findingOf({ reference, money }, other, ['FAILED'])).toEqual({ kind: 'pending', status: 'FAILED' });
   });
 });

@@ -1,6 +1,8 @@
 import { step } from '../../src/domain/charge.ts';
-import type { ChargeEvent, ChargeIntent, Effect, FoundRecord } from '../../src/domain/charge-state.ts';
+import { findingOf } from '../../src/domain/charge-finding.ts';
+import type { ChargeEvent, ChargeIntent, Effect } from '../../src/domain/charge-state.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
 
 export const second = 1_000;
 export const minute = 60 * second;
@@ -8,7 +10,7 @@ export const hour = 60 * minute;
 export const start = 1_800_000_000_000;
 export const reference = 'pay-abcdefghijklmnopqrstuvwxyz' as OrderReference;
 export const money = { minor: 1_250_000, currency: 'NGN' };
-export const paid: FoundRecord = {
+export const paid: Transaction = {
   status: 'SUCCESS',
   orderReference: reference,
   amountMinor: 1_250_000,
@@ -49,11 +51,11 @@ export function story() {
     otpAnswered(answer: Extract<ChargeEvent, { kind: 'otp_answered' }>['answer']) {
       return on({ kind: 'otp_answered', submission: now().otp?.tries ?? 0, answer });
     },
-    found(record: FoundRecord | 'not_found' | 'failed') {
+    found(record: Transaction | 'not_found' | 'failed') {
       const { state } = now();
       const askedAt = 'askedAt' in state ? (state.askedAt ?? 0) : 0;
       const finding =
-        typeof record === 'string' ? ({ kind: record } as const) : ({ kind: 'found', record } as const);
+        typeof record === 'string' ? { kind: record } : findingOf({ reference, money }, record, ['FAILED']);
       return on({ kind: 'looked_up', askedAt, finding });
     },
     /** Time passes until the store would give it out. */

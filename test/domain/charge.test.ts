@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { step } from '../../src/domain/charge.ts';
-import type { FoundRecord } from '../../src/domain/charge-state.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
 import {
   abandoned,
   hour,
@@ -126,7 +126,7 @@ describe('a charge', () => {
 });
 
 describe('proof', () => {
-  const wrongs: [what: string, record: FoundRecord][] = [
+  const wrongs: [what: string, record: Transaction][] = [
     ['amount', { ...paid, amountMinor: 1_249_999 }],
     ['currency', { ...paid, currency: 'USD' }],
     ['reference', { ...paid, orderReference: 'another' }],
@@ -159,7 +159,7 @@ describe('proof', () => {
   it('counts from a look-up that nobody waits for any more', () => {
     const charge = story();
     charge.answered(otpRequired);
-    charge.on({ kind: 'looked_up', askedAt: 1, finding: { kind: 'found', record: paid } });
+    charge.on({ kind: 'looked_up', askedAt: 1, finding: { kind: 'paid' } });
     expect(charge.now().state.kind).toBe('approved');
   });
 

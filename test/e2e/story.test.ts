@@ -37,7 +37,7 @@ describe.concurrent('the story of a reference', () => {
       'The payments service answered the code: not right: Checking the code → Needs OTP · “Invalid OTP”',
       `@${agent} entered a code: Needs OTP → Checking the code`,
       'The payments service answered the code: accepted, which is no proof yet',
-      'The payments service was asked, and has a record',
+      'The payments service was asked, and proves the payment',
       'Payops told whoever has it in hand: paid',
     ]);
     expect(rest.join('\n')).toContain('The payments service sent a signed event: payment_success');

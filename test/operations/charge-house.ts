@@ -165,6 +165,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     }),
     fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
     threeDSecureWords: ['3D Secure'],
+    finalStatuses: ['FAILED'],
     chargeSavedCard: (charge, { leaveBy }) =>
       points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),
     submitOtp: (submission, { leaveBy }) =>

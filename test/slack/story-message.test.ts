@@ -22,7 +22,7 @@ const step: AuditEntry = {
   reference: 'INV-1',
   before: 'confirming',
   after: 'approved',
-  result: 'look_up_found',
+  result: 'look_up_paid',
 };
 
 function many(count: number, of: AuditEntry = step): AuditEntry[] {

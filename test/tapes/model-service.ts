@@ -1,10 +1,6 @@
-import type {
-  StoredChargeAnswer,
-  ChargeEvent,
-  Finding,
-  StoredOtpAnswer,
-} from '../../src/domain/charge-state.ts';
+import type { StoredChargeAnswer, ChargeEvent, StoredOtpAnswer } from '../../src/domain/charge-state.ts';
 import type { Money } from '../../src/domain/money.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
 import type { Clock, Draw } from './tape.ts';
 import { Violation } from './violation.ts';
 
@@ -17,7 +13,9 @@ export type Call =
   | { kind: 'look_up'; reference: string }
   | { kind: 'submit_otp'; reference: string; transactionId: string; right: boolean };
 
-export type Answer = StoredChargeAnswer | Finding | StoredOtpAnswer;
+/** What a look-up is answered: a record, or none. */
+export type Found = { transaction: Transaction | undefined } | 'failed';
+export type Answer = StoredChargeAnswer | Found | StoredOtpAnswer;
 
 type Status = 'PENDING' | 'AWAITING_OTP' | 'SUCCESS' | 'FAILED';
 
@@ -122,14 +120,13 @@ export function createModelService(deps: {
     return { kind: 'approved' };
   }
 
-  function lookUp(reference: string): Finding {
-    if (draw(12) === 11) return { kind: 'failed' };
+  function lookUp(reference: string): Found {
+    if (draw(12) === 11) return 'failed';
     const record = records.get(reference);
-    if (!record || clock.time < record.visibleFrom) return { kind: 'not_found' };
-    const { status, taken, shownReference } = record;
+    if (!record || clock.time < record.visibleFrom) return { transaction: undefined };
+    const { status, taken, shownReference: orderReference } = record;
     return {
-      kind: 'found',
-      record: { status, orderReference: shownReference, amountMinor: taken.minor, currency: taken.currency },
+      transaction: { status, orderReference, amountMinor: taken.minor, currency: taken.currency },
     };
   }
 

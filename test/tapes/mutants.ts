@@ -64,13 +64,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'another amount or reference counts as proof',
-    edits: [
-      [
-        finding,
-        "if (confirmation.kind === 'confirmed') return",
-        "if (confirmation.kind !== 'not_found' && confirmation.evidence.status.holds) return",
-      ],
-    ],
+    edits: [[finding, "if (confirmation.kind === 'confirmed') return", 'if (evidence.status.holds) return']],
   },
   {
     name: 'an OTP goes out after 15 minutes',
@@ -150,8 +144,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         finding,
-        "if (judged.kind === 'proven') return conclude",
-        "if (judged.kind === 'proven' && state.kind === 'confirming') return conclude",
+        "if (finding.kind === 'paid') return conclude",
+        "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
       ],
     ],
   },

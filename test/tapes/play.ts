@@ -57,12 +57,14 @@ function createWorld(draw: (count: number) => number) {
     asksForOtp: draw(3) === 2,
   });
   const watch = createWatch(clock, submitted);
+  const finalStatuses = draw(2) === 1 ? ['FAILED'] : [];
   const skews = Array.from({ length: replicaCount }, () => draw(2 * largestSkewMs + 1) - largestSkewMs);
   const replicas = skews.map((_, index): ReplicaDeps => ({
     store,
     now: () => clock.time + (skews[index] ?? 0),
     watch,
     record: (reference) => service.records.get(reference),
+    finalStatuses,
     countStep: () => {
       counts.steps += 1;
     },

@@ -1,4 +1,5 @@
 import { step } from '../../src/domain/charge.ts';
+import { findingOf } from '../../src/domain/charge-finding.ts';
 import type {
   StoredChargeAnswer,
   ChargeEvent,
@@ -9,7 +10,7 @@ import type {
   Step,
   Told,
 } from '../../src/domain/charge-state.ts';
-import type { Answer, Call, ServiceRecord } from './model-service.ts';
+import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';
 import type { ModelEntry, ModelStore } from './model-store.ts';
 import type { Watch } from './watch.ts';
 
@@ -26,6 +27,8 @@ export type ReplicaDeps = {
   now: () => number;
   watch: Watch;
   record: (reference: string) => ServiceRecord | undefined;
+  /** The statuses that this merchant's settings name as final and not paid. */
+  finalStatuses: readonly string[];
   countStep: () => void;
 };
 
@@ -90,7 +93,7 @@ function* run(deps: ReplicaDeps, { next, effect }: Step, rightOtp: boolean | und
     case 'charge':
       return yield* charge(deps, effect, next);
     case 'look_up':
-      return yield* lookUp(deps, effect);
+      return yield* lookUp(deps, effect, next);
     case 'submit_otp':
       return yield* submitOtp(deps, effect, rightOtp ?? false);
     case 'ask_for_otp':
@@ -119,11 +122,17 @@ function* charge(
   deps.watch.chargeAnswerHandled(read);
 }
 
-function* lookUp(deps: ReplicaDeps, { reference, askedAt }: Extract<Effect, { kind: 'look_up' }>): Flow {
+function* lookUp(
+  deps: ReplicaDeps,
+  { reference, askedAt }: Extract<Effect, { kind: 'look_up' }>,
+  intent: ChargeIntent,
+): Flow {
   const call: Call = { kind: 'look_up', reference };
   const answer = yield { kind: 'call', call, onLeave: nothing, onAnswer: nothing };
-  const finding = (answer ?? { kind: 'failed' }) as Finding;
-  deps.watch.lookedUp(finding);
+  const found = (answer ?? 'failed') as Found;
+  deps.watch.lookedUp(found);
+  const finding: Finding =
+    found === 'failed' ? { kind: 'failed' } : findingOf(intent, found.transaction, deps.finalStatuses);
   yield* handle(deps, { kind: 'looked_up', askedAt, finding });
 }
 

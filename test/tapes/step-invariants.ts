@@ -33,7 +33,7 @@ function isKnownToExist({ history }: ChargeIntent): boolean {
     ({ event }) =>
       event.kind === 'payment_success' ||
       event.kind === 'payment_failed' ||
-      (event.kind === 'looked_up' && event.finding.kind === 'found') ||
+      (event.kind === 'looked_up' && !['not_found', 'failed'].includes(event.finding.kind)) ||
       (event.kind === 'charge_answered' && !['rejected', 'unknown'].includes(event.answer.kind)),
   );
 }

@@ -3,11 +3,10 @@ import type {
   ChargeEvent,
   ChargeIntent,
   Effect,
-  Finding,
   Told,
 } from '../../src/domain/charge-state.ts';
 import { checkEnd } from './end-invariants.ts';
-import type { ServiceRecord } from './model-service.ts';
+import type { Found, ServiceRecord } from './model-service.ts';
 import { checkStep, type WrittenStep } from './step-invariants.ts';
 import type { Clock } from './tape.ts';
 import { demand } from './violation.ts';
@@ -30,7 +29,7 @@ export type Watch = {
   otpLeaves: (effect: Extract<Effect, { kind: 'submit_otp' }>, record: ServiceRecord | undefined) => OtpLeave;
   /** An answer's handling came to its end without a crash. */
   chargeAnswerHandled: (answer: StoredChargeAnswer) => void;
-  lookedUp: (finding: Finding) => void;
+  lookedUp: (found: Found) => void;
   says: (what: Told, key: string) => void;
   givesValue: (key: string) => void;
   ends: (intent: ChargeIntent | undefined, records: ReadonlyMap<string, ServiceRecord>) => void;
@@ -87,9 +86,9 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
     chargeAnswerHandled(answer) {
       if (answer.kind === 'otp_required') otpRequired = true;
     },
-    lookedUp(finding) {
-      if (finding.kind !== 'found' || finding.record.status !== 'SUCCESS') return;
-      const { orderReference, amountMinor, currency } = finding.record;
+    lookedUp(found) {
+      if (found === 'failed' || found.transaction?.status !== 'SUCCESS') return;
+      const { orderReference, amountMinor, currency } = found.transaction;
       const isRight = amountMinor === money.minor && currency === money.currency;
       if (isRight && orderReference === reference) isProven = true;
       else sawDifference = true;

@@ -22,6 +22,7 @@ function createHouse(asksForOtp: boolean) {
     now: () => clock.time,
     watch: createWatch(clock, submitted),
     record: (reference) => service.records.get(reference),
+    finalStatuses: [],
     countStep: () => {},
   };
   return { clock, store, service, deps };

@@ -8,13 +8,8 @@ import type {
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import {
-  findingOf,
-  type ChargeEvent,
-  type Effect,
-  type Finding,
-  type Told,
-} from '../../domain/charge-state.ts';
+import { findingOf } from '../../domain/charge-finding.ts';
+import type { ChargeEvent, ChargeIntent, Effect, Finding, Told } from '../../domain/charge-state.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
@@ -44,6 +39,8 @@ export type RunDeps = AdvanceDeps & {
   chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
+  /** Those that mean "not paid, and it will not be". Spec: Transaction status (other values not shown). */
+  finalStatuses: readonly string[];
   cards: Pick<CardHistory, 'settle' | 'mayTry'>;
   threeDSecureWords: readonly string[];
   tell: TellCharge;
@@ -80,7 +77,7 @@ export async function runCharge(deps: RunDeps, { record, effect }: Advanced, cod
     case 'charge':
       return await charge(deps, record, effect);
     case 'look_up':
-      return await lookUp(deps, effect);
+      return await lookUp(deps, record.intent, effect.askedAt);
     case 'submit_otp':
       return await submitCode(deps, effect, code);
   }
@@ -129,18 +126,17 @@ function logAnswer(deps: RunDeps, message: string, about: LogFields, answer: Cha
   deps.log(level, message, { ...about, result: answer.kind, ...(failure === undefined ? {} : { failure }) });
 }
 
-async function lookUp(
-  deps: RunDeps,
-  { reference, askedAt }: Extract<Effect, { kind: 'look_up' }>,
-): Promise<void> {
-  const finding = await find(deps, reference);
+async function lookUp(deps: RunDeps, intent: ChargeIntent, askedAt: number): Promise<void> {
+  const { reference } = intent;
+  const finding = await find(deps, intent);
   deps.log('info', 'charge looked up', { orderReference: reference, result: finding.kind });
   await handleCharge(deps, reference, { kind: 'looked_up', askedAt, finding });
 }
 
-async function find(deps: RunDeps, reference: OrderReference): Promise<Finding> {
+async function find(deps: RunDeps, intent: ChargeIntent): Promise<Finding> {
+  const { reference } = intent;
   try {
-    return findingOf(await deps.findTransaction(reference));
+    return findingOf(intent, await deps.findTransaction(reference), deps.finalStatuses);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     const failure = error instanceof ServiceFailure ? error.kind : 'bug';

@@ -89,7 +89,7 @@ describe('a charge’s steps', () => {
       'payments otp_checking otp code_wrong Invalid OTP',
       `${agent} otp otp_checking code_entered`,
       'payments otp_checking confirming code_accepted',
-      'payments confirming approved look_up_found SUCCESS',
+      'payments confirming approved look_up_paid SUCCESS',
       'payops told_approved',
     ]);
     expect(JSON.stringify(chain.entries)).not.toMatch(/canary|[^\d]000000[^\d]|123456|@/);
