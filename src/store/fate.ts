@@ -6,12 +6,18 @@ export type Fate = Birth | { kind: 'held'; holdMs: number };
 /** What a record can be from the start. */
 export type Birth = { kind: 'work'; delayMs: number } | { kind: 'memory'; ttlMs: number | undefined };
 
+/**
+ * No lease and no pause is longer. One that is still to last longer was given before the clock was put back, and
+ * would stop its lane for all that time.
+ */
+export const longestBlockMs = 600_000;
+
 const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /** The one reading of the port's options that both adapters share. Throws RangeError for an impossible duration. */
 export function readFate(options: { delayMs?: number; ttlMs?: number; holdMs?: number }): Fate {
   const { holdMs } = options;
-  return holdMs === undefined ? readBirth(options) : { kind: 'held', holdMs: wholeMs('holdMs', holdMs) };
+  return holdMs === undefined ? readBirth(options) : { kind: 'held', holdMs: blockMs('holdMs', holdMs) };
 }
 
 export function readBirth({ delayMs, ttlMs }: { delayMs?: number; ttlMs?: number }): Birth {
@@ -27,9 +33,13 @@ export function wholeMs(name: string, ms: number): number {
   return Math.ceil(ms);
 }
 
+export function blockMs(name: string, ms: number): number {
+  return Math.min(wholeMs(name, ms), longestBlockMs);
+}
+
 /** A lease must last and a batch must hold something: anything else would take work and lose it at once. */
 export function checkTake(leaseMs: number, max: number): { leaseMs: number; max: number } {
-  const lease = wholeMs('leaseMs', leaseMs);
+  const lease = blockMs('leaseMs', leaseMs);
   if (lease === 0) throw new RangeError('leaseMs must be more than 0.');
   if (!Number.isSafeInteger(max) || max < 1)
     throw new RangeError(`max must be a whole number from 1, not ${max}.`);

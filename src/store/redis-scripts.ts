@@ -151,11 +151,20 @@ return written
 `);
 
 /**
- * ARGV: lease (ms), max, how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
+ * ARGV: lease (ms), max, the longest that a lane may be blocked (ms), how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
  * record that somebody deleted by hand is dropped from its lane and the search goes on.
  */
 export const takeScript = script(`
-local lease_ms, max, lanes = unpack(ARGV)
+local lease_ms, max, longest_ms, lanes = unpack(ARGV)
+local latest = after(longest_ms)
+for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '(' .. latest, '+inf')) do
+  for _, field in ipairs({ 'lease_until', 'pause_until' }) do
+    if tonumber(redis.call('HGET', state_of(lane), field) or 0) > tonumber(latest) then
+      redis.call('HSET', state_of(lane), field, latest)
+    end
+  end
+  settle(lane)
+end
 for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '-inf', whole(now))) do settle(lane) end
 while true do
   local lane = redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, 1)[1]

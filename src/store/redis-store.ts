@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
-import { checkTake, readFate, wholeMs, written, type Fate } from './fate.ts';
+import { blockMs, checkTake, longestBlockMs, readFate, written, type Fate } from './fate.ts';
 import {
   createScript,
   pingScript,
@@ -77,7 +77,8 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     },
     async take(leaseMs, max = 1, lanes = '') {
       const request = checkTake(leaseMs, max);
-      const found = await run(takeScript, String(request.leaseMs), String(request.max), lanes);
+      const numbers = [request.leaseMs, request.max, longestBlockMs].map(String);
+      const found = await run(takeScript, ...numbers, lanes);
       if (!Array.isArray(found)) return [];
       const [lane, taken] = found;
       return (taken as unknown[][]).map(([key, value, version, attempts]) =>
@@ -150,7 +151,7 @@ function timesOf(fate: Fate): [delay: string, ttl: string, hold: string] {
 /** Delay, ttl, pause, hold and lane, as the script takes them. */
 function changeOf(options: WriteOptions): string[] {
   const [delay, ttl, hold] = timesOf(readFate(options));
-  const pauseMs = wholeMs('pauseMs', options.pauseMs ?? 0);
+  const pauseMs = blockMs('pauseMs', options.pauseMs ?? 0);
   return [delay, ttl, pauseMs === 0 ? '' : String(pauseMs), hold, options.lane ?? ''];
 }
 

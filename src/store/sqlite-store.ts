@@ -1,6 +1,15 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { checkTake, readBirth, readFate, wholeMs, written, type Birth, type Fate } from './fate.ts';
+import {
+  blockMs,
+  checkTake,
+  longestBlockMs,
+  readBirth,
+  readFate,
+  written,
+  type Birth,
+  type Fate,
+} from './fate.ts';
 import { createGroupCommit, type Turn } from './group-commit.ts';
 import { openStoreFile } from './sqlite-file.ts';
 import type { Entry, Store } from './store.ts';
@@ -30,7 +39,7 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     },
     async write(entry, value, writeOptions = {}) {
       const fate = readFate(writeOptions);
-      const pauseMs = wholeMs('pauseMs', writeOptions.pauseMs ?? 0);
+      const pauseMs = blockMs('pauseMs', writeOptions.pauseMs ?? 0);
       const version = await group.run((turn) =>
         writeRecord(statements, turn, { entry, value, fate, pauseMs, lane: writeOptions.lane }),
       );
@@ -90,6 +99,10 @@ function prepareStatements(db: DatabaseSync) {
     saveLane: db.prepare(
       `insert or replace into lanes (lane, head_at, lease, out_count, lease_until, pause_until, free_at)
        values (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    clampLanes: db.prepare(
+      `update lanes set free_at = ?1, lease_until = min(lease_until, ?1), pause_until = min(pause_until, ?1)
+       where free_at > ?1`,
     ),
     dropFreedLanes: db.prepare('delete from lanes where free_at <= ? and head_at is null'),
     freeLanes: db.prepare(
@@ -191,6 +204,7 @@ function readLane(statements: Statements, lane: string): LaneState {
 type Request = { leaseMs: number; max: number; lanes: string };
 
 function takeLane(statements: Statements, turn: Turn, request: Request): Entry[] {
+  statements.clampLanes.run(turn.now + longestBlockMs);
   statements.dropFreedLanes.run(turn.now);
   statements.freeLanes.run(turn.now);
   const next = statements.nextLane.get(turn.now);

@@ -4,5 +4,6 @@ import { memoryStore } from './memory-store.ts';
 storeContract('memory', async () => {
   const clock = { nowMs: 1_700_000_000_000 };
   const store = memoryStore(clock);
-  return { store, pass: async (ms) => void (clock.nowMs += ms), close: () => store.close() };
+  const shift = (ms: number) => void (clock.nowMs += ms);
+  return { store, shift, pass: async (ms) => shift(ms), close: () => store.close() };
 });

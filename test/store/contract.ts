@@ -5,6 +5,8 @@ export type OpenStore = {
   store: Store;
   /** Returns when the store's own clock has moved on by at least this much. */
   pass(ms: number): Promise<void>;
+  /** Somebody sets that clock: on by so much, or back. */
+  shift(ms: number): void;
   close(): Promise<void>;
 };
 
@@ -304,6 +306,18 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.take(longMs)).toEqual([]);
         await store.write(await readThere('1'), 'done');
         expect(await keysTaken(10)).toEqual(['2']);
+      });
+      it('is stopped for ten minutes at most when the clock is put back', async () => {
+        await work('1', 'paused');
+        await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
+        await work('2', 'leased');
+        await takeOne();
+        opened.shift(-7 * 86_400_000);
+        await work('3', 'paused');
+        await work('4', 'leased');
+        expect(await store.take(longMs)).toEqual([]);
+        opened.shift(600_001);
+        expect([await takeOne(), await takeOne()]).toMatchObject([{ key: '3' }, { key: '4' }]);
       });
       it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
         await work('1', 'x');

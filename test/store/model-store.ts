@@ -1,3 +1,4 @@
+import { blockMs, longestBlockMs } from '../../src/store/fate.ts';
 import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
 
 type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number };
@@ -46,7 +47,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       const state = laneOf(lane);
       if (options.holdMs !== undefined) {
         if (lease === undefined || lease !== state.lease || state.leaseUntil <= now()) return undefined;
-        lanes.set(lane, { ...state, leaseUntil: now() + options.holdMs });
+        lanes.set(lane, { ...state, leaseUntil: now() + blockMs('holdMs', options.holdMs) });
         version += 1;
         return plain(Object.assign(found, { value, version }));
       }
@@ -60,11 +61,16 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       lanes.set(lane, {
         ...state,
         leaseUntil: isLast ? 0 : leaseUntil,
-        pauseUntil: Math.max(pauseUntil, now() + (options.pauseMs ?? 0)),
+        pauseUntil: Math.max(pauseUntil, now() + blockMs('pauseMs', options.pauseMs ?? 0)),
       });
       return plain(next);
     },
     async take(leaseMs, max = 1, named = '') {
+      const latest = now() + longestBlockMs;
+      for (const lane of lanes.values()) {
+        lane.leaseUntil = Math.min(lane.leaseUntil, latest);
+        lane.pauseUntil = Math.min(lane.pauseUntil, latest);
+      }
       const due = [...entries.values()].filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
       const [first] = due
         .filter((entry) => isFree(entry.lane))
@@ -77,7 +83,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
         version += 1;
         return Object.assign(entry, { version, attempts: entry.attempts + 1, lease });
       });
-      lanes.set(first.lane, { lease, leaseUntil: now() + leaseMs, pauseUntil: 0 });
+      lanes.set(first.lane, { lease, leaseUntil: now() + blockMs('leaseMs', leaseMs), pauseUntil: 0 });
       return taken.map(plain);
     },
     async ping() {},

@@ -41,11 +41,10 @@ async function startServer(args: readonly string[] = []) {
   return server;
 }
 
-/** Over a connection of its own. */
-async function command(url: string, words: string[]): Promise<void> {
+async function becomeReplicaOf({ url }: RedisServer, port: number): Promise<void> {
   const { client } = open(url);
   await next(client, 'ready');
-  await client.sendCommand(words);
+  await client.sendCommand(['REPLICAOF', '127.0.0.1', `${port}`]);
 }
 
 /** Unlike events.once, not ended by the error events that an outage is made of. */
@@ -139,16 +138,13 @@ describe.skipIf(missing)('connectRedis to a Redis', () => {
     await next(client, 'ready');
     return { gate, lines, store: openRedisStore(commands) };
   }
-  async function becomeReplicaOf(server: RedisServer, master: string): Promise<void> {
-    await command(server.url, ['REPLICAOF', ...master.split(' ')]);
-  }
 
   it('follows a failover behind one address within 3 s, though its connection stays open', async () => {
     const [first, second] = await Promise.all([startServer(), startServer()]);
     const { gate, store } = await behindOneAddress(first);
     expect(await store.create('before', '')).toBe(true);
     gate.leadTo(second.port);
-    await becomeReplicaOf(first, `127.0.0.1 ${second.port}`);
+    await becomeReplicaOf(first, second.port);
     const goesOn = async () =>
       await expect.poll(() => store.create('after', ''), { timeout: 5_000 }).toBe(true);
     const tookMs = await calmMs(goesOn);
@@ -158,7 +154,7 @@ describe.skipIf(missing)('connectRedis to a Redis', () => {
   it('renews a connection to a replica once in a while, not with each call, and says it once', async () => {
     const server = await startServer();
     const { gate, lines, store } = await behindOneAddress(server);
-    await becomeReplicaOf(server, '127.0.0.1 1');
+    await becomeReplicaOf(server, 1);
     for (let call = 0; call < 100; call += 1) {
       await expect(store.create(`${call}`, '')).rejects.toThrow(StoreUnavailable);
       await new Promise((resolve) => setTimeout(resolve, 3));

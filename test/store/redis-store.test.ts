@@ -26,9 +26,30 @@ describe.skipIf(missing)('openRedisStore', () => {
     return openRedisStore(connection().client, { prefix: `test-${prefixes}` });
   }
 
+  /** A Redis whose clock is off by so many whole seconds, as its scripts read it. */
+  function shiftedClient(secondsOff: () => number): ScriptRunner {
+    const { client } = connection();
+    const time = "redis.call('TIME')";
+    const shifted = () => `{ ${time}[1] + (${secondsOff()}), ${time}[2] }`;
+    return {
+      async evalSha(sha1, options) {
+        if (secondsOff() === 0) return await client.evalSha(sha1, options);
+        throw new Error('NOSCRIPT');
+      },
+      eval: (script, options) =>
+        client.eval(secondsOff() === 0 ? script : script.replace(time, shifted()), options),
+    };
+  }
+
   storeContract('Redis', async () => {
-    const store = newStore();
-    return { store, pass: passOnRedis, close: () => store.close() };
+    let secondsOff = 0;
+    prefixes += 1;
+    const store = openRedisStore(
+      shiftedClient(() => secondsOff),
+      { prefix: `test-${prefixes}` },
+    );
+    const shift = (ms: number) => void (secondsOff += Math.ceil(ms / 1_000));
+    return { store, pass: passOnRedis, shift, close: () => store.close() };
   });
 
   async function redisNowMs(): Promise<number> {

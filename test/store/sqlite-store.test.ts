@@ -24,6 +24,7 @@ function openAt(path: string, clock = { ms: 1_700_000_000_000 }) {
     store,
     clock,
     path,
+    shift: (ms: number) => void (clock.ms += ms),
     pass: async (ms: number) => void (clock.ms += ms),
     close: () => store.close(),
   };
