@@ -72,6 +72,7 @@ type Driven = { house: House; bot: Bot; canaries: Canaries; earlierDump: string 
 
 async function driveAll(test: TestContext, more: Record<string, string>, redisUrl?: string): Promise<Driven> {
   const house = await openHouse(test, {
+    processes: true,
     ...(redisUrl === undefined ? {} : { redisUrl }),
     payments: { retryDelaysMs: [50, 50, 50], tokenLifetimeMs: 3_000 },
     env: { LOG_LEVEL: 'debug' },

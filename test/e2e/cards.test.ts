@@ -150,7 +150,7 @@ describe.concurrent('a customer’s saved cards', () => {
   });
 
   it('whose deletion the bot did not survive are forgotten by what the message says', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, { processes: true });
     const { house, bot, dialogue } = desk;
     await asks(desk, 'lead', `/pay cards ${ada.customerEmail}`, '1 saved card');
     // Two lists: the same button twice within two seconds is a double click.

@@ -91,6 +91,7 @@ async function walk(test: TestContext, redisUrl?: string): Promise<Walked> {
 
 async function walkAll(test: TestContext, redisUrl?: string): Promise<Walked> {
   const house = await openHouse(test, {
+    processes: true,
     ...(redisUrl === undefined ? {} : { redisUrl }),
     payments: { knownCards: true, tokenLifetimeMs: 3_000 },
     env: {

@@ -99,6 +99,7 @@ describe.concurrent('while Slack’s own API is away', () => {
 
 async function openDesk(test: TestContext): Promise<Desk> {
   const house = await openHouse(test, {
+    processes: true,
     workspace: { grantedOptionalScopes: 'all' },
     env: { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '20' },
   });

@@ -45,6 +45,7 @@ describe.skipIf(missing)('charges on two replicas with one Redis', () => {
 
   async function openTwo(test: TestContext, desk: 'on' | 'off', options: HouseOptions = {}): Promise<Two> {
     const house = await openHouse(test, {
+      processes: true,
       redisUrl: redis.url,
       workspace: { grantedOptionalScopes: 'all' },
       // A loaded machine must not make the bots give answers up.

@@ -37,7 +37,7 @@ async function killAt(
   options: Parameters<typeof openHouse>[1],
   kill: KillPoint,
 ): Promise<Killed> {
-  const house = await openHouse(test, options);
+  const house = await openHouse(test, { ...options, processes: true });
   const bot = house.bot();
   await house.start(bot);
   const gate = kill.at === 'slack' ? house.slackGate : house.paymentsGate;
@@ -121,7 +121,7 @@ function crashes(redisUrlOf: () => Promise<string | undefined>): void {
   });
 
   it('when the event is kept and its answer is lost: the sender’s repeat changes nothing', async (test) => {
-    const house = await openHouse(test, await options('all'));
+    const house = await openHouse(test, { ...(await options('all')), processes: true });
     const bot = house.bot();
     await house.start(bot);
     const answerHeld = house.webhookGate.hold('/webhooks/payments', 'after');
@@ -140,7 +140,7 @@ function crashes(redisUrlOf: () => Promise<string | undefined>): void {
 
 describe.concurrent('kill -9 before the event could be kept', () => {
   it('on SQLite: the sender’s repeat delivers it, once', async (test) => {
-    const house = await openHouse(test, { payments: patientSender });
+    const house = await openHouse(test, { processes: true, payments: patientSender });
     const bot = house.bot();
     await house.start(bot);
     // Nothing can be kept, and so nothing answered 2xx, while somebody else holds the file.
@@ -162,7 +162,7 @@ describe.concurrent('kill -9 before the event could be kept', () => {
     const redisGate = await openTcpGate(redis.port);
     test.onTestFinished(() => redisGate.close());
     const redisUrl = `redis://127.0.0.1:${redisGate.port}`;
-    const house = await openHouse(test, { payments: patientSender, redisUrl });
+    const house = await openHouse(test, { processes: true, payments: patientSender, redisUrl });
     const bot = house.bot();
     await house.start(bot);
     await house.until('the store is there', async () => (await fetch(`${bot.url()}/readyz`)).ok);

@@ -25,7 +25,7 @@ type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue };
 
 describe.concurrent('the service’s lists', () => {
   it('lists and filters 10,000 terminals, each page asked for once, across a kill', async (test) => {
-    const desk = await openDesk(test, { payments: { terminals: 10_000, seed: false } });
+    const desk = await openDesk(test, { processes: true, payments: { terminals: 10_000, seed: false } });
     const { house, bot } = desk;
     await asks(desk, '/pay terminals', 'Terminals 1–50 · page 1 · more follow');
     expect(calls(house, terminalsPath)).toBe(1);
@@ -93,7 +93,12 @@ describe.concurrent('the CSV of a list', () => {
   it('has 10,000 terminals, tells how far it is, and asks for each page once whoever presses twice', async (test) => {
     // What the heap may hold besides garbage: a bot that kept the rows would not come through.
     const env = { NODE_OPTIONS: '--max-old-space-size=96' };
-    const desk = await openDesk(test, { ...granted, env, payments: { terminals: 10_000, seed: false } });
+    const desk = await openDesk(test, {
+      processes: true,
+      ...granted,
+      env,
+      payments: { terminals: 10_000, seed: false },
+    });
     const { house, bot, dialogue } = desk;
     await asks(desk, '/pay terminals', 'Terminals 1–50');
     await asks(desk, '/pay terminals Lekki Kiosk', 'searched 5 of the pages');

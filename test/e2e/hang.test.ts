@@ -11,7 +11,10 @@ const medianAckMs = 100;
 
 describe('while the payments service hangs', () => {
   it('acknowledges every command at once, says what is happening, and tells how it ended', async (test) => {
-    const house = await openHouse(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '10' } });
+    const house = await openHouse(test, {
+      processes: true,
+      env: { PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '10' },
+    });
     const bot = house.bot();
     await house.start(bot);
     const warm = await house.command(bot, 'ORDER-1001');
@@ -58,7 +61,10 @@ describe('while the payments service hangs', () => {
   });
 
   it('shows in Slack that it still waits, then that no money moved and what to do', async (test) => {
-    const house = await openHouse(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '2', WORK_LEASE_SECONDS: '6' } });
+    const house = await openHouse(test, {
+      processes: true,
+      env: { PAYMENTS_TIMEOUT_SECONDS: '2', WORK_LEASE_SECONDS: '6' },
+    });
     const bot = house.bot();
     await house.start(bot);
     // No token is there yet either: getting one hangs as well.

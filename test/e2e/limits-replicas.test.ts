@@ -23,6 +23,7 @@ describe.skipIf(missing)('limits on two replicas with one Redis', () => {
 
   it('are used up to the last charge and never gone beyond, by 100 read-backs that both get at once', async (test) => {
     const house = await openHouse(test, {
+      processes: true,
       redisUrl: redis.url,
       workspace: { grantedOptionalScopes: 'all' },
       // A loaded machine must not make the bots give answers up.

@@ -89,6 +89,7 @@ describe.concurrent('limits in payops.yml', () => {
 
 async function openDesk(test: TestContext): Promise<Desk> {
   const house = await openHouse(test, {
+    processes: true,
     env: {
       LOG_LEVEL: 'debug',
       PAYMENTS_TIMEOUT_SECONDS: '3',

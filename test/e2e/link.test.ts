@@ -7,7 +7,7 @@ import type { PageMessage } from '../../src/playground/protocol.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
-import { openHouse, type Channel, type House } from '../support/house.ts';
+import { openHouse, type Channel, type House, type HouseOptions } from '../support/house.ts';
 
 const orderPath = '/checkout/order';
 /** A loaded machine is slow; the house's second would be the test's accident. */
@@ -227,7 +227,7 @@ describe.concurrent('a payment link', () => {
 
 describe.concurrent('a payment link across a kill', () => {
   it('before the order was asked for: it is asked for under the same reference, and the card comes', async (test) => {
-    const desk = await openDesk(test, impatient);
+    const desk = await openDesk(test, impatient, { processes: true });
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     const asked = house.paymentsGate.hold(orderPath, 'before');
@@ -249,7 +249,7 @@ describe.concurrent('a payment link across a kill', () => {
   });
 
   it('after the order was made: its link is lost, said so, and a new one is offered', async (test) => {
-    const desk = await openDesk(test, impatient);
+    const desk = await openDesk(test, impatient, { processes: true });
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     const answer = house.paymentsGate.hold(orderPath, 'after');
@@ -268,7 +268,7 @@ describe.concurrent('a payment link across a kill', () => {
   });
 
   it('after the event was answered: the card is edited, once, and one note follows', async (test) => {
-    const desk = await openDesk(test, impatient);
+    const desk = await openDesk(test, impatient, { processes: true });
     const { house, bot, dialogue } = desk;
     await dialogue.opens('agent', '/pay link');
     await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
@@ -300,8 +300,12 @@ async function submit({ house, dialogue }: Desk, chosen: Record<string, string>)
   await house.workspace.act(agent, { kind: 'submit_view', viewId: view.id, values });
 }
 
-async function openDesk(test: TestContext, env: Record<string, string> = {}): Promise<Desk> {
-  const house = await openHouse(test, { env: { LOG_LEVEL: 'debug', ...patient, ...env } });
+async function openDesk(
+  test: TestContext,
+  env: Record<string, string> = {},
+  options: HouseOptions = {},
+): Promise<Desk> {
+  const house = await openHouse(test, { ...options, env: { LOG_LEVEL: 'debug', ...patient, ...env } });
   const bot = house.bot();
   await house.start(bot);
   return { house, bot, dialogue: openChargeDialogue(house) };

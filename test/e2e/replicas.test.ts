@@ -26,6 +26,7 @@ describe.skipIf(missing)('replicas on one Redis', () => {
     options: HouseOptions,
   ): Promise<{ house: House; two: [Bot, Bot] }> {
     const house = await openHouse(test, {
+      processes: true,
       redisUrl: redis.url,
       workspace: { grantedOptionalScopes: 'all' },
       env: { PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '45' },

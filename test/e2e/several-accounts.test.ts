@@ -4,7 +4,7 @@ import { otps } from '../../src/playground/payments/bank.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
-import type { House } from '../support/house.ts';
+import type { House, HouseOptions } from '../support/house.ts';
 import {
   chooseAccount,
   mixedCalls,
@@ -37,7 +37,7 @@ describe.concurrent('several merchant accounts in one bot', () => {
   });
 
   it('charges a card of the account that was chosen in the form, with its code, across a kill', async (test) => {
-    const desk = await openDesk(test);
+    const desk = await openDesk(test, { processes: true });
     const { house, accounts, dialogue, bot } = desk;
     const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
     await saveCard(lagos, 'CARD-L', 'ada@example.com', '50.00');
@@ -129,6 +129,7 @@ describe.concurrent('several merchant accounts in one bot', () => {
 
   it('takes no post of one account for the lost one of another, under the same reference in the same channel', async (test) => {
     const several = await openSeveralAccounts(test, names, {
+      processes: true,
       env: { LOG_LEVEL: 'debug', ...patient },
       workspace: { grantedOptionalScopes: 'all' },
     });
@@ -180,8 +181,11 @@ describe.concurrent('several merchant accounts in one bot', () => {
   });
 });
 
-async function openDesk(test: TestContext): Promise<Desk> {
-  const several = await openSeveralAccounts(test, names, { env: { LOG_LEVEL: 'debug', ...patient } });
+async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
+  const several = await openSeveralAccounts(test, names, {
+    ...options,
+    env: { LOG_LEVEL: 'debug', ...patient },
+  });
   const { house } = several;
   const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
   await house.start(bot);

@@ -64,7 +64,7 @@ function viewText(house: House, person: Person): string {
 
 describe.concurrent('a storm in the workspace', () => {
   it('is one digest with an exact count through a kill, acknowledged once, listed, and a CSV', async (test) => {
-    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const house = await openHouse(test, { processes: true, workspace: { grantedOptionalScopes: 'all' } });
     const bot = house.bot({ DIGEST_THRESHOLD: String(threshold) });
     await house.start(bot);
     await house.cardsKnown();

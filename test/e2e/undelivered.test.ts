@@ -51,7 +51,7 @@ async function giveUpOne(test: Parameters<typeof openHouse>[0]) {
   expect(await part(bot.url(), 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
   const reference = await house.decline();
   await house.until('it was refused', async () => (await part(bot.url(), 'alerts'))?.state === 'degraded');
-  await bot.kill9();
+  await bot.stop();
   await age(house, 25 * hourMs);
   await house.start(bot);
   await house.until(

@@ -2,17 +2,20 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createApp, type App } from '../../src/app.ts';
+import { openLog, readSettings } from '../../src/app/read-settings.ts';
 import { startOptions } from './start-options.ts';
 
 export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
 
 export type BotRun = BotEnd & { stdout: string; stderr: string };
 
+/** A bot of its own process, or in the test's: `openHouse` says which. */
 export type Bot = {
   /** Where it listened last, no slash at the end; throws before it ever did. */
   url(): string;
   isRunning(): boolean;
-  /** The process, for who measures it from outside; throws when there is none. */
+  /** The process, for tests that measure it from outside; throws when there is none. */
   pid(): number;
   /** What it wrote since the first start, stdout and stderr as they came. */
   readonly lines: readonly string[];
@@ -25,6 +28,8 @@ export type Bot = {
   resume(): void;
   /** Asks it to end in good order, and tells how it did; already ended: how it had. */
   stop(): Promise<BotEnd>;
+  /** However it ends quickest: nobody looks at it any more. */
+  end(): Promise<unknown>;
 };
 
 /** What `npm start` and the image run. */
@@ -102,6 +107,7 @@ export function createBot(
       await listening.promise;
     },
     kill9: () => end('SIGKILL'),
+    end: () => end('SIGKILL'),
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async stop() {
@@ -114,6 +120,62 @@ export function createBot(
       return ended;
     },
   };
+}
+
+/**
+ * The same bot in the test's own process, which costs a tenth of the time: for every test in which no process dies, is
+ * held, or is measured. What only a process can do throws.
+ */
+export function createBotHere(
+  env: Readonly<Record<string, string>>,
+  changed: () => void = () => undefined,
+): Bot {
+  const lines: string[] = [];
+  let settings = { ...env };
+  let app: App | undefined;
+  let ended: BotEnd = { code: null, signal: null };
+  let url: string | undefined;
+
+  async function stop(): Promise<BotEnd> {
+    const ending = app;
+    app = undefined;
+    if (ending) ended = { code: (await ending.stop()) === 'finished' ? 0 : 1, signal: null };
+    return ended;
+  }
+
+  return {
+    lines,
+    isRunning: () => app !== undefined,
+    pid: needsProcess,
+    url() {
+      if (url === undefined) throw new Error('The bot has never listened.');
+      return url;
+    },
+    async start(more = {}) {
+      if (app) throw new Error('The bot is running already.');
+      settings = { ...settings, ...more };
+      const read = readSettings(settings);
+      if (read.kind === 'refused') throw new Error(read.words);
+      const { config, warnings } = read;
+      const log = openLog(config, config.logLevel, (line) => {
+        lines.push(line.trimEnd());
+        changed();
+      });
+      for (const warning of warnings) log('warn', warning);
+      const begun = createApp({ config, log, now: () => Date.now() });
+      url = `http://127.0.0.1:${await begun.start()}`;
+      app = begun;
+    },
+    kill9: needsProcess,
+    pause: needsProcess,
+    resume: needsProcess,
+    stop,
+    end: stop,
+  };
+}
+
+function needsProcess(): never {
+  throw new Error('This bot has no process of its own: open its house with { processes: true }.');
 }
 
 /** Runs the bot as it is deployed, `node src/start.js`, until it ends by itself, which is what it does with settings it cannot work with. */

@@ -17,7 +17,7 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../src/playground/workspace/workspace.ts';
-import { createBot, type Bot } from './bot.ts';
+import { createBot, createBotHere, type Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';
 import { createLimit } from './limit.ts';
 import { openSlashSender, type Sent } from './slash.ts';
@@ -30,7 +30,9 @@ export type HouseOptions = {
   redisUrl?: string;
   /** More of every bot's environment, or other than the playground gives it. */
   env?: Record<string, string>;
-  /** The program that every bot is, instead of `src/main.ts`. */
+  /** Bots are processes of their own, for tests in which one dies, hangs or is measured. */
+  processes?: boolean;
+  /** The program that every bot is, instead of `src/main.ts`: a process too. */
   program?: string;
 };
 
@@ -165,7 +167,10 @@ export async function openHouse(
     policyFile,
     settings,
     bot(more) {
-      const bot = createBot(settings(more), news.tell, options.program);
+      const bot =
+        options.processes === true || options.program !== undefined
+          ? createBot(settings(more), news.tell, options.program)
+          : createBotHere(settings(more), news.tell);
       bots.push(bot);
       return bot;
     },
@@ -221,7 +226,7 @@ export async function openHouse(
       );
   });
   test.onTestFinished(async () => {
-    await Promise.all(bots.map((bot) => bot.kill9()));
+    await Promise.all(bots.map((bot) => bot.end()));
     await Promise.all([slackGate, paymentsGate, webhookGate, slash].map((part) => part.close()));
     await Promise.all([workspace.close(), payments.close()]);
     rmSync(folder, { recursive: true, force: true });
