@@ -41,6 +41,14 @@ async function startServer(args: readonly string[] = []) {
   return server;
 }
 
+async function behindOneAddress(server: RedisServer) {
+  const gate = await openTcpGate(server.port);
+  cleanUps.push(() => gate.close());
+  const { commands, lines, client } = open(`redis://127.0.0.1:${gate.port}`);
+  await next(client, 'ready');
+  return { gate, lines, store: openRedisStore(commands) };
+}
+
 async function becomeReplicaOf({ url }: RedisServer, port: number): Promise<void> {
   const { client } = open(url);
   await next(client, 'ready');
@@ -130,14 +138,6 @@ describe.skipIf(missing)('connectRedis to a Redis', () => {
     const answers = async () => await expect.poll(() => store.ping()).toBeUndefined();
     expect(await calmMs(answers)).toBeLessThan(7000);
   });
-
-  async function behindOneAddress(server: RedisServer) {
-    const gate = await openTcpGate(server.port);
-    cleanUps.push(() => gate.close());
-    const { commands, lines, client } = open(`redis://127.0.0.1:${gate.port}`);
-    await next(client, 'ready');
-    return { gate, lines, store: openRedisStore(commands) };
-  }
 
   it('follows a failover behind one address within 3 s, though its connection stays open', async () => {
     const [first, second] = await Promise.all([startServer(), startServer()]);

@@ -10,6 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { redisForTests } from '../support/redis-for-tests.ts';
+import { withClock } from '../support/redis-store.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { claimRace } from './claim-race.ts';
 import { storeContract } from './contract.ts';
@@ -26,29 +27,10 @@ describe.skipIf(missing)('openRedisStore', () => {
     return openRedisStore(connection().client, { prefix: `test-${prefixes}` });
   }
 
-  /** A Redis whose clock is off by so many whole seconds, as its scripts read it. */
-  function shiftedClient(secondsOff: () => number): ScriptRunner {
-    const { client } = connection();
-    const time = "redis.call('TIME')";
-    const shifted = () => `{ ${time}[1] + (${secondsOff()}), ${time}[2] }`;
-    return {
-      async evalSha(sha1, options) {
-        if (secondsOff() === 0) return await client.evalSha(sha1, options);
-        throw new Error('NOSCRIPT');
-      },
-      eval: (script, options) =>
-        client.eval(secondsOff() === 0 ? script : script.replace(time, shifted()), options),
-    };
-  }
-
   storeContract('Redis', async () => {
-    let secondsOff = 0;
     prefixes += 1;
-    const store = openRedisStore(
-      shiftedClient(() => secondsOff),
-      { prefix: `test-${prefixes}` },
-    );
-    const shift = (ms: number) => void (secondsOff += Math.ceil(ms / 1_000));
+    const { client, shift } = withClock(connection().client);
+    const store = openRedisStore(client, { prefix: `test-${prefixes}` });
     return { store, pass: passOnRedis, shift, close: () => store.close() };
   });
 
