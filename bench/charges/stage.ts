@@ -64,7 +64,6 @@ export function openStage(store: Store) {
     agentCharges,
     fingerprint: openFingerprint({ store, sealer, log }),
     threeDSecureWords: ['3D Secure'],
-    finalStatuses: [],
     chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),
     submitOtp: () => Promise.resolve({ kind: 'accepted' }),
     findTransaction(reference) {

@@ -132,7 +132,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     fingerprint,
     approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,
-    finalStatuses: [],
     tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,

@@ -23,7 +23,7 @@ import { createAccount, findAccount, listAccounts } from '../payments/accounts.t
 import { changeCardEmail } from '../payments/cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
 import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
-import { findTransaction } from '../payments/lookups.ts';
+import { findTransaction, type TransactionReading } from '../payments/lookups.ts';
 import { createCheckoutOrder } from '../payments/orders.ts';
 import { listTerminals } from '../payments/terminals.ts';
 import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
@@ -58,6 +58,7 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
     accessToken: createToken({ config, log, now }, memory, () => client),
     fetch: (request) => fetch(request),
   });
+  const reading = transactionReading(config);
   let failure: ServiceFailure | undefined;
   return {
     failure: () => failure,
@@ -74,7 +75,7 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
     createAccount: (wanted) => createAccount(client, parentAccountId, wanted),
     async findTransaction(reference) {
       try {
-        const transaction = await findTransaction(client, accountId, reference);
+        const transaction = await findTransaction(client, accountId, reference, reading);
         failure = undefined;
         return transaction;
       } catch (error) {
@@ -126,6 +127,15 @@ export function clientSettings(config: Config): ClientSettings {
   const sandbox = config.paymentsEnvironment === 'sandbox';
   const baseUrl = (sandbox ? config.paymentsSandboxUrl : config.paymentsBaseUrl) ?? '';
   return { baseUrl, sandbox, timeoutMs: config.paymentsTimeoutSeconds * 1_000 };
+}
+
+function transactionReading(config: Config): TransactionReading {
+  return {
+    paidStatuses: config.paymentsPaidStatuses,
+    finalStatuses: config.paymentsFinalStatuses ?? [],
+    amountPointer: config.paymentsAmountPointer,
+    feePointer: config.paymentsFeePointer,
+  };
 }
 
 export function tokenSettings(config: Config): TokenSettings {

@@ -4,8 +4,8 @@ import { formatMoney } from '../domain/money.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { Piece } from '../slack/blocks.ts';
 import {
-  stateWords,
   transactionDetails,
+  transactionState,
   whyNot,
   type TransactionView,
 } from '../slack/transaction-message.ts';
@@ -30,6 +30,7 @@ export function lookupExitCode({ kind }: Confirmation): ExitCode {
     case 'confirmed':
       return exitCodes.ok;
     case 'not_confirmed':
+    case 'not_paid':
       return exitCodes.unproven;
     case 'not_found':
       return exitCodes.notFound;
@@ -39,7 +40,7 @@ export function lookupExitCode({ kind }: Confirmation): ExitCode {
 export function lookupText(view: TransactionView): string {
   const { confirmation } = view;
   return [
-    firstLine(stateWords[confirmation.kind], transactionDetails(view)),
+    firstLine(transactionState(confirmation), transactionDetails(view)),
     ...(confirmation.kind === 'not_found'
       ? ['  The service knows no such reference on this account; it says nothing about other references.']
       : [...proofLines(confirmation), ...transactionLines(confirmation.transaction)]),

@@ -57,6 +57,12 @@ export const contradictions: readonly SettingsCheck[] = [
     'PAYMENTS_ACCOUNT_ID is missing: the merchant account’s id, a UUID.',
   ),
   refuse(
+    ['paymentsPaidStatuses', 'paymentsFinalStatuses'],
+    ({ paymentsPaidStatuses, paymentsFinalStatuses = [] }) =>
+      paymentsFinalStatuses.some((status) => paymentsPaidStatuses.includes(status)),
+    'PAYMENTS_FINAL_STATUSES names a status that PAYMENTS_PAID_STATUSES names too: it cannot mean both.',
+  ),
+  refuse(
     ['paymentsStaticToken', 'paymentsTokenIssueBody'],
     (config) => !config.paymentsStaticToken && !config.paymentsTokenIssueBody,
     'PAYMENTS_TOKEN_ISSUE_BODY is missing: the JSON body that obtains an access token, or set PAYMENTS_STATIC_TOKEN.',

@@ -4,7 +4,9 @@ import {
   httpUrl,
   jsonTemplate,
   oneOf,
+  pointer,
   pointerList,
+  statusList,
   text,
   uuid,
   wholeNumber,
@@ -55,6 +57,29 @@ export const paymentsSettings = {
     'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
     wholeNumber(1, 30),
     '8',
+  ),
+
+  paymentsPaidStatuses: setting(
+    payments,
+    'Values of `status` in a transaction that mean paid, separated by commas, letter for letter.',
+    statusList(),
+    'SUCCESS',
+  ),
+  paymentsFinalStatuses: setting(
+    payments,
+    'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and not to be checked again. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+    statusList(),
+  ),
+  paymentsAmountPointer: setting(
+    payments,
+    'Where a transaction says what the customer was asked for, as a JSON pointer into the record. `/onlineCheckoutAmount` where `/amount` has the service’s fee in it; then `/amount` must be as much or more.',
+    pointer(),
+    '/amount',
+  ),
+  paymentsFeePointer: setting(
+    payments,
+    'Where a transaction says the fee that is inside that amount, like `/fee`: it is taken off before amounts are compared. Without it nothing is taken off. Spec: not shown.',
+    pointer(),
   ),
 
   accountNewFields: setting(

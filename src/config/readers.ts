@@ -3,7 +3,7 @@ import { accountFieldForm, parseAccountFields, type AccountField } from '../doma
 import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
-import { isJsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject, isJsonPointer } from '../domain/json-pointer.ts';
 import { listed } from './listed.ts';
 
 /**
@@ -57,6 +57,17 @@ export function list(): z.ZodType<string[], string> {
       .map((item) => item.trim())
       .filter((item) => item !== ''),
   );
+}
+
+/** Where one field stands. */
+export function pointer(): z.ZodType<string, string> {
+  return z.string().refine((value) => value !== '' && isJsonPointer(value), {
+    error: 'must be a JSON pointer, which starts with a slash, like /data/amount',
+  });
+}
+
+export function statusList(): z.ZodType<string[], string> {
+  return list().refine((statuses) => statuses.length > 0, { error: 'must name at least one status' });
 }
 
 export function pointerList(): z.ZodType<string[], string> {

@@ -36,7 +36,7 @@ export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | u
 
 /** Whether a look-up speaks against what its event says. */
 export function contradicts(found: Lookup['kind'] | undefined): boolean {
-  return found === 'not_confirmed' || found === 'not_found';
+  return found === 'not_confirmed' || found === 'not_paid' || found === 'not_found';
 }
 
 export const severities = ['low', 'normal', 'high'] as const;
@@ -82,11 +82,11 @@ export type AlertCardShown = {
   replaced?: { channel: string; ts: string };
 };
 
-/** The event says failed, and the look-up found that very charge with another status than SUCCESS. */
+/** The event says failed, and the look-up found that very charge with a status that does not mean paid. */
 export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): boolean {
   return (
     event.kind === 'payment_failed' &&
-    lookup.kind === 'not_confirmed' &&
+    'evidence' in lookup &&
     lookup.evidence.reference.holds &&
     !lookup.evidence.status.holds &&
     lookup.transaction.status !== undefined
@@ -105,8 +105,8 @@ const noMoney: Money = { minor: 0, currency: '' };
 /** What a look-up said about the outcome and the order’s reference, without customer, money and words. */
 export function outcomeAlone(lookup: Lookup): Lookup {
   if (!('transaction' in lookup)) return lookup;
-  const { status, orderReference } = lookup.transaction;
-  const transaction = withoutUndefined({ status, orderReference });
+  const { status, outcome, orderReference } = lookup.transaction;
+  const transaction = withoutUndefined({ status, outcome, orderReference });
   const evidence = {
     status: holdsAlone(lookup.evidence.status),
     reference: holdsAlone(lookup.evidence.reference),
@@ -114,7 +114,7 @@ export function outcomeAlone(lookup: Lookup): Lookup {
   };
   return lookup.kind === 'confirmed'
     ? { kind: 'confirmed', transaction, money: noMoney, evidence }
-    : { kind: 'not_confirmed', transaction, money: undefined, evidence };
+    : { kind: lookup.kind, transaction, money: undefined, evidence };
 }
 
 function holdsAlone({ part, holds }: Check): Check {

@@ -32,15 +32,14 @@ export function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Ste
 }
 
 /**
- * Judges what a look-up found. `finalStatuses` are those that are known to mean "not paid, and it will not be";
- * any other that is not success proves nothing either way, and neither does one of another reference.
+ * Judges what a look-up found. A status that is neither success nor known to be final proves nothing either way,
+ * and neither does one of another reference.
  *
  * Spec: Transactions ("A charge is successful only when all hold"); Transaction status.
  */
 export function findingOf(
   { reference, money }: Pick<ChargeIntent, 'reference' | 'money'>,
   transaction: Transaction | undefined,
-  finalStatuses: readonly string[],
 ): Finding {
   const amount = { minor: money.minor, currency: money.currency, source: 'charge' } as const;
   const confirmation = confirm({ reference, amount }, transaction);
@@ -51,12 +50,12 @@ export function findingOf(
   } = confirmation;
   const shown = status === undefined ? {} : { status };
   if (confirmation.kind === 'confirmed') return { kind: 'paid', ...shown };
+  if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown };
   if (evidence.status.holds) {
     const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
     return { kind: 'mismatch', why: wrong.statement };
   }
-  const isFinal = status !== undefined && finalStatuses.includes(status) && evidence.reference.holds;
-  return { kind: isFinal ? 'final_not_paid' : 'pending', ...shown };
+  return { kind: 'pending', ...shown };
 }
 
 type Unproven = Exclude<Finding['kind'], 'paid' | 'mismatch'>;

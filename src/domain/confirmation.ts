@@ -1,6 +1,6 @@
 import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
-import type { Transaction } from './transaction.ts';
+import { outcomeOf, type Transaction, type TransactionOutcome } from './transaction.ts';
 
 /** Who says what the amount should be: the person, the bot's own charge or link, the signed event, or the order itself. */
 export type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
@@ -18,17 +18,24 @@ export type Evidence = { status: Check; reference: Check; amount: Check };
 
 /**
  * The verdict on one look-up. Only `confirmed` may ever be called paid; `not_confirmed` is not "failed":
- * an unknown status proves nothing either way.
+ * an unknown status proves nothing either way. `not_paid`: the very order asked for, with a status that is
+ * final by the settings, such as one that was cancelled or refunded.
  */
 export type Confirmation =
   | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
-  | { kind: 'not_confirmed'; transaction: Transaction; money: Money | undefined; evidence: Evidence }
+  | {
+      kind: 'not_confirmed' | 'not_paid';
+      transaction: Transaction;
+      money: Money | undefined;
+      evidence: Evidence;
+    }
   | { kind: 'not_found' };
 
 /**
- * Says "paid" only when all three hold: status is SUCCESS, the reference is the charged one, the amount
+ * Says "paid" only when all three hold: the status means paid (SUCCESS, unless settings say another), the reference is the charged one, the amount
  * (and the currency, where both are known) is the charged one and the order's. Anything missing or
- * unreadable does not hold, and neither does an amount of zero.
+ * unreadable does not hold, and neither does an amount of zero. The one rule for every part of the bot: what
+ * settings say of statuses and amounts is in the transaction already, as `readTransaction` put it there.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
@@ -41,9 +48,9 @@ export function confirm(expected: ExpectedCharge, transaction: Transaction | und
     amount: checkAmount(expected, transaction, money),
   };
   const holds = evidence.status.holds && evidence.reference.holds && evidence.amount.holds;
-  return holds && money
-    ? { kind: 'confirmed', transaction, money, evidence }
-    : { kind: 'not_confirmed', transaction, money, evidence };
+  if (holds && money) return { kind: 'confirmed', transaction, money, evidence };
+  const isOver = outcomeOf(transaction) === 'not_paid' && evidence.reference.holds;
+  return { kind: isOver ? 'not_paid' : 'not_confirmed', transaction, money, evidence };
 }
 
 function moneyOf(transaction: Transaction): Money | undefined {
@@ -53,11 +60,16 @@ function moneyOf(transaction: Transaction): Money | undefined {
 }
 
 function checkStatus(transaction: Transaction): Check {
-  const { status } = transaction;
-  const holds = status === 'SUCCESS';
-  const statement = holds ? 'Status is SUCCESS' : `Status is ${status ?? 'missing'}, not SUCCESS`;
-  return { part: 'status', holds, statement };
+  const { status = 'missing' } = transaction;
+  const outcome = outcomeOf(transaction);
+  return { part: 'status', holds: outcome === 'paid', statement: `Status is ${status}${meaning[outcome]}` };
 }
+
+const meaning: Record<TransactionOutcome, string> = {
+  paid: '',
+  not_paid: ', which is final: not paid',
+  unknown: ', which does not mean paid',
+};
 
 function checkReference(expected: ExpectedCharge, transaction: Transaction): Check {
   const found = transaction.orderReference;
@@ -80,15 +92,20 @@ type Wanted = { minor: number; currency?: string | undefined; source: AmountSour
 
 /**
  * The order's own amount is always held against the one taken, whoever else names one: an event may name
- * what was taken, and a person what the record just showed them.
+ * what was taken, with the service's fee, and a person what the record just showed them.
  */
 function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
   if (!money) return amountCheck(false, 'The record’s amount or currency is missing or unreadable');
-  const found = formatMoney(money);
+  const { compared } = transaction;
+  const found = compared ? `${formatMoney(money)} (${compared.how})` : formatMoney(money);
   if (money.minor === 0) return amountCheck(false, `Amount ${found}: nothing was taken`);
   const { orderAmountMinor, orderCurrency } = transaction;
   if (orderCurrency !== undefined && orderCurrency !== money.currency) {
     return amountCheck(false, `Amount ${found} is not in the order’s currency, ${orderCurrency}`);
+  }
+  if (compared?.takenMinor !== undefined && compared.takenMinor < money.minor) {
+    const taken = formatMoney({ ...money, minor: compared.takenMinor });
+    return amountCheck(false, `Amount ${found}, but only ${taken} was taken`);
   }
   const wanted: Wanted[] = expected.amount ? [expected.amount] : [];
   if (orderAmountMinor !== undefined) wanted.push({ minor: orderAmountMinor, source: 'order' });
@@ -98,9 +115,10 @@ function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: 
       `${found} was taken; give the amount to check it: the record has no order amount`,
     );
   }
-  const differing = wanted.filter(
-    ({ minor, currency = money.currency }) => minor !== money.minor || currency !== money.currency,
-  );
+  const differing = wanted.filter(({ minor, currency = money.currency, source }) => {
+    const isTaken = source === 'event' && minor === compared?.takenMinor;
+    return currency !== money.currency || (minor !== money.minor && !isTaken);
+  });
   if (differing.length === 0) {
     const words = wanted.map(({ source }) => sourceWords[source]);
     return amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);

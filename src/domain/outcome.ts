@@ -9,6 +9,7 @@ export const outcomeWords = {
   expired: 'Expired',
   abandoned: 'Not sent',
   review: 'Needs review',
+  notPaid: 'Not paid',
   notConfirmed: 'Not confirmed',
   notFound: 'Not found',
 } as const;

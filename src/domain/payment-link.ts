@@ -187,7 +187,7 @@ function stateAfterLook(
     return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };
   }
   if (state.kind === 'confirming') {
-    const isOver = nowMs - state.sinceMs >= proofPatienceMs;
+    const isOver = lookup.kind === 'not_paid' || nowMs - state.sinceMs >= proofPatienceMs;
     return isOver ? { kind: 'review', atMs: nowMs } : { ...state, looks: state.looks + 1 };
   }
   // That nobody paid is said only when the service says so.

@@ -1,5 +1,8 @@
 import type { Money } from './money.ts';
 
+/** What a status means. `not_paid` is final; an unknown status is neither. */
+export type TransactionOutcome = 'paid' | 'not_paid' | 'unknown';
+
 /**
  * A transaction as the service told it, read loosely: every field may be missing or of an unknown value,
  * because only the judgement (`confirm`) may be strict. Amounts are minor units; undefined when the
@@ -10,7 +13,11 @@ import type { Money } from './money.ts';
 export type Transaction = {
   id?: string;
   status?: string;
+  /** What the account's settings say that status means; absent: what the specification says. */
+  outcome?: TransactionOutcome;
+  /** What the customer was asked for; `compared` says where it stands, if not in the service's `amount`. */
   amountMinor?: number;
+  compared?: { how: string; takenMinor?: number };
   currency?: string;
   source?: string;
   type?: string;
@@ -23,6 +30,11 @@ export type Transaction = {
   customerEmail?: string;
   paymentMethod?: string;
 };
+
+/** Spec: Transaction status. */
+export function outcomeOf({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
+  return outcome ?? (status === 'SUCCESS' ? 'paid' : 'unknown');
+}
 
 /** What a charge that failed was to take: what its record says, or, where that is nothing, the order's own amount. */
 export function moneyToTake(transaction: Transaction): Money | undefined {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
+import { valueAt } from '../domain/json-pointer.ts';
+import { minorFromWire, wireFromMinor } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { asObject, asObjects, looseMinor, looseText } from './wire.ts';
@@ -10,7 +12,6 @@ const transactionRecord = z
   .object({
     id: looseText,
     status: looseText,
-    amount: looseMinor,
     source: looseText,
     type: looseText,
     gatewayMessage: looseText,
@@ -26,6 +27,25 @@ const transactionRecord = z
   .partial();
 
 /**
+ * How the records of a service are read: which statuses mean paid, and which are final without it; where the
+ * amount stands that the customer was asked for, and the fee that is in it.
+ */
+export type TransactionReading = {
+  paidStatuses: readonly string[];
+  finalStatuses: readonly string[];
+  amountPointer: string;
+  feePointer: string | undefined;
+};
+
+/** Spec: Transactions; Transaction status. */
+export const specifiedReading: TransactionReading = {
+  paidStatuses: ['SUCCESS'],
+  finalStatuses: [],
+  amountPointer: '/amount',
+  feePointer: undefined,
+};
+
+/**
  * The transaction of a merchant's reference on this account, or undefined when the service knows none
  * (code "01" with null data, or HTTP 404). Throws ServiceFailure when it gave no usable answer.
  *
@@ -35,6 +55,7 @@ export async function findTransaction(
   client: PaymentsClient,
   accountId: string,
   reference: OrderReference,
+  reading: TransactionReading = specifiedReading,
 ): Promise<Transaction | undefined> {
   const { data: answer, response } = await client.GET('/v1/transactions/accounts/single', {
     params: { header: { accountId }, query: { orderReference: reference } },
@@ -43,7 +64,7 @@ export async function findTransaction(
   const envelope = asObject(answer);
   const code = looseText.parse(envelope?.['code']);
   if (code === '01') return undefined;
-  const records = asObjects(envelope?.['data']).map(readTransaction);
+  const records = asObjects(envelope?.['data']).map((one) => readTransaction(one, reading));
   const record = records.find((candidate) => candidate.orderReference === reference) ?? records[0];
   if (code === '00' && record) return record;
   throw new ServiceFailure(
@@ -58,12 +79,13 @@ function readable(code: string): string {
   return code.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 8) || 'unreadable';
 }
 
-function readTransaction(record: unknown): Transaction {
+function readTransaction(record: unknown, reading: TransactionReading): Transaction {
   const read = transactionRecord.parse(record);
   return withoutUndefined({
     id: read.id,
     status: read.status,
-    amountMinor: read.amount,
+    outcome: outcomeByReading(read.status, reading),
+    ...amountOf(record, reading),
     currency: read.currency,
     source: read.source,
     type: read.type,
@@ -76,4 +98,33 @@ function readTransaction(record: unknown): Transaction {
     customerEmail: read.onlineCheckoutCustomerEmail,
     paymentMethod: read.onlineCheckoutPaymentMethod,
   });
+}
+
+function outcomeByReading(
+  status: string | undefined,
+  { paidStatuses, finalStatuses }: TransactionReading,
+): TransactionOutcome {
+  if (status === undefined) return 'unknown';
+  if (paidStatuses.includes(status)) return 'paid';
+  return finalStatuses.includes(status) ? 'not_paid' : 'unknown';
+}
+
+/** Without a fee in the record none is taken off; one that cannot be read, or is more than the amount, leaves no amount. */
+function amountOf(
+  record: unknown,
+  { amountPointer, feePointer }: TransactionReading,
+): { amountMinor?: number | undefined; compared?: Transaction['compared'] } {
+  const taken = minorFromWire(valueAt(record, '/amount'));
+  const whole = minorFromWire(valueAt(record, amountPointer));
+  const feeFound = feePointer === undefined ? undefined : (valueAt(record, feePointer) ?? undefined);
+  if (amountPointer === '/amount' && feeFound === undefined) return { amountMinor: whole };
+  const fee = feeFound === undefined ? 0 : minorFromWire(feeFound);
+  if (whole === undefined || fee === undefined || fee > whole) return {};
+  const minus = feeFound === undefined ? '' : ` − fee ${wireFromMinor(fee)}`;
+  const named = amountPointer.slice(1);
+  const how = minus === '' ? named : `${named} ${wireFromMinor(whole)}${minus}`;
+  return {
+    amountMinor: whole - fee,
+    compared: { how, ...(taken === undefined ? {} : { takenMinor: taken }) },
+  };
 }

@@ -52,7 +52,7 @@ export function revealButtonOf({ confirmation, reference }: TransactionView): Bu
 /** The same without its buttons, as every surface shows it. */
 export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
   const { confirmation } = view;
-  const { text, block } = headline(stateWords[confirmation.kind], transactionDetails(view));
+  const { text, block } = headline(transactionState(confirmation), transactionDetails(view));
   const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
   const blocks: HomeBlock[] = [
     block,
@@ -81,6 +81,17 @@ export const stateWords = {
   not_found: `🔎 ${outcomeWords.notFound}`,
 } as const;
 
+export function transactionState(confirmation: Confirmation): string {
+  return confirmation.kind === 'not_paid'
+    ? `⛔ ${notPaidWords(confirmation.transaction)}`
+    : stateWords[confirmation.kind];
+}
+
+/** A final status is told in the service's own word: *Not paid: REFUNDED*. */
+export function notPaidWords({ status }: Transaction): string {
+  return `${outcomeWords.notPaid}: ${word(status)}`;
+}
+
 /** What follows the state in the first line, wherever it is read. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [referenceWord(reference)];
@@ -98,6 +109,7 @@ function proof(view: TransactionView): HomeBlock[] {
     case 'confirmed':
       return [ticks(confirmation.evidence)];
     case 'not_confirmed':
+    case 'not_paid':
       return [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
     case 'not_found':
       return [richText(...notFound(view))];
@@ -105,13 +117,17 @@ function proof(view: TransactionView): HomeBlock[] {
 }
 
 /** Which of the three parts does not hold, what that means, and what to do next. */
-export function whyNot({ evidence }: Extract<Confirmation, { kind: 'not_confirmed' }>): Piece[][] {
+export function whyNot({
+  kind,
+  evidence,
+}: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
+  if (kind === 'not_paid') return [[words('This status is final: it will not become paid. Give no value.')]];
   const lines: Piece[][] = [];
   if (!evidence.status.holds) {
     lines.push([
       bold('Status: '),
       words(
-        'the service does not call it SUCCESS. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.',
+        'the service does not call it paid. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.',
       ),
     ]);
   }

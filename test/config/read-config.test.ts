@@ -46,6 +46,27 @@ function configOf(variables: Record<string, string>) {
 }
 
 describe('readConfig', () => {
+  it('takes statuses and amounts as specified, or as the settings say, and no status for both', () => {
+    expect(configOf(complete).config).toMatchObject({
+      paymentsPaidStatuses: ['SUCCESS'],
+      paymentsFinalStatuses: undefined,
+      paymentsAmountPointer: '/amount',
+      paymentsFeePointer: undefined,
+    });
+    const said = { PAYMENTS_PAID_STATUSES: 'SUCCESS,SETTLED', PAYMENTS_FEE_POINTER: '/fee' };
+    expect(configOf({ ...complete, ...said }).config).toMatchObject({
+      paymentsPaidStatuses: ['SUCCESS', 'SETTLED'],
+      paymentsFeePointer: '/fee',
+    });
+    for (const wrong of [
+      { ...said, PAYMENTS_FINAL_STATUSES: 'FAILED,SETTLED' },
+      { PAYMENTS_FEE_POINTER: 'fee' },
+      { PAYMENTS_PAID_STATUSES: ',' },
+    ]) {
+      expect(problemsOf({ ...complete, ...wrong })).toHaveLength(1);
+    }
+  });
+
   it('remembers no alert for so short that a snooze of a week outlasts it', () => {
     expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '7' })).toEqual([
       expect.stringContaining('WEBHOOK_REMEMBER_DAYS'),

@@ -55,7 +55,7 @@ export function story() {
       const { state } = now();
       const askedAt = 'askedAt' in state ? (state.askedAt ?? 0) : 0;
       const finding =
-        typeof record === 'string' ? { kind: record } : findingOf({ reference, money }, record, ['FAILED']);
+        typeof record === 'string' ? { kind: record } : findingOf({ reference, money }, asRead(record));
       return on({ kind: 'looked_up', askedAt, finding });
     },
     /** Time passes until the store would give it out. */
@@ -88,4 +88,10 @@ export function abandoned() {
     charge.found('not_found');
   }
   return charge;
+}
+
+/** As the reader of transactions gives it, where the settings call these statuses final. */
+export function asRead(record: Transaction, finalStatuses: readonly string[] = ['FAILED']): Transaction {
+  const isFinal = record.status !== undefined && finalStatuses.includes(record.status);
+  return isFinal ? { ...record, outcome: 'not_paid' } : record;
 }

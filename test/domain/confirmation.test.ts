@@ -112,6 +112,52 @@ describe('confirm', () => {
     });
   });
 
+  it('calls a final status not paid, where it is the very order asked for', () => {
+    const refunded = { ...paid, status: 'REFUNDED', outcome: 'not_paid' } as const;
+    expect(confirm(charged, refunded)).toMatchObject({
+      kind: 'not_paid',
+      evidence: { status: { holds: false, statement: 'Status is REFUNDED, which is final: not paid' } },
+    });
+    expect(confirm(charged, { ...refunded, orderReference: 'ORDER-2' }).kind).toBe('not_confirmed');
+  });
+
+  it('takes a status by what settings say of it', () => {
+    expect(confirm(charged, { ...paid, status: 'SETTLED', outcome: 'paid' }).kind).toBe('confirmed');
+    expect(confirm(charged, { ...paid, outcome: 'unknown' }).kind).toBe('not_confirmed');
+  });
+
+  it('says which amount was compared, where it is not the service’s own', () => {
+    const withFee = { ...paid, compared: { how: 'amount 5075.00 − fee 75.00', takenMinor: 507_500 } };
+    expect(confirm(charged, withFee)).toMatchObject({
+      kind: 'confirmed',
+      money: { minor: 500_000 },
+      evidence: {
+        amount: {
+          statement:
+            'Amount NGN 5,000.00 (amount 5075.00 − fee 75.00) equals the amount charged and the order’s amount',
+        },
+      },
+    });
+    const event = { minor: 507_500, currency: 'NGN', source: 'event' } as const;
+    expect(confirm({ reference, amount: event }, withFee).kind, 'an event may tell what was taken').toBe(
+      'confirmed',
+    );
+    const link = { ...event, source: 'link' } as const;
+    expect(confirm({ reference, amount: link }, withFee).kind).toBe('not_confirmed');
+  });
+
+  it('refuses a named amount when less than that was taken', () => {
+    const short = { ...paid, compared: { how: 'onlineCheckoutAmount', takenMinor: 100 } };
+    expect(confirm({ reference }, short)).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: {
+        amount: {
+          statement: 'Amount NGN 5,000.00 (onlineCheckoutAmount), but only NGN 1.00 was taken',
+        },
+      },
+    });
+  });
+
   it('checks against the amount given where the record has no order amount', () => {
     const { orderAmountMinor: _gone, ...rest } = paid;
     expect(confirm(charged, rest).kind).toBe('confirmed');

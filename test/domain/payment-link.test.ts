@@ -100,6 +100,16 @@ describe('stepLink', () => {
     expect(stepLink(link, without, nowMs, rules)).toBeUndefined();
   });
 
+  it('is reviewed at once when the payment that an event told is over without money', () => {
+    const refunded: LinkEvent = {
+      kind: 'looked_up',
+      lookup: { kind: 'not_paid', transaction: {}, money: undefined, evidence: evidence(false) },
+    };
+    const confirming: LinkState = { kind: 'confirming', sinceMs: nowMs, looks: 1 };
+    expect(become(confirming, refunded)?.state.kind).toBe('review');
+    expect(become({ kind: 'open' }, refunded)).toBeUndefined();
+  });
+
   it('is reviewed at once when a payment is found that is not as agreed', () => {
     const confirming: LinkState = { kind: 'confirming', sinceMs: nowMs, looks: 0 };
     expect(become(confirming, found(true))?.state.kind).toBe('review');

@@ -170,7 +170,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
 
     const unpaid = await ask('/pay ORDER-1002');
     expect(unpaid).toContain('Not confirmed');
-    expect(unpaid).toContain('Status is PENDING, not SUCCESS');
+    expect(unpaid).toContain('Status is PENDING, which does not mean paid');
     expect(unpaid).toContain('Give no value yet');
     expect(ticksIn(unpaid)).toEqual({ holding: 2, broken: 1 });
     expect(await ask('/pay NOPE-1')).toContain('Not found · NOPE-1');

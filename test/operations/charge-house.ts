@@ -1,3 +1,4 @@
+import { asRead } from '../domain/charge-story.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
 import type { ChargeNote } from '../../src/domain/charge-note.ts';
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
@@ -102,7 +103,7 @@ function openBank(plan: Plan) {
       const charge = charges.get(reference);
       if (!charge) return undefined;
       const { status, amountMinor } = charge;
-      return { status, amountMinor, currency: 'NGN', orderReference: reference };
+      return asRead({ status, amountMinor, currency: 'NGN', orderReference: reference });
     },
   };
 }
@@ -165,7 +166,6 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     }),
     fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
     threeDSecureWords: ['3D Secure'],
-    finalStatuses: ['FAILED'],
     chargeSavedCard: (charge, { leaveBy }) =>
       points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),
     submitOtp: (submission, { leaveBy }) =>

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
-import { findTransaction } from '../../src/payments/lookups.ts';
+import { findTransaction, specifiedReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
@@ -243,6 +243,34 @@ describe('findTransaction', () => {
       amountMinor: 500_000,
       orderReference: 'ORDER-1',
     });
+  });
+
+  it.each([
+    ['FAILED', 'not_paid'],
+    ['SETTLED', 'paid'],
+    ['SUCCESS', 'unknown'],
+  ])('says of the status %s what the settings say: %s', async (status, outcome) => {
+    const reading = { ...specifiedReading, paidStatuses: ['SETTLED'], finalStatuses: ['FAILED'] };
+    lookUpMock().reply(200, { code: '00', data: { ...record, status } });
+    expect(await findTransaction(clientOf().client, accountId, reference, reading)).toMatchObject({
+      outcome,
+    });
+  });
+
+  const withFee = { ...record, amount: '5075.00', fee: '75.00' };
+  const minusFee = { ...specifiedReading, feePointer: '/fee' };
+  const named = { ...specifiedReading, amountPointer: '/onlineCheckoutAmount' };
+  it.each([
+    [minusFee, withFee, [500_000, 'amount 5075.00 − fee 75.00']],
+    [named, withFee, [500_000, 'onlineCheckoutAmount']],
+    [minusFee, record, [500_000, undefined]],
+    [minusFee, { ...withFee, fee: 'some' }, [undefined, undefined]],
+    [minusFee, { ...withFee, fee: '5075.01' }, [undefined, undefined]],
+  ])('reads the amount where the settings say: %j of %j', async (reading, data, [amountMinor, how]) => {
+    lookUpMock().reply(200, { code: '00', data });
+    const found = await findTransaction(clientOf().client, accountId, reference, reading);
+    expect(found?.amountMinor).toBe(amountMinor);
+    expect(found?.compared).toEqual(how === undefined ? undefined : { how, takenMinor: 507_500 });
   });
 
   it('passes unknown statuses and odd amounts on without judging', async () => {

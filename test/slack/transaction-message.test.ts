@@ -68,10 +68,10 @@ describe('transactionMessage', () => {
     expect(shownLines(message)).toMatchInlineSnapshot(`
       [
         "⚠️ Not confirmed · NGN 12,500.00 · a***@example.com · ORDER-1042",
-        "✗ Status is PENDING, not SUCCESS",
+        "✗ Status is PENDING, which does not mean paid",
         "✓ Reference is the one asked for",
         "✓ Amount NGN 12,500.00 equals the order’s amount",
-        "Status: the service does not call it SUCCESS. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.",
+        "Status: the service does not call it paid. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.",
         "Method  card_payment",
         "The gateway’s own words:",
         "| Approved by Financial Institution",
@@ -80,6 +80,18 @@ describe('transactionMessage', () => {
       ]
     `);
     expect(JSON.stringify(message)).not.toMatch(/fail/i);
+  });
+
+  it('tells a final status as that, and not to check again', () => {
+    const message = told({ ...paid, status: 'REFUNDED', outcome: 'not_paid' });
+    assertBlocks('message', message.blocks);
+    expect(shownLines(message).slice(0, 5)).toEqual([
+      '⛔ Not paid: REFUNDED · NGN 12,500.00 · a***@example.com · ORDER-1042',
+      '✗ Status is REFUNDED, which is final: not paid',
+      '✓ Reference is the one asked for',
+      '✓ Amount NGN 12,500.00 equals the order’s amount',
+      'This status is final: it will not become paid. Give no value.',
+    ]);
   });
 
   it('names the other amount and the other reference when those differ', () => {

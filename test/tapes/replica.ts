@@ -1,5 +1,6 @@
 import { step } from '../../src/domain/charge.ts';
 import { findingOf } from '../../src/domain/charge-finding.ts';
+import { asRead } from '../domain/charge-story.ts';
 import type {
   StoredChargeAnswer,
   ChargeEvent,
@@ -132,7 +133,9 @@ function* lookUp(
   const found = (answer ?? 'failed') as Found;
   deps.watch.lookedUp(found);
   const finding: Finding =
-    found === 'failed' ? { kind: 'failed' } : findingOf(intent, found.transaction, deps.finalStatuses);
+    found === 'failed'
+      ? { kind: 'failed' }
+      : findingOf(intent, found.transaction && asRead(found.transaction, deps.finalStatuses));
   yield* handle(deps, { kind: 'looked_up', askedAt, finding });
 }
 

@@ -39,8 +39,6 @@ export type RunDeps = AdvanceDeps & {
   chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
-  /** Those that mean "not paid, and it will not be". Spec: Transaction status (other values not shown). */
-  finalStatuses: readonly string[];
   cards: Pick<CardHistory, 'settle' | 'mayTry'>;
   threeDSecureWords: readonly string[];
   tell: TellCharge;
@@ -136,7 +134,7 @@ async function lookUp(deps: RunDeps, intent: ChargeIntent, askedAt: number): Pro
 async function find(deps: RunDeps, intent: ChargeIntent): Promise<Finding> {
   const { reference } = intent;
   try {
-    return findingOf(intent, await deps.findTransaction(reference), deps.finalStatuses);
+    return findingOf(intent, await deps.findTransaction(reference));
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     const failure = error instanceof ServiceFailure ? error.kind : 'bug';

@@ -14,7 +14,7 @@ import { routeBlocks } from './alert-route-blocks.ts';
 import { bold, fields, headline, richText, words } from '../blocks.ts';
 import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
-import { stateWords, whyNot } from '../transaction-message.ts';
+import { notPaidWords, stateWords, whyNot } from '../transaction-message.ts';
 
 /** What the metadata of every alert is called; the key in it finds the alert again in a channel's history. */
 const alertEventType = 'payops_alert';
@@ -73,7 +73,9 @@ function body(alert: Alert): MessageBlock[] {
     ...reasons(event, recordOf(lookup)),
     ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
     ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
-    ...(lookup.kind === 'not_confirmed' && !isDeclined(alert) ? [richText(...whyNot(lookup))] : []),
+    ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
+      ? [richText(...whyNot(lookup))]
+      : []),
     ...fields({
       ...(card ? cardFields(card) : {}),
       'Charge of': chargeWords(event),
@@ -127,6 +129,10 @@ function verdict(alert: Alert): Verdict {
   switch (lookup.kind) {
     case 'confirmed':
       return confirmed(event.kind);
+    case 'not_paid':
+      return isDeclined(alert)
+        ? declined
+        : { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
     case 'not_confirmed':
       return isDeclined(alert) ? declined : unproven(event.kind, lookup.evidence.status.holds);
     case 'not_found':
@@ -152,7 +158,7 @@ function verdict(alert: Alert): Verdict {
 
 const declined: Verdict = {
   state: `❌ ${outcomeWords.declined}`,
-  says: 'A signed event says the charge failed, and the look-up agrees that it is not SUCCESS.',
+  says: 'A signed event says the charge failed, and the look-up agrees that it is not paid.',
   next: 'before another try, wait (24 hours, for example), and give it a new order reference.',
 };
 

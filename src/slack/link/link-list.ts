@@ -61,6 +61,8 @@ function lookUpWords(lookup: Lookup): string {
       return 'The payments service could not be asked. Try again in a minute.';
     case 'not_found':
       return 'The payments service knows of no payment so far.';
+    case 'not_paid':
+      return `The payments service says ${lookup.transaction.status}, which is final: not paid.`;
     case 'no_reference':
     case 'not_confirmed':
     case 'confirmed':

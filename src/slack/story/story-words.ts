@@ -147,6 +147,7 @@ const deeds: Readonly<Record<string, string>> = {
   link_placed: 'posted the link’s card',
   link_looked_up_confirmed: 'was asked, and proves the payment',
   link_looked_up_not_confirmed: 'was asked, and proves no payment of this amount',
+  link_looked_up_not_paid: 'was asked: the payment is over and was not made',
   link_looked_up_not_found: 'was asked, and knows of no payment',
   link_looked_up_unchecked: 'was asked, and gave no usable answer',
   link_looked_up_no_reference: 'was asked, and gave a record without a reference',
