@@ -67,7 +67,7 @@ export const paymentsSettings = {
   ),
   paymentsFinalStatuses: setting(
     payments,
-    'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and not to be checked again. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+    'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
     statusList(),
   ),
   paymentsAmountPointer: setting(
