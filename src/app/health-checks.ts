@@ -57,10 +57,6 @@ export function createChecks(parts: Parts): PartCheck[] {
   const { kept, slack, channels, merchantBots, isStopping } = parts;
   return [
     {
-      name: 'process',
-      check: () => (isStopping() ? { state: 'down', detail: 'it was told to stop' } : { state: 'ok' }),
-    },
-    {
       name: 'store',
       async check() {
         const refusal = kept.refusal();
@@ -89,6 +85,10 @@ export function createChecks(parts: Parts): PartCheck[] {
     },
     { name: 'channels', check: () => channels.health() },
     ...merchantBots.flatMap(merchantChecks),
+    {
+      name: 'process',
+      check: () => (isStopping() ? { state: 'down', detail: 'it was told to stop' } : { state: 'ok' }),
+    },
     {
       name: 'repeats',
       check() {

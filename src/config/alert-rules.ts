@@ -1,7 +1,7 @@
 import { rulesInTheWay, reachingExample } from '../domain/alert-route-reach.ts';
 import type { AlertRule, RouteMatch } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { settingsCheck } from './config.ts';
+import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
 import { listed } from './listed.ts';
 
@@ -42,7 +42,7 @@ function matchOf(when: Route['when']): RouteMatch {
 }
 
 /** What cannot hold between rules: two of one name, and one that can never be reached. */
-export const routesCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
+export const routesCheck = policyCheck(['routes'], ['payopsFile'], ({ policy, payopsFile }) => {
   const rules = alertRules(policy);
   return rules.flatMap((_, index) => [
     ...twinProblems(rules, index, payopsFile),

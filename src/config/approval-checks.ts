@@ -1,5 +1,5 @@
 import type { ApprovalRule } from '../domain/approval-rules.ts';
-import { settingsCheck } from './config.ts';
+import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
 
 type Written = NonNullable<Policy['approvals']>['rules'][number];
@@ -19,8 +19,9 @@ export function approvalRules(
 }
 
 /** What can never come to pass: a rule that fits nothing, and one that nobody, or too few people, could satisfy. */
-export const approvalsCheck = settingsCheck(
-  ['policy', 'payopsFile', 'chargeCurrencies'],
+export const approvalsCheck = policyCheck(
+  ['approvals', 'accounts', 'roles'],
+  ['payopsFile', 'chargeCurrencies'],
   ({ policy, payopsFile, chargeCurrencies }) => {
     const rules = policy.approvals?.rules ?? [];
     return rules
@@ -45,7 +46,11 @@ function objectOf(rule: Written | undefined): string {
   return JSON.stringify({ ...rule, needed: undefined });
 }
 
-function placeProblems({ accounts = [] }: Policy, { account }: Written, index: number): string[] {
+function placeProblems(
+  { accounts = [] }: Pick<Policy, 'accounts'>,
+  { account }: Written,
+  index: number,
+): string[] {
   if (account === undefined || accounts.some(({ name }) => name === account)) return [];
   const known = accounts.map(({ name }) => name).join(', ');
   return [
@@ -62,7 +67,7 @@ function currencyProblems(currencies: readonly string[], rule: Written, index: n
 }
 
 /** Members of user groups cannot be counted here; people who are listed by user id can. */
-function peopleProblems(policy: Policy, rule: Written, index: number): string[] {
+function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
   const names =
     rule.account === undefined ? (policy.accounts?.map(({ name }) => name) ?? []) : [rule.account];
   const places = names.length === 0 ? [undefined] : names;

@@ -3,7 +3,8 @@ import { routesCheck } from './alert-rules.ts';
 import { approvalsCheck } from './approval-checks.ts';
 import { limitsCheck } from './limit-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
-import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
+import { parseRedisAddress } from '../domain/redis-address.ts';
+import { policyCheck, settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
 function refuse<const K extends keyof Config>(
   reads: readonly K[],
@@ -16,12 +17,25 @@ function refuse<const K extends keyof Config>(
 /** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
+/** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
+const placeholder = /^[A-Z]X{4}/;
+
+const placeholderCheck = policyCheck(['channels'], ['payopsFile'], ({ policy, payopsFile }) =>
+  Object.entries(policy.channels)
+    .filter(([, id]) => id !== undefined && placeholder.test(id))
+    .map(
+      ([name, id]) =>
+        `${payopsFile}: channels.${name} is ${id}, the example’s: write your channel’s id (in Slack: channel name › About › Channel ID).`,
+    ),
+);
+
 /** Those that ask what the policy file may say. */
 export const policyChecks: readonly SettingsCheck[] = [
   routesCheck,
   approvalsCheck,
   limitsCheck,
   accountsCheck,
+  placeholderCheck,
 ];
 
 /** What must hold between the settings whatever the program does with them. */
@@ -50,6 +64,13 @@ export const contradictions: readonly SettingsCheck[] = [
     ['paymentsEnvironment', 'paymentsSandboxUrl'],
     (config) => config.paymentsEnvironment === 'sandbox' && !config.paymentsSandboxUrl,
     'PAYMENTS_SANDBOX_URL is missing: the test address of the payments service, needed while PAYMENTS_ENVIRONMENT is sandbox (the default).',
+  ),
+  settingsCheck(['paymentsEnvironment', 'paymentsBaseUrl'], ({ paymentsEnvironment, paymentsBaseUrl: url }) =>
+    paymentsEnvironment === 'live' && url?.startsWith('http:') && !isLoopback(new URL(url).hostname)
+      ? [
+          'PAYMENTS_BASE_URL (or base_url of a live account) must start with https:// while the environment is live: over http:// tokens and customers’ data travel in the clear.',
+        ]
+      : [],
   ),
   refuse(
     ['paymentsAccountId'],
@@ -101,6 +122,38 @@ export const contradictions: readonly SettingsCheck[] = [
     'WEBHOOK_SECRETS is missing: WEBHOOK_SIGNATURE_PRESET is set, and without a secret every delivery would be refused.',
   ),
 ];
+
+/** What works, and is told at start because it is seldom meant. */
+export const cautions: readonly SettingsCheck[] = [
+  settingsCheck(['redisUrl'], ({ redisUrl }) =>
+    redisUrl !== undefined && isPlainRemote(redisUrl)
+      ? [
+          'REDIS_URL has no TLS (rediss://): its password and what is stored there travel in the clear. Keep it to a network of its own.',
+        ]
+      : [],
+  ),
+  settingsCheck(['webhookSecrets'], ({ webhookSecrets = [] }) =>
+    webhookSecrets.some((secret) => secret.length < shortestSecret)
+      ? [
+          `WEBHOOK_SECRETS has a secret of less than ${shortestSecret} characters: a short one can be guessed, and then events can be forged.`,
+        ]
+      : [],
+  ),
+];
+
+const shortestSecret = 16;
+
+function isPlainRemote(url: string): boolean {
+  const address = parseRedisAddress(url);
+  if (address === undefined) return false;
+  if (address.kind !== 'alone') return !address.tls && address.nodes.some(({ host }) => !isLoopback(host));
+  const { protocol, hostname } = new URL(address.url);
+  return protocol === 'redis:' && !isLoopback(hostname);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || host.startsWith('127.');
+}
 
 /** Between its calls a piece of work also reads and writes the store. */
 const storeSeconds = 2;

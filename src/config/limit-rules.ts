@@ -1,6 +1,6 @@
 import type { ChargingRoles, CurrencyLimits, LimitKind, LimitRules } from '../domain/charge-limits.ts';
 import { formatMoney } from '../domain/money.ts';
-import { settingsCheck } from './config.ts';
+import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
 
 type Role = Policy['roles'][string];
@@ -31,8 +31,9 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
 }
 
 /** Limits that limit nothing, or nobody. */
-export const limitsCheck = settingsCheck(
-  ['policy', 'payopsFile', 'chargeCurrencies'],
+export const limitsCheck = policyCheck(
+  ['roles'],
+  ['payopsFile', 'chargeCurrencies'],
   ({ policy, payopsFile, chargeCurrencies }) =>
     Object.entries(policy.roles).flatMap(([name, role]) => {
       if (role.limits === undefined) return [];

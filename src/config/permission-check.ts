@@ -1,9 +1,9 @@
 import { nearestWord } from '../domain/nearest-word.ts';
-import { settingsCheck, type SettingsCheck } from './config.ts';
+import { policyCheck, type SettingsCheck } from './config.ts';
 
 /** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */
 export function permissionCheck(permissions: readonly string[]): SettingsCheck {
-  return settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) =>
+  return policyCheck(['roles'], ['payopsFile'], ({ policy, payopsFile }) =>
     Object.entries(policy.roles).flatMap(([role, { may }]) =>
       may
         .filter((permission) => permission !== '*' && !permissions.includes(permission))

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { nearestWord } from '../domain/nearest-word.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { Config, SettingsCheck } from './config.ts';
-import { contradictions } from './contradictions.ts';
+import { cautions, contradictions } from './contradictions.ts';
+import type { Policy } from './policy.ts';
 import {
   inWordsOf,
   isMerchantVariable,
@@ -59,6 +60,7 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   const policy = readPolicy(String(found.get('payopsFile')));
   if (policy.kind === 'read') found.set('policy', policy.policy);
   else problems.push(...policy.problems);
+  const readable = policy.kind === 'refused' ? policy.readable : undefined;
   // Each value came out of its own setting's reader, so the whole has the table's types; a check sees what it reads.
   const settled = Object.fromEntries(found) as Config;
   const all = [...contradictions, ...checks];
@@ -66,6 +68,11 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   const [first = {}, ...further] = merchants;
   const config = { ...settled, ...first };
   problems.push(...judge(config, all));
+  if (readable) {
+    const between = all.filter(({ sections }) => sections?.every((section) => section in readable));
+    problems.push(...judge({ ...config, policy: readable as Policy }, between));
+  }
+  warnings.push(...judge(config, cautions), ...openFiles(variables));
   for (const own of further) {
     const told = judge({ ...settled, ...own }, all).filter((problem) => !problems.includes(problem));
     problems.push(...told.map((problem) => inWordsOf(own.merchant, problem)));
@@ -133,6 +140,17 @@ function readSecret(name: string, variables: Variables): Parsed<string | undefin
   } catch (error) {
     return problem(`${fileName} names a file that cannot be read (${fileErrorCode(error)}): ${path}.`);
   }
+}
+
+/** The files of secrets that every user of the machine may read. */
+function openFiles(variables: Variables): string[] {
+  return Object.entries<Setting>(settings).flatMap(([key, setting]) => {
+    const name = `${variableName(key)}_FILE`;
+    const path = setting.secret ? blankIsAbsent(variables[name]) : undefined;
+    const mode = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.mode;
+    if (path === undefined || mode === undefined || (mode & 0o004) === 0) return [];
+    return [`Every user of this machine may read ${path} (${name}): chmod 600 ${path}`];
+  });
 }
 
 function blankIsAbsent(value: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { nearestWord } from '../domain/nearest-word.ts';
 import { merchantLabel, type Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { settingsCheck, type Config } from './config.ts';
+import { policyCheck, settingsCheck, type Config } from './config.ts';
 import type { Policy } from './policy.ts';
 import { variableName, type Environment } from './settings.ts';
 
@@ -85,30 +85,35 @@ export const credentialsCheck = settingsCheck(
 );
 
 /** What cannot hold between accounts, and what names one that is not there. */
-export const accountsCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile: file }) => {
-  const { accounts, routes = [], roles } = policy;
-  if (!accounts) {
-    return Object.entries(roles)
-      .filter(([, role]) => role.accounts !== undefined)
-      .map(([role]) => `${file}: roles.${role}.accounts: the file has no accounts.`);
-  }
-  const names = accounts.map(({ name }) => name);
-  const unknown = (place: string, name: string): string[] => {
-    if (names.includes(name)) return [];
-    const nearest = nearestWord(name, names);
-    const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
-    return [`${file}: ${place}: there is no account ${name}. ${hint}`];
-  };
-  return [
-    ...twins(accounts, file),
-    ...routes.flatMap(({ when }, index) =>
-      when.account === undefined ? [] : unknown(`routes.${index}.when.account`, when.account),
-    ),
-    ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
-      only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
-    ),
-  ];
-});
+export const accountsCheck = policyCheck(
+  ['accounts', 'routes', 'roles'],
+  ['payopsFile'],
+  ({ policy, payopsFile: file }) => {
+    const { accounts, routes = [], roles } = policy;
+    if (!accounts) {
+      return Object.entries(roles)
+        .filter(([, role]) => role.accounts !== undefined)
+        .map(([role]) => `${file}: roles.${role}.accounts: the file has no accounts.`);
+    }
+    const names = accounts.map(({ name }) => name);
+    const unknown = (place: string, name: string): string[] => {
+      if (names.includes(name)) return [];
+      const nearest = nearestWord(name, names);
+      const hint =
+        nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
+      return [`${file}: ${place}: there is no account ${name}. ${hint}`];
+    };
+    return [
+      ...twins(accounts, file),
+      ...routes.flatMap(({ when }, index) =>
+        when.account === undefined ? [] : unknown(`routes.${index}.when.account`, when.account),
+      ),
+      ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
+        only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
+      ),
+    ];
+  },
+);
 
 function twins(accounts: readonly Account[], file: string): string[] {
   return accounts.flatMap((account, index) => {

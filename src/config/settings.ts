@@ -56,7 +56,14 @@ export const settings = {
     'Bot token (starts with xoxb-).',
     text(/^xoxb-\S+$/, 'a Slack bot token, which starts with xoxb-'),
   ),
-  slackSigningSecret: secret(slack, 'Signing secret of the Slack app. Needed in mode `http`.', text()),
+  slackSigningSecret: secret(
+    slack,
+    'Signing secret of the Slack app. Needed in mode `http`.',
+    text(
+      /^[0-9a-f]{32,64}$/i,
+      'a Slack signing secret, 32 hexadecimal digits (Slack app › Basic Information)',
+    ),
+  ),
   slackAppToken: secret(
     slack,
     'App-level token (starts with xapp-) with connections:write. Needed in mode `socket`.',

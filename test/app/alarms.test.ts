@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { filledPolicyFile } from '../support/filled-policy.ts';
 import { createAlarms } from '../../src/app/alarms.ts';
 import type { Kept } from '../../src/app/kept.ts';
 import { readWebhooks } from '../../src/app/webhook-settings.ts';
@@ -20,11 +21,11 @@ const body = Buffer.from(
 async function openRoom(more: Record<string, string> = {}) {
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_SANDBOX_URL: 'https://payments.test',
     PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
     PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-    PAYOPS_FILE: 'payops.example.yml',
+    PAYOPS_FILE: filledPolicyFile,
     WEBHOOK_SIGNATURE_PRESET: 'raw-body',
     WEBHOOK_SECRETS: `another,${secret}`,
     ...more,

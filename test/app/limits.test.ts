@@ -27,7 +27,7 @@ function open(roles: string, standings: Record<string, Standing>) {
   writeFileSync(path, `channels: { alerts: C0ALERTS01 }\naccounts:\n${accounts.join('')}roles:\n${roles}`);
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_BASE_URL: 'https://payments.test',
     PAYMENTS_STATIC_TOKEN__MAIN: 'static',
     PAYMENTS_STATIC_TOKEN__LAGOS: 'static',

@@ -36,7 +36,7 @@ function outside(...accounts: readonly string[]): Outside {
   ]);
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_ENVIRONMENT: 'live',
     PAYMENTS_BASE_URL: 'https://payments.test',
     PAYMENTS_SANDBOX_URL: 'https://sandbox.payments.test',

@@ -1,3 +1,4 @@
+import { filledPolicyFile } from '../support/filled-policy.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
@@ -7,11 +8,11 @@ export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
 export function outsideOf(settings: Record<string, string>): Outside {
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_SANDBOX_URL: 'https://payments.test',
     PAYMENTS_ACCOUNT_ID: accountId,
     PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-    PAYOPS_FILE: 'payops.example.yml',
+    PAYOPS_FILE: filledPolicyFile,
     ...settings,
   });
   if (result.kind === 'refused') throw new Error(result.problems.join('\n'));

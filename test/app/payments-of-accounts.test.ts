@@ -156,7 +156,7 @@ function openPayments(): (name: string) => Payments {
   ]);
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_BASE_URL: service.url,
     // A call that a loaded machine loses must not take half of the test's time: the clock that the bot sees stands still.
     PAYMENTS_TIMEOUT_SECONDS: '2',

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { filledPolicyFile } from '../support/filled-policy.ts';
 import { webhookChecks } from '../../src/app/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 const complete = {
   SLACK_BOT_TOKEN: 'xoxb-token',
-  SLACK_SIGNING_SECRET: 'signing',
+  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
   PAYMENTS_SANDBOX_URL: 'https://payments.test/',
   PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
   PAYMENTS_STATIC_TOKEN: 'static',
-  PAYOPS_FILE: 'payops.example.yml',
+  PAYOPS_FILE: filledPolicyFile,
 };
 
 function problemsOf(variables: Record<string, string>): string[] {

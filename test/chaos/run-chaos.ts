@@ -64,7 +64,7 @@ export type ChaosResult = Findings & {
 const repeatShare = 0.3;
 const usualFaultShare = 0.01;
 const webhookSecret = 'chaos-webhook-secret';
-const signingSecret = 'chaos-signing-secret';
+const signingSecret = 'c4a05c4a05c4a05c4a05c4a05c4a05c4';
 const prefix = 'chaos';
 /** Real time in which a post and all that belongs to it are surely over: HTTP deadlines are not compressed. */
 const usualLeaseMs = 6_000;

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { filledPolicy } from '../support/filled-policy.ts';
 import { permissions } from '../../src/commands/registry.ts';
 import { approvalRules } from '../../src/config/approval-checks.ts';
 import { permissionCheck } from '../../src/config/permission-check.ts';
@@ -12,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const variables = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'canary-signing',
+  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
   PAYMENTS_ENVIRONMENT: 'live',
   PAYMENTS_BASE_URL: 'https://payments.test/',
   PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
@@ -124,7 +125,7 @@ describe('approvals of payops.yml', () => {
   });
 
   it('of the example file are good once they are no comment any more', () => {
-    const example = readFileSync('payops.example.yml', 'utf8');
+    const example = filledPolicy;
     const path = join(folder, 'example.yml');
     const section = example.slice(example.indexOf('# approvals:'), example.indexOf('# timezone:'));
     writeFileSync(path, example.replace(section, section.replaceAll(/^# /gm, '')));

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { filledPolicy } from '../support/filled-policy.ts';
 import { alertRules, routesCheck } from '../../src/config/alert-rules.ts';
 import type { Config } from '../../src/config/config.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
@@ -202,7 +203,7 @@ describe('routes of the policy file', () => {
   });
 
   it('of the example file are good once they are no comment any more', () => {
-    const example = readFileSync('payops.example.yml', 'utf8');
+    const example = filledPolicy;
     const routes = example.slice(
       example.indexOf('# routes:'),
       example.indexOf('# Optional: channels that are told once'),

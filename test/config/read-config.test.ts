@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const policy = fileOf(
 );
 const complete = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'canary-signing',
+  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
   PAYMENTS_ENVIRONMENT: 'live',
   PAYMENTS_BASE_URL: 'https://payments.test/',
   PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
@@ -32,6 +32,11 @@ const complete = {
 
 function problemsOf(variables: Record<string, string | undefined>): string[] {
   const result = readConfig(variables);
+  return result.kind === 'refused' ? result.problems : [];
+}
+
+function problemsIn(file: string, ...checks: Parameters<typeof readConfig>[1] & {}): string[] {
+  const result = readConfig({ ...complete, PAYOPS_FILE: file }, checks);
   return result.kind === 'refused' ? result.problems : [];
 }
 
@@ -176,6 +181,63 @@ describe('readConfig', () => {
       'DATA_PATH NODE_ENV NODE_OPTIONS TZ PWD OLDPWD SHLVL TERM USER MAIL SHELL XDG_DATA_DIRS LOGDIR WORKDIR ' +
       'KUBERNETES_SERVICE_HOST KUBERNETES_PORT npm_config_cache INIT_CWD HTTP_PROXY NO_PROXY CI EDITOR';
     expect(warningsOf(Object.fromEntries(foreign.split(' ').map((name) => [name, 'x'])))).toEqual([]);
+  });
+
+  it('tells every problem of the policy file in one round: of its shape, and between its sections', () => {
+    const crooked = fileOf(`channels: { alerts: CXXXXALERTS, opps: C0123OPS01 }
+routes:
+  - { name: big, to: nowhere }
+  - { name: twin, to: C0123AAA01, severity: terrible }
+  - { name: twin, to: C0123AAA01 }
+roles:
+  agent: { users: [U0AGENT01], may: [lokup], limits: { NGN: { per_charge: 10.00, per_agent_per_day: 5.00 } } }
+  lead: { users: [ada], may: [charge], limits: { USD: { per_charge: 10.00 } } }
+`);
+    const told = problemsIn(crooked, permissionCheck(['lookup', 'charge']));
+    expect(told.filter((words) => !words.startsWith(crooked))).toEqual([]);
+    const words = told.join('\n');
+    for (const expected of [
+      'channels.opps is not a setting. Did you mean ops?',
+      'channels.alerts is CXXXXALERTS, the example’s',
+      'routes.0.to must be a channel id',
+      'routes.1.severity must be',
+      'roles.lead.users.0 must be a user id',
+      'roles.agent.may: “lokup” is not a permission. Did you mean lookup?',
+      'roles.agent.limits: the role may not charge',
+    ])
+      expect(words).toContain(expected);
+  });
+
+  it('refuses what cannot be a signing secret, and a live service without TLS that is not on this machine', () => {
+    for (const secret of ['xoxb-123', 'your-signing-secret', 'a1b2c3'])
+      expect(problemsOf({ ...complete, SLACK_SIGNING_SECRET: secret })).toEqual([
+        expect.stringMatching(/^SLACK_SIGNING_SECRET must be a Slack signing secret, 32 hex/),
+      ]);
+    expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://pay.example.com' })).toEqual([
+      expect.stringContaining('must start with https://'),
+    ]);
+    expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://127.0.0.1:8080' })).toEqual([]);
+  });
+
+  it('warns of a remote Redis without TLS, of short secrets and of secret files that all may read', () => {
+    const keys = { SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
+    const plain = expect.stringContaining('REDIS_URL has no TLS');
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis://redis.example.com:6379' })).toEqual([plain]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis+cluster://10.0.0.1:1,127.0.0.1:1' })).toEqual([plain]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'rediss://redis.example.com:6379' })).toEqual([]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis://localhost:6379' })).toEqual([]);
+    expect(warningsOf({ WEBHOOK_SECRETS: 'long-enough-to-be-one,short' })).toEqual([
+      expect.stringContaining('WEBHOOK_SECRETS has a secret of less than 16 characters'),
+    ]);
+    const file = fileOf('long-enough-to-be-one\n');
+    chmodSync(file, 0o644);
+    expect(warningsOf({ WEBHOOK_SECRETS_FILE: file })).toEqual([
+      expect.stringContaining(
+        `Every user of this machine may read ${file} (WEBHOOK_SECRETS_FILE): chmod 600`,
+      ),
+    ]);
+    chmodSync(file, 0o640);
+    expect(warningsOf({ WEBHOOK_SECRETS_FILE: file })).toEqual([]);
   });
 
   it('reads a secret from the file that NAME_FILE names', () => {

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { filledPolicy } from '../support/filled-policy.ts';
 import { webhookChecks } from '../../src/app/webhook-settings.ts';
 import { readConfig, secretsOf } from '../../src/config/read-config.ts';
 
@@ -37,7 +38,7 @@ const two = `${head}accounts:
 
 const complete = {
   SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'canary-signing',
+  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
   PAYMENTS_BASE_URL: 'https://payments.test',
   PAYMENTS_SANDBOX_URL: 'https://sandbox.payments.test',
   PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}","secret":"{{CLIENT_SECRET}}"}',
@@ -185,7 +186,7 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
   });
 
   it('of the example file are good once they are no comment any more', () => {
-    const example = readFileSync('payops.example.yml', 'utf8');
+    const example = filledPolicy;
     const commented = example.slice(
       example.indexOf('# accounts:'),
       example.indexOf('# Optional: rules by which'),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { filledPolicyFile } from '../support/filled-policy.ts';
 import { operatorCommands } from '../../src/app/command-line/run-command.ts';
 import { operatorHelp } from '../../src/cli/operator-commands.ts';
 import { startPlayground } from '../../src/playground/playground.ts';
@@ -147,11 +148,11 @@ describe.concurrent('without settings', () => {
     const settings = {
       PATH: process.env['PATH'] ?? '',
       SLACK_BOT_TOKEN: 'xoxb-token',
-      SLACK_SIGNING_SECRET: 'signing',
+      SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
       PAYMENTS_SANDBOX_URL: 'https://payments.test',
       PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
       PAYMENTS_STATIC_TOKEN: 'token',
-      PAYOPS_FILE: join(root, 'payops.example.yml'),
+      PAYOPS_FILE: filledPolicyFile,
       WEBHOOK_SIGNATURE_PRESET: 'raw-body',
       WEBHOOK_SECRETS: 'a-secret-of-this-test-alone',
     };

@@ -80,7 +80,7 @@ export type Workspace = {
 const credentials: Credentials = {
   botToken: 'xoxb-playground-bot-token',
   appToken: 'xapp-playground-app-token',
-  signingSecret: 'playground-signing-secret-0123456789',
+  signingSecret: '0123456789abcdef0123456789abcdef',
 };
 
 /**

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filledPolicyFile } from '../../support/filled-policy.ts';
 import { openKept } from '../../../src/app/kept.ts';
 import type { Outside } from '../../../src/app/outside.ts';
 import { runCommand } from '../../../src/app/command-line/run-command.ts';
@@ -30,11 +31,11 @@ function newFolder(): string {
 function variables(more: Variables): Variables {
   return {
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_SANDBOX_URL: 'https://payments.test',
     PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
     PAYMENTS_TOKEN_ISSUE_BODY: '{}',
-    PAYOPS_FILE: 'payops.example.yml',
+    PAYOPS_FILE: filledPolicyFile,
     ...more,
   };
 }

@@ -27,7 +27,7 @@ async function policy(name: string, routes: string): Promise<string> {
 async function openOutside(): Promise<Outside> {
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
-    SLACK_SIGNING_SECRET: 'signing',
+    SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
     PAYMENTS_SANDBOX_URL: 'https://payments.test',
     PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
     PAYMENTS_TOKEN_ISSUE_BODY: '{}',
