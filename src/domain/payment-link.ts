@@ -41,6 +41,8 @@ export type PaymentLink = {
   misses: number;
   /** As the service answered: `orderId` is its own id, never the merchant's reference. */
   order?: { orderId: string; checkoutLink: string };
+  /** When an event whose reference is not signed last named it. */
+  hintedAtMs?: number;
   /** A try of the customer that failed, by a signed event; the link stays open. */
   failure?: { atMs: number; why?: string };
   /** By a signed event; only of a link that saves the card. */
@@ -66,6 +68,8 @@ export type LinkEvent =
   | { kind: 'answered'; end: OrderEnd; isRepeat: boolean }
   | { kind: 'payment_success'; cardSaved?: CardSaved }
   | { kind: 'payment_failed'; why?: string }
+  /** A signed event whose reference is not: no more than a reason to look. */
+  | { kind: 'hinted' }
   | { kind: 'looked_up'; lookup: Lookup }
   | { kind: 'placed'; place: string };
 
@@ -80,6 +84,9 @@ const mostMisses = 6;
 const longestAskAgainMs = 600_000;
 const firstProofMs = 2_000;
 const longestProofMs = 300_000;
+const firstLookMs = 30_000;
+const longestLookMs = 600_000;
+const hintMs = 600_000;
 const proofPatienceMs = 86_400_000;
 
 /**
@@ -102,6 +109,8 @@ export function stepLink(
       return heard(link, event.cardSaved, nowMs);
     case 'payment_failed':
       return failed(link, event.why, nowMs);
+    case 'hinted':
+      return isOver(link) ? undefined : { ...link, hintedAtMs: nowMs };
     case 'looked_up':
       return lookedUp(link, event.lookup, nowMs, rules);
     case 'placed':
@@ -109,6 +118,11 @@ export function stepLink(
         ? undefined
         : { ...link, places: [...link.places, event.place] };
   }
+}
+
+/** What is proven stays so, and what was surely not made cannot be paid. */
+function isOver({ state }: PaymentLink): boolean {
+  return state.kind === 'paid' || state.kind === 'refused';
 }
 
 /** Before the service has answered nobody has the link: what was paid under its reference then is another order. */
@@ -158,7 +172,7 @@ function heard(link: PaymentLink, cardSaved: CardSaved | undefined, nowMs: numbe
 }
 
 function failed(link: PaymentLink, why: string | undefined, nowMs: number): PaymentLink | undefined {
-  if (link.state.kind === 'paid' || link.state.kind === 'refused') return undefined;
+  if (isOver(link)) return undefined;
   if (link.failure && link.failure.why === why) return undefined;
   return { ...link, failure: { atMs: nowMs, ...(why === undefined ? {} : { why }) } };
 }
@@ -169,7 +183,7 @@ function lookedUp(
   nowMs: number,
   rules: LinkRules,
 ): PaymentLink | undefined {
-  if (link.state.kind === 'paid' || link.state.kind === 'refused') return undefined;
+  if (isOver(link)) return undefined;
   const state = stateAfterLook(link, lookup, nowMs, rules);
   const found = 'evidence' in lookup ? { evidence: lookup.evidence } : {};
   return state && { ...link, ...found, state };
@@ -197,32 +211,40 @@ function stateAfterLook(
 
 /** What is to be done about a link that is looked at now. */
 export function dueForLink(
-  { state, askedAtMs }: PaymentLink,
+  link: PaymentLink,
   nowMs: number,
-  { followMs }: LinkRules,
+  rules: LinkRules,
 ): 'ask' | 'look_up' | undefined {
-  if (state.kind === 'asking') return 'ask';
-  const isOver = state.kind === 'open' && nowMs - askedAtMs >= followMs;
-  return isOver || state.kind === 'confirming' ? 'look_up' : undefined;
+  if (link.state.kind === 'asking') return 'ask';
+  return restOfLink(link, nowMs, rules) === undefined ? undefined : 'look_up';
 }
 
-/** How long it then rests; undefined when nothing is left to do but to remember it. */
-export function restOfLink(
-  { state, misses, askedAtMs }: PaymentLink,
-  nowMs: number,
-  { askAgainMs, followMs }: LinkRules,
-): number | undefined {
+/**
+ * When it is looked at again; undefined when nothing is left to do but to remember it. An unpaid one is looked up
+ * ever more rarely, from half a minute to every ten, so that a lost event costs no more; a hint begins anew at two seconds.
+ */
+export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
+  const { state, misses, askedAtMs, hintedAtMs } = link;
+  const hintAgeMs = hintedAtMs === undefined ? Infinity : nowMs - hintedAtMs;
   switch (state.kind) {
     case 'asking':
-      return growingDelayMs(askAgainMs, misses, longestAskAgainMs);
+      return growingDelayMs(rules.askAgainMs, misses, longestAskAgainMs);
     case 'confirming':
       return growingDelayMs(firstProofMs, Math.max(0, state.looks - 1), longestProofMs);
     case 'open': {
-      const leftMs = askedAtMs + followMs - nowMs;
-      return leftMs > 0 ? leftMs : longestProofMs;
+      const leftMs = askedAtMs + rules.followMs - nowMs;
+      const waitMs = Math.min(
+        Math.max(nowMs - askedAtMs, firstLookMs),
+        Math.max(hintAgeMs, firstProofMs),
+        longestLookMs,
+      );
+      return leftMs > 0 ? Math.min(waitMs, leftMs) : longestProofMs;
     }
-    default:
+    case 'paid':
+    case 'refused':
       return undefined;
+    default:
+      return hintAgeMs < hintMs ? Math.max(hintAgeMs, firstProofMs) : undefined;
   }
 }
 

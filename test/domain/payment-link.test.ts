@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import {
+  dueForLink,
   restOfLink,
   stepLink,
   type LinkEvent,
@@ -136,6 +137,22 @@ describe('stepLink', () => {
     expect(become(open, none, overMs - 1)).toBeUndefined();
     expect(become(open, away, overMs)).toBeUndefined();
     expect(become(open, none, overMs)?.state.kind).toBe('aged');
+  });
+
+  it('is looked at for a while when an unsigned reference names one that is no longer followed', () => {
+    const aged: LinkState = { kind: 'aged', atMs: nowMs };
+    const hinted = become(aged, { kind: 'hinted' });
+    expect(hinted).toMatchObject({ state: aged, hintedAtMs: nowMs });
+    expect(hinted && dueForLink(hinted, nowMs + 5_000, rules)).toBe('look_up');
+    expect(hinted && dueForLink(hinted, nowMs + 600_000, rules)).toBeUndefined();
+    expect(dueForLink({ ...asked, state: aged }, nowMs, rules)).toBeUndefined();
+    for (const kind of ['paid', 'refused'] as const) {
+      const over = {
+        paid: { kind: 'paid', money: asked.terms.money, atMs: nowMs },
+        refused: { kind: 'refused', why: 'no' },
+      } as const;
+      expect(become(over[kind], { kind: 'hinted' })).toBeUndefined();
+    }
   });
 
   it('leaves no link that still waits for something without a time', () => {

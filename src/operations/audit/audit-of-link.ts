@@ -46,6 +46,8 @@ function saidBy(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason' | 'where
       return { result: 'event_payment_success' };
     case 'payment_failed':
       return { result: 'event_payment_failed', ...(event.why === undefined ? {} : { reason: event.why }) };
+    case 'hinted':
+      return { result: 'event_unsigned_reference' };
     case 'looked_up':
       return { result: `link_looked_up_${event.lookup.kind}` };
     case 'placed':

@@ -83,20 +83,18 @@ async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<vo
 }
 
 /**
- * A signed event decides nothing: it makes the charge of its reference be looked up now. On record when it
+ * A signed event decides nothing: it makes the charge of its reference be looked up now, and one whose reference is
+ * not signed does nothing else. On record when it
  * resolves, so that the event may be called received; the look-up goes on in the background. Throws
  * StoreUnavailable alone.
  *
  * Spec: Events.
  */
 export async function triggerCharge(deps: RunDeps, event: PaymentEvent): Promise<void> {
-  const { orderReference, reason, kind } = event;
+  const orderReference = event.orderReference ?? event.referenceHint;
   // Whatever else is paid there is no charge of ours, and most events are of that.
   if (!orderReference?.startsWith(chargeReferencePrefix)) return;
-  const said: ChargeEvent =
-    kind === 'payment_success'
-      ? { kind: 'payment_success' }
-      : { kind: 'payment_failed', ...(reason === undefined ? {} : { why: reason }) };
+  const said = saidBy(event);
   try {
     const advanced = await advanceCharge(deps, orderReference, said);
     if (advanced) deps.inBackground(runCharge(deps, advanced));
@@ -106,4 +104,10 @@ export async function triggerCharge(deps: RunDeps, event: PaymentEvent): Promise
     const errorId = newErrorId();
     deps.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
   }
+}
+
+function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
+  if (orderReference === undefined) return { kind: 'look_up_asked', by: 'payments' };
+  if (kind === 'payment_success') return { kind };
+  return { kind, ...(reason === undefined ? {} : { why: reason }) };
 }

@@ -65,7 +65,7 @@ export function createLinkStore(deps: LinkStoreDeps): LinkStore {
         const link = before && stepLink(before.link, event, atMs, rules);
         if (!link) return { kind: 'keep', result: before };
         // An event is followed by a look-up, which nobody here waits for.
-        const isHeard = event.kind === 'payment_success' || event.kind === 'payment_failed';
+        const isHeard = event.kind !== 'answered' && event.kind !== 'looked_up' && event.kind !== 'placed';
         const result: LinkRecord = { ...before, link, turn: before.turn + 1 };
         const delayMs = isHeard ? 0 : tellAgainMs;
         stepped = { before, after: result, atMs };

@@ -211,16 +211,21 @@ async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {
   }
 }
 
-/** By the merchant's reference, or by the service's order id where the event has that alone. */
+/**
+ * By the merchant's reference, or by the service's order id where the event has that alone. A reference that is not
+ * signed is looked up, and no more: whoever sends an event once more can write any there.
+ */
 async function note(linking: Linking, event: PaymentEvent): Promise<LinkRecord | undefined> {
   const { links } = linking;
-  const { orderId, orderReference = '' } = event;
+  const { orderId, orderReference = '', referenceHint = '' } = event;
   const said = saidBy(event);
   const reference = parseOrderReference(orderReference);
   const record = reference.ok ? await links.apply(reference.value, said) : undefined;
-  if (record || orderId === undefined) return record;
-  const other = await referenceOfOrder(linking, orderId);
-  return other === undefined ? undefined : await links.apply(other, said);
+  if (record) return record;
+  const other = orderId === undefined ? undefined : await referenceOfOrder(linking, orderId);
+  if (other !== undefined) return await links.apply(other, said);
+  const hint = parseOrderReference(referenceHint);
+  return hint.ok ? await links.apply(hint.value, { kind: 'hinted' }) : undefined;
 }
 
 function saidBy({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {

@@ -129,6 +129,7 @@ const deeds: Readonly<Record<string, string>> = {
   look_up_failed: 'was asked, and gave no usable answer',
   event_payment_success: 'sent a signed event: payment_success',
   event_payment_failed: 'sent a signed event: payment_failed',
+  event_unsigned_reference: 'sent a signed event with this reference, which is not signed',
   told_otp: 'told whoever has it in hand: a code is wanted',
   told_approved: 'told whoever has it in hand: paid',
   told_declined: 'told whoever has it in hand: declined',

@@ -220,3 +220,30 @@ describe('a signed payment_failed while the code is awaited', () => {
     expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'resting' } });
   });
 });
+
+describe('a signed event whose reference is not signed', () => {
+  it('has a charge in doubt looked up at once, and says nothing itself', async () => {
+    const world = openWorld('lost');
+    const process = startProcess(world);
+    let looks = 0;
+    process.deps.findTransaction = async () => {
+      looks += 1;
+      return { status: 'PENDING', orderReference: reference };
+    };
+    await charge(process);
+    const before = looks;
+    const { orderReference: _unsigned, ...bare } = success;
+    await process.trigger({
+      ...bare,
+      kind: 'payment_failed',
+      referenceHint: reference,
+      reason: 'Card blocked',
+    });
+    await process.drained();
+    expect(looks).toBe(before + 1);
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'confirming' },
+      heard: ['exists'],
+    });
+  });
+});

@@ -157,6 +157,41 @@ describe('a payment link', () => {
     expect(house.notes()).toEqual(['paid']);
   });
 
+  it('finds a payment whose event was lost, soon at first and within ten minutes for ever', async () => {
+    for (const paidAfterMs of [60_000, 3 * 3_600_000]) {
+      const house = openLinks();
+      const process = house.start();
+      // oxlint-disable no-await-in-loop -- one link after the other
+      await make(process);
+      await process.drain(paidAfterMs);
+      expect(await stateOf(process)).toBe('open');
+      const { looked } = house.service;
+      expect(looked).toBeLessThan(30);
+      house.service.lookups = [proven];
+      await process.drain(Math.min(paidAfterMs, 600_000));
+      // oxlint-enable no-await-in-loop
+      expect(await stateOf(process)).toBe('paid');
+      expect(house.service.looked).toBe(looked + 1);
+    }
+  });
+
+  it('is looked up at once, and no more than that, when an unsigned reference names it', async () => {
+    const house = openLinks();
+    const process = house.start();
+    await make(process);
+    await process.drain(3_600_000);
+    const { looked } = house.service;
+    const { orderReference: _unsigned, orderId: _id, cardSaved: _card, ...bare } = paidEvent;
+    const event = { ...bare, key: 'payment_success/transaction/1', referenceHint: reference };
+    await process.links.trigger(event);
+    await process.drain(1_000);
+    expect(house.service.looked).toBe(looked + 1);
+    expect(await stateOf(process)).toBe('open');
+    house.service.lookups = [proven];
+    await process.drain(3_000);
+    expect(await stateOf(process)).toBe('paid');
+  });
+
   it('is shared to a channel that the bot may post in, and both cards follow it', async () => {
     const house = openLinks();
     const process = house.start();
