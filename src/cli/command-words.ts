@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseAccountKey, type AccountKey } from '../domain/account.ts';
-import { holdsCardNumber } from '../domain/card-number.ts';
+import { holdsCardNumber, maskNumbers } from '../domain/card-number.ts';
 import { parseAmount } from '../domain/money.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
@@ -201,7 +201,7 @@ function unknownCommand(name: string, others: readonly string[]): string {
   if (others.includes(name)) return `Nothing may stand before ${name}: npm run ${name}`;
   const known = [...Object.keys(deskCommands), ...others];
   const nearest = known.find((word) => word.startsWith(`${name}-`)) ?? nearestWord(name, known);
-  return `Payops has no command “${oneLine(name)}”.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
+  return `Payops has no command “${maskNumbers(oneLine(name))}”.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
 }
 
 function firstSentence(text: string): string {

@@ -1,3 +1,4 @@
+import { maskNumbers } from '../domain/card-number.ts';
 import type { Confirmation } from '../domain/confirmation.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -88,7 +89,7 @@ export function lookupJson(view: TransactionView): Record<string, unknown> {
   return {
     kind: 'transaction',
     verdict: confirmation.kind,
-    reference,
+    reference: isFound ? reference : maskNumbers(reference),
     amount: isFound ? moneyOrNull(confirmation.money) : null,
     evidence: [status, same, amount]
       .filter((check) => check !== undefined)

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { wordsOf } from '../slack/command-text.ts';
 import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
 import { unknownVerbMessage } from '../slack/error-message.ts';
-import { lookUpButton } from '../slack/evidence.ts';
+import { typedLookUpButton } from '../slack/evidence.ts';
 import { menuActionId } from '../slack/menu-message.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { helpCommand, isListed } from './help.ts';
@@ -109,7 +109,7 @@ function unclear(
 ): Understood {
   if (nearest !== undefined && nearest === bare?.verb && rest.length > 0) return slip(typed, nearest, rest);
   const { text, blocks } = unknownVerbMessage(typed, nearest);
-  const button = lookUpButton(`Look up the reference “${typed}”`, typed);
+  const button = typedLookUpButton(`Look up the reference “${typed}”`, typed);
   return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
 }
 
@@ -118,7 +118,7 @@ function slip(typed: string, nearest: string, rest: readonly string[]): Understo
   const amount = parseAmount(second);
   const meant = [nearest, ...rest.map((word) => (word.includes(' ') ? `"${word}"` : word))].join(' ');
   const { text, blocks } = unknownVerbMessage(typed, meant);
-  const button = lookUpButton(`Look up ${reference}`, reference, amount.ok ? amount.value : undefined);
+  const button = typedLookUpButton(`Look up ${reference}`, reference, amount.ok ? amount.value : undefined);
   return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
 }
 

@@ -53,6 +53,27 @@ function isShortOfDigits(text: string): boolean {
   return digits < shortestCardNumber;
 }
 
+/** Of 13 to 19 digits, in one piece or parted as people part them. A UUID is told apart first. */
+const numberRun = new RegExp(
+  String.raw`${uuid.source}|(?<!\d)\d(?:[\s\p{Pd}−_./]{0,3}\d){12,18}(?!\d)`,
+  'giu',
+);
+
+/**
+ * A typed text as it may be echoed or logged: of every run of 13 to 19 digits the last four are left, whether or not a
+ * check digit holds, because people mistype card numbers. Any other text comes back as it is.
+ */
+export function maskNumbers(text: string): string {
+  if (isShortOfDigits(text)) return text;
+  const plain = text.normalize('NFKC').replace(unseen, '');
+  const masked = plain.replace(numberRun, (run) =>
+    /\p{L}/u.test(run) || run.replace(/\D/gu, '').length === 32
+      ? run
+      : `•••• ${run.replace(/\D/gu, '').slice(-4)}`,
+  );
+  return masked === plain ? text : masked;
+}
+
 export const cardNumberRefusal =
   'That looks like a card number. I did not keep it. Please delete your message if it is visible: card numbers must never be in Slack. To take a card, send the customer a checkout link.';
 

@@ -1,3 +1,4 @@
+import { maskNumbers } from './card-number.ts';
 import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 import { outcomeOf, type Transaction, type TransactionOutcome } from './transaction.ts';
@@ -76,7 +77,7 @@ function checkReference(expected: ExpectedCharge, transaction: Transaction): Che
   const holds = found === expected.reference;
   const statement = holds
     ? 'Reference is the one asked for'
-    : `The record’s reference is ${found ?? 'missing'}, not ${expected.reference}`;
+    : `The record’s reference is ${found ?? 'missing'}, not ${maskNumbers(expected.reference)}`;
   return { part: 'reference', holds, statement };
 }
 

@@ -42,6 +42,12 @@ export function merchantId(id: string, { name, isFirst }: Pick<Merchant, 'name' 
   return isFirst ? id : `${id}${mark}${name}`;
 }
 
+/** The id without the account that it names, whichever that is. */
+export function plainId(id: string): string {
+  const [plain = ''] = id.split(mark);
+  return plain;
+}
+
 /** The permission for this one account. */
 export function merchantPermission(permission: string, { name }: Pick<Merchant, 'name'>): string {
   return `${permission}${mark}${name}`;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { maskNumbers } from '../domain/card-number.ts';
 import {
   anyone,
   permissionsOf,
@@ -59,12 +60,13 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
   }));
   if (outcome.message) await asked.reply(outcome.message);
   const { result, reason, prepared } = outcome;
+  const reference = prepared?.reference;
   recordAsked(deps, {
     what,
     caller,
     command,
     answeredBy: prepared?.answeredBy?.(),
-    reference: prepared?.reference,
+    reference: reference && maskNumbers(reference),
     result,
     reason,
     startedAtMs: startedAt,

@@ -1,4 +1,4 @@
-import { cardNumberRefusal } from '../domain/card-number.ts';
+import { cardNumberRefusal, maskNumbers } from '../domain/card-number.ts';
 import type { FailureKind, ServiceFailure } from '../domain/failure.ts';
 import {
   bold,
@@ -11,7 +11,7 @@ import {
   type Piece,
   type Run,
 } from './blocks.ts';
-import { referenceWord } from './evidence.ts';
+import { typedReference } from './evidence.ts';
 import type { Refused } from './command.ts';
 import type { SlackMessage } from './message.ts';
 import type { ModalRefusal } from './modals.ts';
@@ -85,7 +85,7 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  const [what = '', ...rest] = sentences(outsideText(problem, longestProblem));
+  const [what = '', ...rest] = sentences(outsideText(maskNumbers(problem), longestProblem));
   const { text, block } = headline(what, []);
   const advice: Piece[][] = rest.length === 0 ? [] : [[words(rest.join(' '))]];
   return { text, blocks: [block, richText(...advice, [words('Like this: '), code(example)])] };
@@ -131,7 +131,7 @@ function parted(runs: readonly Run[]): Run[] {
 
 /** A verb that does not exist; `nearest` is what was probably meant. */
 export function unknownVerbMessage(typed: string, nearest: string | undefined): SlackMessage {
-  const { text, block } = headline(`I do not know “${outsideText(typed, longestWord)}”`, []);
+  const { text, block } = headline(`I do not know “${outsideText(maskNumbers(typed), longestWord)}”`, []);
   const help: Piece[] = [code('/pay help'), words(' lists everything.')];
   return {
     text,
@@ -140,7 +140,11 @@ export function unknownVerbMessage(typed: string, nearest: string | undefined): 
       nearest === undefined
         ? richText(help)
         : richText(
-            [words('Did you mean '), code(`/pay ${outsideText(nearest, longestWord)}`), words('?')],
+            [
+              words('Did you mean '),
+              code(`/pay ${outsideText(maskNumbers(nearest), longestWord)}`),
+              words('?'),
+            ],
             help,
           ),
     ],
@@ -206,14 +210,14 @@ const modalRefusedWords: Record<ModalRefusal, { what: string; next: string }> = 
 };
 
 function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
-  const subject = reference === undefined ? 'the payment' : referenceWord(reference);
+  const subject = reference === undefined ? 'the payment' : typedReference(reference);
   return moneyMayHaveMoved
     ? `it may have moved. Nothing is assumed: ${subject} is in doubt until a look-up proves it. Do not charge again under another reference.`
     : `none was moved by this. Nothing is assumed about ${subject}.`;
 }
 
 function referenceOf({ reference }: Interrupted): string[] {
-  return reference === undefined ? [] : [referenceWord(reference)];
+  return reference === undefined ? [] : [typedReference(reference)];
 }
 
 function seconds(ms: number): string {

@@ -3,6 +3,7 @@
 import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/types';
 import type { Environment } from '../domain/alert.ts';
 import type { Evidence } from '../domain/confirmation.ts';
+import { maskNumbers } from '../domain/card-number.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { wireFromMinor } from '../domain/money.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
@@ -27,6 +28,11 @@ export function lookUpButton(text: string, reference: string, amountMinor?: numb
   if (!parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
   return [actions(button({ actionId: lookUpActionId, text, value }))];
+}
+
+/** For what was typed and is not known: none for a number, which may be a mistyped card number and would be repeated. */
+export function typedLookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+  return maskNumbers(reference) === reference ? lookUpButton(text, reference, amountMinor) : [];
 }
 
 /** The same in a modal of its own, for where an answer would come elsewhere: in the App Home. */
@@ -61,6 +67,11 @@ export function word(text: string | undefined): string | undefined {
 /** The reference in full: at most 50 characters unless an event made it longer. */
 export function referenceWord(reference: string): string {
   return cut(oneLine(reference), longestWord);
+}
+
+/** One that was typed, and that nothing is known of: it may be a mistyped card number. */
+export function typedReference(reference: string): string {
+  return referenceWord(maskNumbers(reference));
 }
 
 export function customerWord(email: string | undefined): string {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../domain/json-pointer.ts';
+import { plainId } from '../domain/merchant.ts';
 import { lookUpActionId, lookUpWords } from './evidence.ts';
 
 /** What nobody's message holds; a hostile one may. */
@@ -71,7 +72,7 @@ function quotedCode({ style }: Readonly<Record<string, unknown>>, text: string):
 
 function lookedUpBy(block: Readonly<Record<string, unknown>>): string[] {
   return listOf(block['elements']).flatMap((element) => {
-    if (!isJsonObject(element) || element['action_id'] !== lookUpActionId) return [];
+    if (!isJsonObject(element) || plainId(asText(element['action_id'])) !== lookUpActionId) return [];
     const [reference] = lookUpWords(asText(element['value']));
     return reference === undefined ? [] : [`“${reference}”`];
   });

@@ -1,5 +1,6 @@
-import type { Button } from '@slack/types';
+import type { ActionsBlock, Button } from '@slack/types';
 import type { Environment } from '../domain/alert.ts';
+import { maskNumbers } from '../domain/card-number.ts';
 import type { Confirmation } from '../domain/confirmation.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
@@ -14,6 +15,7 @@ import {
   quoted,
   referenceWord,
   ticks,
+  typedReference,
   word,
 } from './evidence.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
@@ -37,10 +39,20 @@ export type TransactionView = {
 export function transactionMessage(view: TransactionView, mayReveal = false): SlackMessage {
   const { text, blocks } = transactionParts(view);
   const reveal = mayReveal ? revealButtonOf(view) : [];
-  const buttons = lookUpButton('Refresh', view.reference, view.amountMinor).map((row) => {
+  const buttons = refreshButton(view).map((row) => {
     return { ...row, elements: [...row.elements, ...reveal] };
   });
   return { text, blocks: [...blocks, ...buttons] };
+}
+
+/** None for a number that the service does not know: its value would repeat what may be a mistyped card number. */
+export function refreshButton(view: TransactionView): ActionsBlock[] {
+  return isMasked(view) ? [] : lookUpButton('Refresh', view.reference, view.amountMinor);
+}
+
+/** What is found under a number shows the number; what is not found may be a mistyped card number. */
+export function isMasked({ confirmation, reference }: TransactionView): boolean {
+  return confirmation.kind === 'not_found' && maskNumbers(reference) !== reference;
 }
 
 /** For whoever may read the customer's e-mail in full; none where the record names no customer. */
@@ -71,7 +83,7 @@ export function transactionParts(view: TransactionView): { text: string; blocks:
 
 /** What the person sees at once, before the service has answered. */
 export function lookingUpMessage(reference: string): SlackMessage {
-  const { text, block } = headline(`🔎 Looking up ${referenceWord(reference)} …`, []);
+  const { text, block } = headline(`🔎 Looking up ${typedReference(reference)} …`, []);
   return { text, blocks: [block] };
 }
 
@@ -94,7 +106,7 @@ export function notPaidWords({ status }: Transaction): string {
 
 /** What follows the state in the first line, wherever it is read. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
-  if (confirmation.kind === 'not_found') return [referenceWord(reference)];
+  if (confirmation.kind === 'not_found') return [typedReference(reference)];
   const { money, transaction } = confirmation;
   return [
     money ? (word(formatMoney(money)) ?? '') : 'amount unknown',
@@ -150,7 +162,8 @@ export function whyNot({
   return lines;
 }
 
-function notFound({ environment, account }: TransactionView): Piece[][] {
+function notFound(view: TransactionView): Piece[][] {
+  const { environment, account } = view;
   const here = environmentWords[environment];
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
   return [
@@ -164,7 +177,12 @@ function notFound({ environment, account }: TransactionView): Piece[][] {
       bold('Spelling: '),
       words('it must be the merchant’s own order reference, letter for letter, not the service’s order id.'),
     ],
-    [bold('Time: '), words('a charge made moments ago can take a little while to show. Press Refresh.')],
+    [
+      bold('Time: '),
+      words(
+        `a charge made moments ago can take a little while to show. ${isMasked(view) ? 'Type it again' : 'Press Refresh'}.`,
+      ),
+    ],
   ];
 }
 

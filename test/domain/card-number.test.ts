@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsCardNumber } from '../../src/domain/card-number.ts';
+import { holdsCardNumber, maskNumbers } from '../../src/domain/card-number.ts';
 
 const zeroWidthSpace = '\u200B';
 const softHyphen = '\u00AD';
@@ -230,5 +230,33 @@ describe('holdsCardNumber', () => {
         for (const form of forms) expect(holdsCardNumber(String(form))).toBe(false);
       }),
     );
+  });
+});
+
+describe('maskNumbers', () => {
+  it.each([
+    // One digit of 4111 1111 1111 1111 mistyped: no check digit holds.
+    ['4111111111111112', '•••• 1112'],
+    ['4111 1111 1111 1112', '•••• 1112'],
+    ['4111-1111-1111-1112 12/27', '•••• 1212/27'],
+    ['INV4111111111111112', 'INV•••• 1112'],
+    ['４１１１１１１１１１１１１１１２', '•••• 1112'],
+    ['4111\u200b111111111112', '•••• 1112'],
+    ['1234567890123', '•••• 0123'],
+  ])('leaves the last four digits of %j', (typed, shown) => {
+    expect(maskNumbers(typed)).toBe(shown);
+  });
+
+  it.each([
+    'INV-2041',
+    'ORDER 17 B',
+    '202611221845',
+    'pay-mfrggzdfmztwq2lknnwg23tpob',
+    '550e8400-e29b-41d4-a716-446655440000',
+    '00000000-0000-0000-0000-000000000000',
+    // An account reference of the service has twenty digits.
+    '12345678901234567890',
+  ])('leaves %j as it is', (typed) => {
+    expect(maskNumbers(typed)).toBe(typed);
   });
 });

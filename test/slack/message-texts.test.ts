@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { candidateReferences } from '../../src/domain/candidate-references.ts';
 import { lookUpButton } from '../../src/slack/evidence.ts';
+import { merchantIds } from '../../src/slack/merchant-ids.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 
 function found(message: unknown): string[] {
@@ -46,6 +47,13 @@ describe('messageTexts', () => {
 
   it('reads what a button of the bot looks up, spaces included', () => {
     expect(found({ text: 'Paid', blocks: lookUpButton('Refresh', 'ORDER 17 B') })).toEqual(['ORDER 17 B']);
+  });
+
+  it('reads it in the messages of every merchant account', () => {
+    const message = { text: 'Paid', blocks: lookUpButton('Refresh', 'ORDER 17 B') };
+    const lagos = merchantIds({ name: 'lagos', isFirst: false }).message(message);
+    expect(JSON.stringify(lagos)).toContain('look_up@lagos');
+    expect(found(lagos)).toEqual(['ORDER 17 B']);
   });
 
   it('leaves people, channels, dates and links out', () => {

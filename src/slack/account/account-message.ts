@@ -1,5 +1,6 @@
 import type { ContextBlock, RichTextBlock } from '@slack/types';
 import type { Account, AccountKey } from '../../domain/account.ts';
+import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/mask.ts';
 import {
   bold,
@@ -87,7 +88,9 @@ const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', ac
 
 /** The service knows no such account: an answer, not an error. */
 export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
-  const { text, block } = headline('Not found', [`account with the ${keyWords[by]} ${word(value)}`]);
+  const { text, block } = headline('Not found', [
+    `account with the ${keyWords[by]} ${word(maskNumbers(value))}`,
+  ]);
   const lines = [
     labelled('What it means', `the service knows no sub account of this business with this ${keyWords[by]}.`),
     labelled('Next', 'compare it letter by letter, or look through ', code('/pay accounts'), words('.')),
@@ -101,7 +104,9 @@ export function refusedKeyMessage(
   message: string | undefined,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  const { text, block } = headline(`⚠️ The service does not take this ${keyWords[by]}`, [word(value) ?? '']);
+  const { text, block } = headline(`⚠️ The service does not take this ${keyWords[by]}`, [
+    word(maskNumbers(value)) ?? '',
+  ]);
   const other = by === 'accountRef' ? 'by its account id, which stands in ' : 'in ';
   const lines = [
     labelled('What it means', 'whether there is such an account is not known by this.'),

@@ -1,5 +1,5 @@
 import { code, headline, modal, richText, words, type Run } from '../blocks.ts';
-import { referenceWord } from '../evidence.ts';
+import { typedReference } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
 import { labelled, plain } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
@@ -15,7 +15,7 @@ export function unknownChargeModal(reference: string | undefined, place: ChargeP
 }
 
 function parts(reference: string | undefined, place: ChargePlace): { text: string; blocks: HomeBlock[] } {
-  const named = reference === undefined ? '' : referenceWord(reference);
+  const named = reference === undefined ? '' : typedReference(reference);
   const { text, block } = headline('No such charge here', [named]);
   const next: Run[] =
     named === ''

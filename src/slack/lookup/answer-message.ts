@@ -1,13 +1,15 @@
 import type { Button } from '@slack/types';
+import { maskNumbers } from '../../domain/card-number.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { actions, button, modal } from '../blocks.ts';
 import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import { serviceFailureMessage } from '../error-message.ts';
-import { lookUpButton } from '../evidence.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../message.ts';
 import {
+  isMasked,
   lookingUpMessage,
+  refreshButton,
   revealButtonOf,
   transactionParts,
   type TransactionView,
@@ -20,7 +22,7 @@ export type AnswerMay = { share: boolean; reveal: boolean };
 /** One answer to the person who asked. */
 export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
   const { text, blocks } = transactionParts(view);
-  const [refresh] = lookUpButton('Refresh', view.reference, view.amountMinor);
+  const [refresh] = refreshButton(view);
   if (!refresh) return { text, blocks };
   const elements = [...refresh.elements, ...buttonsFor(view, may)];
   return { text, blocks: [...blocks, { ...refresh, elements }] };
@@ -55,10 +57,10 @@ export function transactionModal(
   may: AnswerMay,
 ): Modal {
   const share = may.share && channelId !== undefined;
-  return answerModal({ ...view, channelId }, transactionParts(view).blocks, [
-    againButton(wordsOfView(view)),
-    ...buttonsFor(view, { ...may, share }),
-  ]);
+  const buttons = isMasked(view)
+    ? []
+    : [againButton(wordsOfView(view)), ...buttonsFor(view, { ...may, share })];
+  return answerModal({ ...view, channelId }, transactionParts(view).blocks, buttons);
 }
 
 /** The service gave no usable answer: what that means, and the way to ask again. */
@@ -68,7 +70,8 @@ export function noAnswerModal(
   place: AnswerPlace,
 ): Modal {
   const message = serviceFailureMessage(failure, { reference, moneyMayHaveMoved: false });
-  return answerModal(place, onlyHome(message), [againButton(asked)]);
+  const isNumber = maskNumbers(reference) !== reference;
+  return answerModal(place, onlyHome(message), isNumber ? [] : [againButton(asked)]);
 }
 
 function againButton(asked: readonly string[]): Button {

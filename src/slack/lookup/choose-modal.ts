@@ -1,7 +1,7 @@
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { code, headline, modal, radios, richText, words } from '../blocks.ts';
 import { placeTitle } from '../charge/charge-place.ts';
-import { referenceWord } from '../evidence.ts';
+import { typedReference } from '../evidence.ts';
 import type { Submission } from '../command.ts';
 import type { Modal, SlackMessage } from '../message.ts';
 import type { AnswerPlace } from './answer-message.ts';
@@ -32,7 +32,7 @@ export function chooseModal(
 }
 
 function choiceOf(reference: OrderReference): { text: string; value: string } {
-  return { text: referenceWord(reference), value: reference };
+  return { text: typedReference(reference), value: reference };
 }
 
 /** Undefined: nothing that can be looked up was chosen, which Slack does not let happen. */

@@ -1,7 +1,7 @@
 import { actions, button, context, fields, headline, person, plainText, richText, words } from '../blocks.ts';
 import { word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
-import { transactionParts, type TransactionView } from '../transaction-message.ts';
+import { isMasked, transactionParts, type TransactionView } from '../transaction-message.ts';
 import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
 
 /**
@@ -22,7 +22,12 @@ export function sharedMessage(
   const sharer = isFirst ? [] : fields({ 'Shared by': [person(by)] });
   return {
     text,
-    blocks: [...blocks.slice(0, -1), ...sharer, ...blocks.slice(-1), actions(refresh)],
+    blocks: [
+      ...blocks.slice(0, -1),
+      ...sharer,
+      ...blocks.slice(-1),
+      ...(isMasked(view) ? [] : [actions(refresh)]),
+    ],
   };
 }
 

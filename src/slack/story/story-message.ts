@@ -17,7 +17,7 @@ import {
 import { counted } from '../../domain/counted.ts';
 import { amountWord, chargeHeadline, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
-import { customerWord, lookUpButton, referenceWord } from '../evidence.ts';
+import { customerWord, referenceWord, typedLookUpButton, typedReference } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
 import type { SharedFile } from '../share-file.ts';
 import { actorOf, sentenceOf, stateWord } from './story-words.ts';
@@ -113,11 +113,11 @@ function storyButtons({ reference }: ToldStory, page: number, pages: number): Ac
 
 /** The bot has nothing on record of it; the service may. */
 export function noStoryMessage(reference: string): SlackMessage {
-  const { text, block } = headline('The bot knows nothing of this reference', [referenceWord(reference)]);
+  const { text, block } = headline('The bot knows nothing of this reference', [typedReference(reference)]);
   const line = plain(
     'It did not charge it, made no link of it and got no event about it, or so long ago that all of that is forgotten. The payments service itself may know it.',
   );
-  return { text, blocks: [block, richText(line), ...lookUpButton('Look it up', reference)] };
+  return { text, blocks: [block, richText(line), ...typedLookUpButton('Look it up', reference)] };
 }
 
 /** Where the file with all of it came to stand. */

@@ -44,6 +44,24 @@ function claims(): (key: string) => Promise<boolean> {
 }
 
 describe('what is typed', () => {
+  it('is not repeated when it is a mistyped card number', async () => {
+    let isDown = false;
+    const bot = await start({
+      async findTransaction() {
+        if (isDown) throw new ServiceFailure('timeout', 'No answer.');
+        return undefined;
+      },
+    });
+    await bot.type('lookup 4111111111111112');
+    await bot.type('"4111 1111 1111 1112" 12.00', { triggerId: '2' });
+    await bot.type('lokup 4111-1111-1111-1112', { triggerId: '3' });
+    isDown = true;
+    await bot.type('4111111111111112', { triggerId: '4' });
+    expect(bot.told).toHaveLength(4);
+    for (const said of bot.told) expect(JSON.stringify(said)).toContain('•••• 1112');
+    expect(`${bot.toldText()}${bot.logged.join('')}`).not.toMatch(/4111/);
+  });
+
   it('is refused when it holds a card number, without echo, log or look-up', async () => {
     let lookups = 0;
     const bot = await start({
