@@ -128,7 +128,7 @@ function pressedAt(ids: MerchantIds, pressed: Pressed): Pressed {
     ...pressed,
     openModal: (modal) => pressed.openModal(ids.modal(modal)),
     updateModal: (modal) => pressed.updateModal(ids.modal(modal)),
-    reply: (message) => pressed.reply(ids.message(message)),
+    reply: (message, inDirect) => pressed.reply(ids.message(message), inDirect && ids.message(inDirect)),
   };
 }
 

@@ -2,7 +2,7 @@ import { chargeReferencePrefix } from '../domain/charge-reference.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { alertBox } from '../slack/blocks.ts';
+import { noticeLine } from '../slack/blocks.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges, pendingCodesMessage } from '../slack/charge/charge-list.ts';
 import { otpModalId, readOtpModal, readOtpReference } from '../slack/charge/otp-modal.ts';
@@ -159,7 +159,7 @@ async function sayTooSoon(
   const seconds = Math.max(1, Math.ceil((againAt - deps.now()) / 1_000));
   const text = `Another code was asked for a moment ago. Give it time to arrive; ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   const modal = stateModal(deps, charge, pressed.caller.userId);
-  await pressed.updateModal({ ...modal, blocks: [alertBox('warning', text), ...modal.blocks] });
+  await pressed.updateModal({ ...modal, blocks: [noticeLine('warning', text), ...modal.blocks] });
 }
 
 /** From now on this person enters the code; the modal has the field at once. */

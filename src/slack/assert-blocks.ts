@@ -3,8 +3,6 @@ import {
   accessory,
   actionElement,
   anyText,
-  buttonOnly,
-  contextAction,
   image,
   imageFields,
   inputElement,
@@ -17,14 +15,10 @@ import {
   byType,
   flag,
   list,
-  oneOf,
   optional,
   shape,
-  shown,
-  shownRun,
   text,
   unique,
-  whole,
   type Check,
   type Findings,
 } from './block-shape.ts';
@@ -43,7 +37,8 @@ export function assertBlocks(surface: Surface, blocks: unknown): void {
 /**
  * Every reason for which Slack would refuse the blocks, as "/blocks/0/text: what is wrong"; none for blocks
  * that any workspace takes. Where Slack's documents are silent or a feature is still being rolled out, this
- * is the stricter of the two: unknown fields, input blocks outside modals, tables of uneven rows.
+ * is the stricter of the two: unknown fields, input blocks outside modals, and the newer kinds of block (table, alert,
+ * card, markdown), which a workspace may not know yet.
  */
 export function findBlockProblems(surface: Surface, blocks: unknown): string[] {
   const findings: Findings = { problems: [], textLength: 0 };
@@ -68,43 +63,6 @@ export function findViewProblems(view: unknown): string[] {
 }
 
 const blockId = { block_id: optional(text(limits.blockId)) };
-const cells = list(
-  byType({
-    raw_text: shape({ text: shownRun }),
-    raw_number: shape({ value: finite, text: shownRun }),
-    rich_text: richText,
-  }),
-  1,
-  limits.tableColumns,
-);
-
-function finite(value: unknown, path: string, findings: Findings): void {
-  if (!Number.isFinite(value)) findings.problems.push(`${path}: must be a number`);
-}
-
-/** Every row has as many cells as the first. */
-function evenRows(value: unknown, path: string, findings: Findings): void {
-  if (!Array.isArray(value)) return;
-  const lengths = value.map((row: unknown) => (Array.isArray(row) ? row.length : 0));
-  lengths.forEach((length, index) => {
-    if (length !== lengths[0]) {
-      findings.problems.push(`${path}/${index}: has ${length} cells, the first row ${lengths[0]}`);
-    }
-  });
-}
-
-/** A table's own limit of text, beside the whole message's. */
-function withinTableText(check: Check): Check {
-  return (value, path, findings) => {
-    const before = findings.textLength;
-    check(value, path, findings);
-    const length = findings.textLength - before;
-    if (length > limits.tableText) {
-      findings.problems.push(`${path}: at most ${limits.tableText} characters in a table, has ${length}`);
-    }
-  };
-}
-
 const shared: Record<string, Check> = {
   actions: shape({
     ...blockId,
@@ -135,54 +93,7 @@ function contextElement(value: unknown, path: string, findings: Findings): void 
   (isImage ? image : anyText(limits.contextText))(value, path, findings);
 }
 
-const messageOnly: Record<string, Check> = {
-  card: shape(
-    {
-      ...blockId,
-      hero_image: optional(image),
-      icon: optional(image),
-      title: optional(anyText(limits.cardTitle)),
-      subtitle: optional(anyText(limits.cardTitle)),
-      body: optional(anyText(limits.cardBody)),
-      actions: optional(list(buttonOnly, 1, limits.overflowOptions, unique('action_id'))),
-    },
-    atLeastOne('hero_image', 'title', 'actions', 'body'),
-  ),
-  context_actions: shape({
-    ...blockId,
-    elements: list(contextAction, 1, limits.contextActionsElements, unique('action_id')),
-  }),
-  data_table: withinTableText(
-    shape({
-      ...blockId,
-      caption: shown(limits.textObject),
-      rows: list(cells, 2, limits.dataTableRows, evenRows),
-      page_size: optional(whole(1, limits.dataTablePage)),
-      row_header_column_index: optional(whole(0, limits.tableColumns - 1)),
-    }),
-  ),
-  markdown: shape({ ...blockId, text: shown(limits.markdownText) }),
-  table: withinTableText(
-    shape({
-      ...blockId,
-      rows: list(cells, 1, limits.tableRows, evenRows),
-      column_settings: optional(
-        list(
-          shape({ align: optional(oneOf('left', 'center', 'right')), is_wrapped: optional(flag) }),
-          1,
-          limits.tableColumns,
-        ),
-      ),
-    }),
-  ),
-};
-
 const modalOnly: Record<string, Check> = {
-  alert: shape({
-    ...blockId,
-    text: anyText(limits.alertText),
-    level: optional(oneOf('default', 'info', 'warning', 'error', 'success')),
-  }),
   input: shape(
     {
       ...blockId,
@@ -203,16 +114,6 @@ function noDispatchOfFiles(value: unknown, path: string, findings: Findings): vo
   }
 }
 
-/** Slack answers `only_one_table_allowed`. */
-function atMostOneTable(value: unknown, path: string, findings: Findings): void {
-  const types = Array.isArray(value)
-    ? value.map((block: unknown) => isJsonObject(block) && block['type'])
-    : [];
-  if (types.filter((type) => type === 'table').length > 1) {
-    findings.problems.push(`${path}: at most one table in a message`);
-  }
-}
-
 function focusOnce(value: unknown, path: string, findings: Findings): void {
   const focused = JSON.stringify(value ?? null).split('"focus_on_load":true').length - 1;
   if (focused > 1) findings.problems.push(`${path}: focus_on_load on ${focused} elements, at most one`);
@@ -221,14 +122,7 @@ function focusOnce(value: unknown, path: string, findings: Findings): void {
 const uniqueBlockIds = unique('block_id');
 
 const surfaces: Record<Surface, Check> = {
-  message: list(
-    byType({ ...shared, ...messageOnly }),
-    0,
-    limits.messageBlocks,
-    uniqueBlockIds,
-    atMostOneTable,
-    focusOnce,
-  ),
+  message: list(byType(shared), 0, limits.messageBlocks, uniqueBlockIds, focusOnce),
   modal: list(byType({ ...shared, ...modalOnly }), 1, limits.viewBlocks, uniqueBlockIds, focusOnce),
   home: list(byType(shared), 0, limits.viewBlocks, uniqueBlockIds, focusOnce),
 };

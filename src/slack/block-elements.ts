@@ -347,7 +347,6 @@ export const richText: Check = shape({
 
 const richTextInput: Check = shape({ ...typed, initial_value: optional(byType({ rich_text: richText })) });
 
-export const buttonOnly: Check = byType({ button });
 export const accessory: Check = byType({ button, overflow, image, ...pickers, ...menus });
 
 export const actionElement: Check = byType({
@@ -365,20 +364,4 @@ export const inputElement: Check = byType({
   ...pickers,
   ...dateAndTime,
   ...menus,
-});
-
-const feedback = shape({
-  text: plain(limits.buttonText),
-  value: text(limits.buttonValue),
-  accessibility_label: optional(text(limits.accessibilityLabel)),
-});
-
-export const contextAction: Check = byType({
-  feedback_buttons: shape({ ...actionId, positive_button: feedback, negative_button: feedback }),
-  icon_button: shape({
-    ...buttonFields,
-    ...confirm,
-    icon: oneOf('trash'),
-    visible_to_user_ids: optional(ids),
-  }),
 });

@@ -1,6 +1,5 @@
 import type {
   ActionsBlock,
-  AlertBlock,
   Button,
   ConfirmationDialog,
   ContextBlock,
@@ -19,7 +18,6 @@ import type {
   RichTextUsergroupMention,
   RadioButtons,
   StaticSelect,
-  TableBlock,
 } from '@slack/types';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
@@ -216,46 +214,17 @@ export function headline(state: string, details: readonly string[]): { text: str
   return { text: sentence, block: richText([bold(oneLine(state)), words(rest.join(''))]) };
 }
 
-/** Longer cells make a table unreadable before they make it invalid. */
+/** Longer cells make a table unreadable. */
 const longestCell = 120;
 
-/**
- * A table, and the same rows as aligned text for a workspace that answers `invalid_blocks`, because Slack
- * rolls tables out in phases. Rows beyond Slack's limits are left out: `shown` says how many stand in the
- * table; the aligned text, being longer, says itself how many it lacks.
- */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): { block: TableBlock; fallback: RichTextBlock; shown: number } {
-  const columns = head.slice(0, limits.tableColumns);
-  const fitting = [columns.map(cellText)];
-  let room = limits.tableText - lengthOf(fitting[0] ?? []);
-  for (const row of rows.slice(0, limits.tableRows - 1)) {
-    const cells = columns.map((_, index) => cellText(row[index] ?? ''));
-    room -= lengthOf(cells);
-    if (room < 0) break;
-    fitting.push(cells);
-  }
-  const block: TableBlock = {
-    type: 'table',
-    rows: fitting.map((row) => row.map((text) => ({ type: 'raw_text', text }))),
-  };
-  return { block, fallback: tableLines(block), shown: fitting.length - 1 };
-}
-
-/** A table that `table` made, as aligned text. */
-export function tableLines({ rows }: TableBlock): RichTextBlock {
-  const cells = rows.map((row) => row.map((cell) => ('text' in cell ? cell.text : '')));
+/** A table as aligned text, which every workspace shows. Says itself how many rows it has no room for. */
+export function tableLines(head: readonly string[], rows: readonly (readonly string[])[]): RichTextBlock {
+  const cells = [head, ...rows].map((row) => head.map((_, column) => cellText(row[column] ?? '')));
   return codeLines(aligned(cells, limits.tableText));
 }
 
 function cellText(text: string): string {
   return cut(visible(text).replace(/\s+/gu, ' ').trim(), longestCell) || nothing;
-}
-
-function lengthOf(cells: readonly string[]): number {
-  return cells.reduce((sum, cell) => sum + cell.length, 0);
 }
 
 function aligned(rows: readonly (readonly string[])[], max: number): string[] {
@@ -388,9 +357,9 @@ function inputBlock(
   };
 }
 
-/** A coloured box of a modal; no other surface has it. */
-export function alertBox(level: 'info' | 'warning' | 'error' | 'success', text: string): AlertBlock {
-  return { type: 'alert', level, text: plainText(text, limits.alertText) };
+/** A line of a modal that must not be overlooked. */
+export function noticeLine(level: 'info' | 'warning', text: string): RichTextBlock {
+  return richText([bold(level === 'info' ? 'ℹ️ ' : '⚠️ '), words(cut(visible(text), limits.sectionText))]);
 }
 
 /** A modal. `privateMetadata` goes to Slack and back: nothing secret in it. */

@@ -109,8 +109,8 @@ export type Pressed = {
   openModal: OpenModal;
   /** Puts another modal in the place of the one it stands in; does nothing when that is closed by now. */
   updateModal: (modal: Modal) => Promise<void>;
-  /** Tells the caller alone. */
-  reply: (message: SlackMessage) => Promise<void>;
+  /** Tells the caller alone; `inDirect` is what a direct message, which stays, says in its place. */
+  reply: (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 };
 
 /**

@@ -35,19 +35,10 @@ export const limits = {
   contextElements: 10,
   contextText: 2000,
   actionsElements: 25,
-  contextActionsElements: 5,
-  markdownText: 12_000,
-  cardTitle: 150,
-  cardBody: 200,
   imageAlt: 2000,
   imageTitle: 2000,
-  alertText: 3000,
-
-  tableRows: 100,
-  tableColumns: 20,
+  /** Of a list's rows, so that the rest of its message has room. */
   tableText: 10_000,
-  dataTableRows: 201,
-  dataTablePage: 100,
 
   inputLabel: 2000,
   inputHint: 2000,

@@ -1,21 +1,19 @@
 import type {
   ActionsBlock,
-  AlertBlock,
-  CardBlock,
-  ContextActionsBlock,
   ContextBlock,
   DividerBlock,
   HeaderBlock,
   ImageBlock,
   InputBlock,
-  MarkdownBlock,
   ModalView,
   RichTextBlock,
   SectionBlock,
-  TableBlock,
 } from '@slack/types';
 
-/** The blocks an App Home may hold, and every other surface too. */
+/**
+ * The blocks that every surface of every workspace takes. Newer kinds (table, alert, card, markdown) are rolled out in
+ * phases, and Slack refuses a whole message or modal for one that a workspace does not know: none is sent.
+ */
 export type HomeBlock =
   | ActionsBlock
   | ContextBlock
@@ -25,11 +23,10 @@ export type HomeBlock =
   | RichTextBlock
   | SectionBlock;
 
-/** The blocks a message may hold; Slack's own type allows all of them everywhere. */
-export type MessageBlock = HomeBlock | CardBlock | ContextActionsBlock | MarkdownBlock | TableBlock;
+export type MessageBlock = HomeBlock;
 
-/** The blocks a modal may hold: inputs and alerts stand nowhere else. */
-export type ModalBlock = HomeBlock | AlertBlock | InputBlock;
+/** The blocks a modal may hold: inputs stand nowhere else. */
+export type ModalBlock = HomeBlock | InputBlock;
 
 export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
 

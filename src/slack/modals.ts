@@ -1,9 +1,8 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
-import { sendFitting } from './alert-fallback.ts';
 import { modal, richText, words } from './blocks.ts';
 import type { OpenModal } from './command.ts';
-import type { MessageBlock, Modal, ModalBlock, SlackMessage } from './message.ts';
+import type { Modal, SlackMessage } from './message.ts';
 import { fixFor, readSlackError, slackErrorWord, type SlackProblem } from './slack-error.ts';
 
 export type ModalRefusal =
@@ -39,12 +38,10 @@ const tooLate = new Set([
 /** `onTop`: the person pressed in a modal, and that one stays below. */
 export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
   return async function openModal(view) {
-    const shown = await sendFitting(client, view, (fit) => send(client, from, fit)).catch(
-      (error: unknown) => {
-        const problem = readSlackError(error);
-        throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
-      },
-    );
+    const shown = await send(client, from, view).catch((error: unknown) => {
+      const problem = readSlackError(error);
+      throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
+    });
     if (shown === undefined) throw new ModalRefused('unreachable', 'no_usable_answer');
     return shown;
   };
@@ -76,7 +73,7 @@ export async function updateModal(
   log: Log,
 ): Promise<'shown' | 'closed' | 'not_shown'> {
   try {
-    await sendFitting(client, to.modal, (view) => client.views.update({ view_id: to.viewId, view }));
+    await client.views.update({ view_id: to.viewId, view: to.modal });
     return 'shown';
   } catch (error) {
     const slackError = slackErrorWord(readSlackError(error));
@@ -92,19 +89,10 @@ export async function updateModal(
 /** No press and no form comes back from it: it has nothing to submit. */
 const wordsModalId = 'payops_words';
 
-/** The words of a message as a modal; what a modal cannot show of it is left out. */
-export function wordsModal(title: string, message: SlackMessage): Modal {
-  const fitting = message.blocks.filter(isModalBlock);
-  const blocks = fitting.length > 0 ? fitting : [richText([words(message.text)])];
-  return modal({ callbackId: wordsModalId, title, blocks });
-}
-
-type Both = Extract<MessageBlock, ModalBlock>;
-
-const messageOnly = new Set<MessageBlock['type']>(['card', 'context_actions', 'markdown', 'table']);
-
-function isModalBlock(block: MessageBlock): block is Both {
-  return !messageOnly.has(block.type);
+/** The words of a message as a modal. */
+export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal {
+  const shown = blocks.length > 0 ? blocks : [richText([words(text)])];
+  return modal({ callbackId: wordsModalId, title, blocks: shown });
 }
 
 /** Slack's three seconds for a submitted form are nearly over. Says what is not known, and nothing more. */

@@ -24,12 +24,6 @@ export const rich = (...elements: Json[]): Json => ({
   type: 'rich_text',
   elements: [{ type: 'rich_text_section', elements }],
 });
-export const table = (rows: number, columns: number, text = 'x'): Json => ({
-  type: 'table',
-  rows: Array.from({ length: rows }, () =>
-    Array.from({ length: columns }, () => ({ type: 'raw_text', text })),
-  ),
-});
 export const confirm = (extra: Json = {}): Json => ({
   title: plain('Sure?'),
   text: mrkdwn('Charge *NGN 1.00*?'),

@@ -66,6 +66,8 @@ export type BotOptions = Partial<LookupDeps> &
     Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'note' | 'patienceMs' | 'submitMs' | 'suggestMs' | 'wait'>
   > & {
     more?: Command[];
+    /** Which answers a response_url refuses, as Slack does with 400. */
+    refuses?: (said: Told) => boolean;
     /** Answers `auth.test` unless false. */
     slackIsUp?: boolean;
   };
@@ -89,7 +91,9 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
   slack.start();
   const bot = await listen((request, response) => slack.httpListener?.(request, response));
   async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    told.push(JSON.parse(await text(request)));
+    const said: Told = JSON.parse(await text(request));
+    told.push(said);
+    if (options.refuses?.(said)) response.statusCode = 400;
     response.end('ok');
     happened();
   }

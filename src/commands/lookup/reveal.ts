@@ -60,7 +60,8 @@ async function reveal(deps: RevealActions, pressed: Pressed, reference: OrderRef
   const { caller, view, reply } = pressed;
   if (view) return await revealOnTop(deps, pressed, reference);
   if (caller.channelId === undefined) return await reply(notRevealedMessage('no_place'));
-  await reply(await answerOf(deps, { reference, by: caller.userId, where: caller.channelId }));
+  const answer = await answerOf(deps, { reference, by: caller.userId, where: caller.channelId });
+  await reply(answer, notRevealedMessage('no_place'));
 }
 
 async function revealOnTop(

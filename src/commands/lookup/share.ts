@@ -1,4 +1,4 @@
-import { alertBox } from '../../slack/blocks.ts';
+import { noticeLine } from '../../slack/blocks.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
 import { answerMessage, transactionModal } from '../../slack/lookup/answer-message.ts';
 import { lookupActions, readShareValue } from '../../slack/lookup/lookup-actions.ts';
@@ -52,8 +52,8 @@ async function say(
   const shown = transactionModal(view, channel, may);
   const box =
     what.kind === 'shared' || what.kind === 'shared_before'
-      ? alertBox('success', 'Shared to the channel.')
-      : alertBox('warning', wordsOf(what));
+      ? noticeLine('info', 'Shared to the channel.')
+      : noticeLine('warning', wordsOf(what));
   await updateModal({ ...shown, blocks: [box, ...shown.blocks] });
 }
 

@@ -1,12 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { AlertBlock, CardBlock, InputBlock, KnownBlock, SectionBlock, TableBlock } from '@slack/types';
+import type { InputBlock, KnownBlock, SectionBlock } from '@slack/types';
 import type { PageBlock } from '../protocol.ts';
 import { drawElement, drawImage, type Spot } from './elements.ts';
 import { known } from './form.ts';
 import { drawText } from './glyph.ts';
 import { icon } from './icons.ts';
-import { drawPassages, drawTextObject, type Drawn } from './inline.ts';
-import { parseMarkdown } from './markdown.ts';
+import { drawTextObject, type Drawn } from './inline.ts';
 import type { Container, Draw } from './model.ts';
 import { drawRichText } from './rich-text.ts';
 
@@ -40,10 +39,6 @@ function drawBlock(block: KnownBlock, spot: Spot, surface: Surface, draw: Draw):
             >${element.type === 'image' ? drawImage(element.alt_text) : drawTextObject(element, draw)}</span
           >`,
       );
-    case 'card':
-      return drawCard(block, spot, draw);
-    case 'table':
-      return drawTable(block, draw);
     default:
       return drawStillBlock(block, draw);
   }
@@ -57,32 +52,12 @@ function drawStillBlock(block: KnownBlock, draw: Draw): Drawn {
       return html`<hr />`;
     case 'rich_text':
       return drawRichText(block, draw);
-    case 'markdown':
-      return drawPassages(parseMarkdown(block.text), draw);
     case 'image':
       return html`${block.title ? html`<div class="image-title">${drawText(block.title.text)}</div>` : nothing}
       ${drawImage(block.alt_text)}`;
-    case 'alert':
-      return drawAlert(block, draw);
     default:
       return html`<p class="undrawn">This playground has no ${block.type} block.</p>`;
   }
-}
-
-const alertIcons = {
-  default: 'info',
-  info: 'info',
-  success: 'check',
-  warning: 'alert',
-  error: 'alert',
-} as const;
-
-function drawAlert(block: AlertBlock, draw: Draw): TemplateResult {
-  const level = block.level ?? 'default';
-  return html`<div class="alert alert-${level}" role=${level === 'error' ? 'alert' : 'note'}>
-    ${icon(alertIcons[level])}
-    <div>${drawTextObject(block.text, draw)}</div>
-  </div>`;
 }
 
 function drawSection(block: SectionBlock, spot: Spot, draw: Draw): TemplateResult {
@@ -129,50 +104,4 @@ function drawInputBlock(block: InputBlock, spot: Spot, surface: Surface, draw: D
         ? nothing
         : html`<p class="field-error" id="${base}-error" role="alert">${icon('alert', 14)} ${error}</p>`
     }`;
-}
-
-function drawCard(block: CardBlock, spot: Spot, draw: Draw): TemplateResult {
-  return html`<div class="card">
-    ${block.hero_image ? drawImage(block.hero_image.alt_text) : nothing}
-    <div class="card-head">
-      ${block.icon ? drawImage(block.icon.alt_text) : nothing}
-      <div>
-        <div class="card-title">${drawTextObject(block.title, draw)}</div>
-        <div class="card-subtitle">${drawTextObject(block.subtitle, draw)}</div>
-      </div>
-    </div>
-    ${block.body ? html`<div class="card-body">${drawTextObject(block.body, draw)}</div>` : nothing}
-    ${
-      block.actions
-        ? html`<div class="card-actions">
-            ${block.actions.map((action) => drawElement(action, spot, draw))}
-          </div>`
-        : nothing
-    }
-  </div>`;
-}
-
-/** The first row is the head, as Slack draws it. */
-function drawTable(block: TableBlock, draw: Draw): TemplateResult {
-  const [head = [], ...rows] = block.rows;
-  const cell = (content: TableBlock['rows'][number][number]): Drawn =>
-    content.type === 'rich_text' ? drawRichText(content, draw) : drawText(content.text);
-  const align = (column: number): string => `align-${block.column_settings?.[column]?.align ?? 'left'}`;
-  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Table">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((content, column) => html`<th scope="col" class=${align(column)}>${cell(content)}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((content, column) => html`<td class=${align(column)}>${cell(content)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }

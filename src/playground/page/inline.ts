@@ -84,8 +84,7 @@ function drawMention(
   return html`<span class="mention">${node.label ?? `@${node.id}`}</span>`;
 }
 
-/** Draws parsed passages, of mrkdwn and Markdown alike. */
-export function drawPassages(passages: Passage[], draw: Draw): Drawn {
+function drawPassages(passages: Passage[], draw: Draw): Drawn {
   return passages.map((passage): Drawn => {
     switch (passage.kind) {
       case 'lines':
@@ -94,18 +93,6 @@ export function drawPassages(passages: Passage[], draw: Draw): Drawn {
         return html`<blockquote>${drawInline(passage.children, draw)}</blockquote>`;
       case 'preformatted':
         return html`<pre>${passage.text}</pre>`;
-      case 'heading':
-        return html`<h4 class="passage-heading">${drawInline(passage.children, draw)}</h4>`;
-      case 'list': {
-        const items = passage.items.map((item) => html`<li>${drawInline(item, draw)}</li>`);
-        return passage.ordered
-          ? html`<ol>
-              ${items}
-            </ol>`
-          : html`<ul>
-              ${items}
-            </ul>`;
-      }
     }
   });
 }

@@ -15,9 +15,7 @@ export type Inline =
 export type Passage =
   | { kind: 'lines'; children: Inline[] }
   | { kind: 'quote'; children: Inline[] }
-  | { kind: 'preformatted'; text: string }
-  | { kind: 'heading'; children: Inline[] }
-  | { kind: 'list'; ordered: boolean; items: Inline[][] };
+  | { kind: 'preformatted'; text: string };
 
 /** Slack's three escapes, and no others. */
 function unescapeText(text: string): string {

@@ -6,7 +6,7 @@ import {
   type AccountField,
 } from '../../domain/account-field.ts';
 import type { NewAccount } from '../../domain/account.ts';
-import { alertBox, modal, richText, select, textInput } from '../blocks.ts';
+import { noticeLine, modal, richText, select, textInput } from '../blocks.ts';
 import { emailFormProblem } from '../charge/card-inputs.ts';
 import { plain } from '../charge/charge-facts.ts';
 import { placeTitle, type ChargePlace } from '../charge/charge-place.ts';
@@ -29,7 +29,7 @@ export function accountModal({ place, fields, prefill = {}, problem }: AccountMo
     callbackId: accountModalId,
     title: placeTitle('New account', place),
     blocks: [
-      ...(problem === undefined ? [] : [alertBox('warning', problem)]),
+      ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
       richText(plain('A new sub account of the business. No money moves by this.')),
       ...fields.map((field) => inputOf(field, prefill[field.name])),
       accountFoot(place),

@@ -2,7 +2,7 @@
 
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Approval } from '../../domain/approval.ts';
-import { actions, alertBox, modal, richText, select, textInput, type Choice } from '../blocks.ts';
+import { actions, noticeLine, modal, richText, select, textInput, type Choice } from '../blocks.ts';
 import { plain } from '../charge/charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import type { ViewValues } from '../command.ts';
@@ -78,7 +78,7 @@ export function overrideModal(metadata: string, place: ChargePlace): Modal {
     close: 'Back',
     privateMetadata: metadata,
     blocks: [
-      alertBox(
+      noticeLine(
         'warning',
         'After a decline a card rests: asking the bank sooner uses up an attempt. A second person decides whether it is tried all the same.',
       ),

@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { alertBox, modal, richText, textInput, words } from '../blocks.ts';
+import { noticeLine, modal, richText, textInput, words } from '../blocks.ts';
 import {
   cardInput,
   emailFormProblem,
@@ -47,7 +47,7 @@ export type CardEmailModalOptions = {
 export function cardEmailModal(options: CardEmailModalOptions): Modal {
   const { place, ledger, prefill = {}, problem } = options;
   const blocks: ModalBlock[] = [
-    ...(problem === undefined ? [] : [alertBox('warning', problem)]),
+    ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
     richText([
       words('Changes the e-mail that a saved card is linked with, never the card. You read it back first.'),
     ]),
@@ -83,7 +83,7 @@ function currentInput({ ledger, prefill, currentProblem }: CardEmailModalOptions
     focus: currentProblem !== undefined,
     ...filled(prefill?.currentEmail),
   });
-  return currentProblem === undefined ? [input] : [alertBox('error', currentProblem), input];
+  return currentProblem === undefined ? [input] : [noticeLine('warning', currentProblem), input];
 }
 
 function filled(initial: string | undefined): { initial?: string } {

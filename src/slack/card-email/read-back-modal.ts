@@ -1,6 +1,16 @@
 import type { ShownCardEmail } from '../../domain/card-email.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
-import { actions, alertBox, bold, button, context, headline, modal, plainText, richText } from '../blocks.ts';
+import {
+  actions,
+  noticeLine,
+  bold,
+  button,
+  context,
+  headline,
+  modal,
+  plainText,
+  richText,
+} from '../blocks.ts';
 import { cardWords } from '../charge/card-words.ts';
 import { emailWord, plain } from '../charge/charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
@@ -37,7 +47,7 @@ export function readBackModal(terms: ShownCardEmail, draft: string, place: Charg
           'Only the e-mail changes, never the card. Charges with the old address are rejected from then on.',
         ),
       ),
-      alertBox(
+      noticeLine(
         environment === 'live' ? 'warning' : 'info',
         `${environmentWords[environment]}: ${placeWords[environment]}`,
       ),

@@ -1,6 +1,6 @@
 import { formatMoney, parseAmount, type Money } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { alertBox, modal, richText, select, textInput, words } from '../blocks.ts';
+import { noticeLine, modal, richText, select, textInput, words } from '../blocks.ts';
 import type { ViewValues } from '../command.ts';
 import type { Modal, ModalBlock } from '../message.ts';
 import { oneLine, outsideText } from '../text.ts';
@@ -68,7 +68,7 @@ const longestMoney = 40;
 export function chargeModal(options: ChargeModalOptions): Modal {
   const { place, ledger, prefill = {} } = options;
   const blocks: ModalBlock[] = [
-    ...problems(options).map((problem) => alertBox('warning', problem)),
+    ...problems(options).map((problem) => noticeLine('warning', problem)),
     richText([words(`${moneyWords[place.environment]} You read the terms back before anything is charged.`)]),
     ...(ledger ? [cardInput(chargeFields.card, prefill.card)] : []),
     tokenInput(chargeFields.token, ledger),

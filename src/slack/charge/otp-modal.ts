@@ -3,7 +3,7 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import {
   actions,
-  alertBox,
+  noticeLine,
   button,
   confirmDialog,
   fields,
@@ -97,11 +97,11 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
     case 'refused': {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
       const said = theirs === '' ? '' : ` The bank says: “${theirs}”.`;
-      return [alertBox('warning', `That code was not accepted.${said} ${left} left.`)];
+      return [noticeLine('warning', `That code was not accepted.${said} ${left} left.`)];
     }
     case 'unanswered':
       return [
-        alertBox(
+        noticeLine(
           'warning',
           `No answer came to the last code, and the look-up shows no payment. It may have cost a try: ${left} left.`,
         ),

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../domain/json-pointer.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import {
   actions,
-  alertBox,
+  noticeLine,
   bold,
   button,
   context,
@@ -64,7 +64,7 @@ export function termsModal(options: TermsModalOptions): Modal {
         '.',
       ),
     ),
-    alertBox(place.environment === 'live' ? 'warning' : 'info', moneyWords[place.environment]),
+    noticeLine(place.environment === 'live' ? 'warning' : 'info', moneyWords[place.environment]),
     ...fields({ Account: word(place.account), 'Customer id': customerId, 'Reason (not sent)': reason }),
     actions(button({ actionId: chargeActions.change, text: 'Change the terms' })),
     context(
@@ -98,7 +98,7 @@ function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
   const minutes = Math.max(0, Math.floor((nowMs - twin.at) / 60_000));
   const ago = minutes === 0 ? 'less than a minute ago' : `${counted(minutes, 'minute')} ago`;
   return [
-    alertBox(
+    noticeLine(
       'warning',
       `A charge of the same card and amount was begun ${ago}. Charge it again only if the customer owes it twice.`,
     ),

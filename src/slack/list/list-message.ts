@@ -3,7 +3,17 @@
 import type { ActionsBlock, Button } from '@slack/types';
 import type { FailureKind, ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
-import { actions, button, code, context, headline, plainText, richText, table, type Run } from '../blocks.ts';
+import {
+  actions,
+  button,
+  code,
+  context,
+  headline,
+  plainText,
+  richText,
+  tableLines,
+  type Run,
+} from '../blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
@@ -47,17 +57,14 @@ export function listMessage<Item>(
   const rows = page.items.map((item) =>
     subject.columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest)),
   );
-  const { block: cells, shown } = table(
-    subject.columns.map(({ head }) => head),
-    rows,
-  );
-  const lines = [...noteLines(subject, page, filter), ...hiddenLine(subject, rows.length - shown)];
+  const heads = subject.columns.map(({ head }) => head);
+  const lines = noteLines(subject, page, filter);
   return {
     text: news?.text ?? text,
     blocks: [
       ...(news?.blocks ?? []),
       block,
-      ...(rows.length === 0 ? [] : [cells]),
+      ...(rows.length === 0 ? [] : [tableLines(heads, rows)]),
       ...(lines.length === 0 ? [] : [richText(...lines)]),
       ...listButtons(subject.verb, { list, filter, page }),
       context(plainText(callsWords(page.reading))),
@@ -156,11 +163,6 @@ function stopLines(stop: ReadingStop, filter: string): Run[][] {
 export function failureSentence({ kind, retryAfterMs }: ServiceFailure): string {
   if (retryAfterMs === undefined) return failureWords[kind];
   return `${failureWords[kind]}, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
-}
-
-function hiddenLine<Item>({ many }: ListSubject<Item>, hidden: number): Run[][] {
-  if (hidden <= 0) return [];
-  return [plain(`${hidden} more ${many} of this page have no room here. Narrow the list by a filter.`)];
 }
 
 /** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */

@@ -2,7 +2,6 @@ import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { withDeadline } from '../../deadline.ts';
 import { cardNumberRefusal } from '../../domain/card-number.ts';
-import { fitting } from '../alert-fallback.ts';
 import { refuse, type AnswerDeps } from '../answer.ts';
 import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
 import type { Caller, Command, CommandSet, ModalDefinition, ViewAnswer } from '../command.ts';
@@ -131,10 +130,10 @@ function doing({ caller, command, modal }: Submitted): { caller: Caller; command
 async function tellSlack(
   ack: AckFn<ViewResponseAction>,
   answer: ViewAnswer | undefined,
-  { client, log }: SubmissionDeps,
+  { log }: SubmissionDeps,
 ): Promise<boolean> {
   try {
-    await (answer?.kind === 'close' ? ack() : ack(toSlack(answer, client)));
+    await (answer?.kind === 'close' ? ack() : ack(toSlack(answer)));
     return true;
   } catch (error) {
     log('warn', 'Slack could not be told the answer to a form', {}, error);
@@ -142,14 +141,11 @@ async function tellSlack(
   }
 }
 
-function toSlack(
-  answer: Exclude<ViewAnswer, { kind: 'close' }> | undefined,
-  client: WebClient,
-): ViewResponseAction {
+function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }> | undefined): ViewResponseAction {
   if (answer === undefined) return updateTo(noAnswerYetModal());
   return answer.kind === 'errors'
     ? { response_action: 'errors', errors: answer.errors }
-    : updateTo(fitting(client, answer.modal));
+    : updateTo(answer.modal);
 }
 
 function update(modal: Modal): ViewAnswer {

@@ -200,31 +200,6 @@ export function everyMessageBlock(text: string): PageBlock[] {
       alt_text: text,
       title: plain(text),
     },
-    {
-      type: 'table',
-      block_id: 'table',
-      rows: [
-        [
-          { type: 'raw_text', text },
-          { type: 'raw_text', text: 'Amount' },
-        ],
-        [richText, { type: 'raw_text', text }],
-      ],
-      column_settings: [{}, { align: 'right' }],
-    },
-    {
-      type: 'card',
-      block_id: 'card',
-      title: { type: 'mrkdwn', text },
-      subtitle: { type: 'mrkdwn', text },
-      body: { type: 'mrkdwn', text },
-      actions: [{ type: 'button', action_id: 'card-button', text: plain(text) }],
-    },
-    {
-      type: 'markdown',
-      block_id: 'markdown',
-      text: `# ${text}\n- ${text}\n[${text}](javascript:window.pwned=1)`,
-    },
   ];
 }
 
@@ -239,7 +214,6 @@ export function everyInput(text: string): PageBlock[] {
     ...more,
   });
   return [
-    { type: 'alert', block_id: 'alert', level: 'warning', text: plain(text) },
     input('amount', { type: 'plain_text_input', initial_value: '12,500.00' }),
     input('otp', { type: 'plain_text_input', min_length: 4, max_length: 6, placeholder: plain('Code') }),
     input('note', { type: 'plain_text_input', multiline: true }, { optional: true }),

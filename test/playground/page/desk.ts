@@ -112,8 +112,7 @@ export const modals = {
     close: plain('Cancel'),
     blocks: [
       {
-        type: 'alert' as const,
-        level: 'warning' as const,
+        type: 'section' as const,
         text: { type: 'mrkdwn' as const, text: 'The same card was charged NGN 12,500.00 four minutes ago.' },
       },
       {

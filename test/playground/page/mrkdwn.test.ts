@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatDateToken } from '../../../src/playground/page/dates.ts';
-import { parseMarkdown } from '../../../src/playground/page/markdown.ts';
 import { parseInline, parseMrkdwn, safeUrl, type Inline } from '../../../src/playground/page/mrkdwn.ts';
 
 const text = (value: string): Inline => ({ kind: 'text', text: value });
@@ -54,7 +53,6 @@ describe('mrkdwn', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (source) => {
         parseMrkdwn(source);
-        parseMarkdown(source);
       }),
     );
     fc.assert(
@@ -77,24 +75,6 @@ describe('mrkdwn', () => {
     ]) {
       expect(safeUrl(url)).toBeUndefined();
     }
-  });
-});
-
-describe('markdown', () => {
-  it('reads headings, lists, emphasis, links and code', () => {
-    expect(parseMarkdown('# Head\n- **a**\n- b\n\n[x](https://a.example) `c`\n```js\nd\n```')).toEqual([
-      { kind: 'heading', children: [text('Head')] },
-      { kind: 'list', ordered: false, items: [[{ kind: 'bold', children: [text('a')] }], [text('b')]] },
-      {
-        kind: 'lines',
-        children: [
-          { kind: 'link', url: 'https://a.example', text: 'x' },
-          text(' '),
-          { kind: 'code', text: 'c' },
-        ],
-      },
-      { kind: 'preformatted', text: 'd\n' },
-    ]);
   });
 });
 

@@ -65,7 +65,7 @@ describe('chargeModal', () => {
     const dollars = form({ currencies: ['NGN'], prefill: { amountMinor: 10_000, currency: 'USD' } });
     expect(initialValues(dollars)).toEqual({ [currency]: 'NGN' });
     expect(page(dollars)[1]).toBe(
-      '!warning It was to be USD 100.00, and charges here are in NGN alone. The amount is left for you to say.',
+      '⚠️ It was to be USD 100.00, and charges here are in NGN alone. The amount is left for you to say.',
     );
     expect(initialValues(form({ prefill: { amountMinor: 10_000 } }))).toMatchObject({ [amount]: '100.00' });
     expect(initialValues(form({ prefill: { amountMinor: 10_000, currency: 'USD' } }))).toMatchObject({
@@ -75,9 +75,7 @@ describe('chargeModal', () => {
   });
 
   it('says what it is asked again for, and where money moves', () => {
-    expect(page(form({ problem: 'Paste the token key again.' }))[1]).toBe(
-      '!warning Paste the token key again.',
-    );
+    expect(page(form({ problem: 'Paste the token key again.' }))[1]).toBe('⚠️ Paste the token key again.');
     expect(page(form({ place: sandbox })).join('\n')).toContain('SANDBOX: a test, no real money moves.');
   });
 

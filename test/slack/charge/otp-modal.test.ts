@@ -53,10 +53,10 @@ describe('otpModal for the agent', () => {
   it('says first that a code was not accepted, in the bank’s words if it had any', () => {
     const refused = waiting(2, { bankWords: 'Incorrect OTP' });
     expect(page(forAgent(refused))[1]).toBe(
-      '!warning That code was not accepted. The bank says: “Incorrect OTP”. 2 tries left.',
+      '⚠️ That code was not accepted. The bank says: “Incorrect OTP”. 2 tries left.',
     );
     expect(page(forAgent(waiting(1, { bankWords: ' ' })))[1]).toBe(
-      '!warning That code was not accepted. 1 try left.',
+      '⚠️ That code was not accepted. 1 try left.',
     );
     expect(page(forAgent(waiting(3))).join('\n')).not.toContain('not accepted');
   });

@@ -61,8 +61,6 @@ function linesOf(block: Node): string[] {
       ];
     case 'input':
       return [`_ ${textOf(block['label'])}`];
-    case 'alert':
-      return [`!${String(block['level'])} ${textOf(block['text'])}`];
     case 'header':
       return [`## ${textOf(block['text'])}`];
     case 'divider':

@@ -29,7 +29,7 @@ describe('termsModal', () => {
       '# Read it back · LIVE',
       '## NGN 12,500.00',
       'You are about to charge NGN 12,500.00 to Visa ·· 4242 of ada.obi@example.com.',
-      '!warning LIVE: real money moves.',
+      '⚠️ LIVE: real money moves.',
       'Account  Lagos',
       'Customer id  CUST-7',
       'Reason (not sent)  September rent',
@@ -42,7 +42,7 @@ describe('termsModal', () => {
 
   it('cannot be taken for the other environment', () => {
     const shown = page(termsModal({ place: sandbox, terms, draft, nowMs })).join('\n');
-    expect(shown).toContain('!info SANDBOX: a test, no real money moves.');
+    expect(shown).toContain('ℹ️ SANDBOX: a test, no real money moves.');
     expect(shown).not.toContain('LIVE');
   });
 
@@ -69,7 +69,7 @@ describe('termsModal', () => {
   it('names who charged the same before, when, and what became of it, before anything else', () => {
     const lines = page(termsModal({ place: live, terms, draft, nowMs, twin }));
     expect(lines.slice(1, 4)).toEqual([
-      '!warning A charge of the same card and amount was begun 4 minutes ago. Charge it again only if the customer owes it twice.',
+      '⚠️ A charge of the same card and amount was begun 4 minutes ago. Charge it again only if the customer owes it twice.',
       `The first: @${colleague}, 2026-09-14 13:33 UTC, ${reference}`,
       'What became of it: Paid (confirmed). Charging again takes the money a second time.',
     ]);

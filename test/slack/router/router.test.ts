@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { defineCommand, type Command, type Definition } from '../../../src/slack/command.ts';
 import { helpMessage } from '../../../src/slack/help-message.ts';
 import { mockTheOutside } from '../../support/mocks.ts';
+import { answerSlack, type ApiCall } from '../../support/slack-api.ts';
 import { runningBots } from '../../support/running-bots.ts';
 
 mockTheOutside();
@@ -205,5 +206,35 @@ describe('a button', () => {
     const bot = await start();
     await bot.press({ actionId: 'look_up', value: '{"not":"ours"}' });
     expect(bot.toldText()).toContain('A reference is missing');
+  });
+});
+
+describe('an answer that its response_url refuses', () => {
+  it('is told once more in plain text', async () => {
+    const bot = await start({ refuses: ({ blocks }) => blocks !== undefined });
+    await bot.type('lookup INV-1');
+    expect(bot.told.map(({ text, blocks }) => [text, blocks === undefined])).toEqual([
+      ['🔎 Not found · INV-1', false],
+      ['🔎 Not found · INV-1', true],
+    ]);
+  });
+
+  it('is told as a direct message where the bot is no member, and in plain text if need be', async () => {
+    const bot = await start({ refuses: () => true });
+    const calls: ApiCall[] = [];
+    answerSlack(calls, 'chat.postEphemeral', { ok: false, error: 'not_in_channel' });
+    answerSlack(calls, 'chat.postMessage');
+    await bot.type('lookup INV-1');
+    answerSlack(calls, 'chat.postEphemeral', { ok: false, error: 'channel_not_found' });
+    answerSlack(calls, 'chat.postMessage', { ok: false, error: 'invalid_blocks' });
+    answerSlack(calls, 'chat.postMessage');
+    await bot.type('lookup INV-1', { triggerId: '2' });
+    expect(calls.map((call) => [call.method, call['channel'], 'blocks' in call])).toEqual([
+      ['chat.postEphemeral', 'C0SUPPORT', true],
+      ['chat.postMessage', 'U0AGENT', true],
+      ['chat.postEphemeral', 'C0SUPPORT', true],
+      ['chat.postMessage', 'U0AGENT', true],
+      ['chat.postMessage', 'U0AGENT', false],
+    ]);
   });
 });
