@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { createWebhookWatch, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
 import type { AlarmRules } from '../operations/webhook/webhook-state.ts';
-import { causeWords, likelyCause } from '../webhooks/likely-cause.ts';
+import { refusalWords } from '../webhooks/refusal-words.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -9,8 +9,6 @@ import { readsField, type Webhooks } from './webhook-settings.ts';
 
 export type Alarms = { watch: WebhookWatch; seen: NonNullable<WebhookDeps['watch']> };
 
-/** A larger body is not tried in other forms while the bot has deliveries to answer. */
-const mostVariedBytes = 32 * 1024;
 const minuteMs = 60_000;
 
 /** The alarms about webhooks as a whole, put together: what is seen of deliveries and charges, and when it is told. */
@@ -19,7 +17,6 @@ export function createAlarms(
   parts: { kept: Kept; webhooks: Webhooks; wake: () => void },
 ): Alarms {
   const { kept, webhooks, wake } = parts;
-  const settings = { scheme: webhooks.scheme, secrets: config.webhookSecrets ?? [] };
   const watch = createWebhookWatch({
     store: kept.store,
     sealer: kept.sealer,
@@ -33,11 +30,8 @@ export function createAlarms(
     watch,
     seen: {
       accepted: watch.accepted,
-      refused: (delivery, atMs) =>
-        watch.refused(() => {
-          const cause = likelyCause(settings, delivery, atMs, { variedBytes: mostVariedBytes });
-          return cause ? causeWords(cause) : 'It verifies by now.';
-        }),
+      refused: (delivery, why, atMs) =>
+        watch.refused(() => refusalWords(webhooks.scheme, delivery, why, atMs)),
     },
   };
 }

@@ -66,7 +66,6 @@ function readRawCapture(file: Buffer): Parsed<CapturedDelivery> {
     add(headers, name, value);
   }
   const body = file.subarray(end.index + end[0].length);
-  if (/chunked/i.test(headers['transfer-encoding']?.[0] ?? '')) return readChunks(headers, body);
   return parsed(cutToLength(headers, body));
 }
 
@@ -91,25 +90,6 @@ function cutToLength(headers: Record<string, string[]>, body: Buffer): CapturedD
 
 function bytes(count: number): string {
   return count === 1 ? '1 byte' : `${count} bytes`;
-}
-
-function readChunks(headers: Record<string, string[]>, coded: Buffer): Parsed<CapturedDelivery> {
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (;;) {
-    const lineEnd = coded.indexOf('\n', at);
-    const size = /^([\da-f]{1,7})\s*(?:;.*)?\r?$/i.exec(coded.toString('latin1', at, lineEnd))?.[1];
-    if (lineEnd < 0 || size === undefined) {
-      // Most tools that capture have put the chunks together already.
-      if (pieces.length === 0) return parsed(withNotes(headers, coded));
-      return problem('its body is in chunks (transfer-encoding), and they break off');
-    }
-    const length = Number.parseInt(size, 16);
-    if (length === 0) return parsed(withNotes(headers, Buffer.concat(pieces)));
-    pieces.push(coded.subarray(lineEnd + 1, lineEnd + 1 + length));
-    at = lineEnd + 1 + length;
-    at += coded.toString('latin1', at, at + 2) === '\r\n' ? 2 : 1;
-  }
 }
 
 function withNotes(

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { signaturePresetNames } from '../domain/signature-preset.ts';
 import { valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { parseEvent, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';
-import { causeWords, likelyCause, type SignatureSettings } from './likely-cause.ts';
 import { createMask, cutInTheMiddle, maskSecret, textOfBytes, visibleText } from './masked-text.ts';
-import { wordsOfPlace, wordsOfTemplate } from './setting-changes.ts';
+import { schemeWords } from './refusal-words.ts';
 import { coverageOf, nameOfSource, type Coverage } from './signature-template.ts';
-import { keyBytes, verifySignature, type SignatureScheme } from './signature.ts';
+import { keyBytes, signaturePresets, verifySignature, type SignatureScheme } from './signature.ts';
 import {
   readDelivery,
   readText,
@@ -16,6 +16,8 @@ import {
   type SignedRequest,
 } from './signed-delivery.ts';
 
+type SignatureSettings = { scheme: SignatureScheme | undefined; secrets: readonly string[] };
+
 export type ExplainSettings = SignatureSettings & { pointers: EventPointers };
 
 /** `lines` are for a terminal: every control is visible, and every secret, token key and e-mail masked. */
@@ -23,7 +25,7 @@ export type Explanation = { verifies: boolean; lines: readonly string[] };
 
 /**
  * Why the bot takes or refuses one delivery, at a given time and under given settings: what was signed, how
- * the signature that came differs from ours, the likely cause, and what the event would be read as. Of a
+ * the signature that came differs from ours, the settings that would fit it, and what the event would be read as. Of a
  * signature of ours it shows six characters, so that nobody forges with it. Never throws for what is in it.
  *
  * Spec: not shown (Events: signature scheme).
@@ -36,12 +38,11 @@ export function explainDelivery(
   const { scheme, secrets } = settings;
   const mask = maskOf(settings, request);
   const verdict = verifySignature(scheme, secrets, request, nowMs);
-  const cause = likelyCause(settings, request, nowMs);
   const lines = [
     ...(scheme ? schemeLines(scheme, secrets) : ['Scheme: none is configured']),
     ...(scheme ? signatureLines(scheme, secrets, request, { mask, nowMs }) : []),
     verdict.kind === 'valid' ? 'Verdict: it verifies' : `Verdict: refused, ${verdict.why}`,
-    ...(cause ? [`Likely cause: ${causeWords(cause)}`] : []),
+    ...(verdict.kind === 'valid' ? [] : fixLines(settings, request, nowMs)),
     ...eventLines(settings, request, mask),
   ];
   return { verifies: verdict.kind === 'valid', lines };
@@ -65,19 +66,72 @@ function maskOf({ pointers, secrets }: ExplainSettings, { body }: SignedRequest)
 }
 
 function schemeLines(scheme: SignatureScheme, secrets: readonly string[]): string[] {
-  const { algorithm, encoding, secretEncoding, template, timestamp, headers, place } = scheme;
-  const how =
-    algorithm === 'none'
-      ? 'the header holds the secret itself; nothing is signed'
-      : `HMAC ${algorithm} in ${encoding} over ${visibleText(wordsOfTemplate(template))}; the secret is read as ${secretEncoding}`;
+  const { timestamp, headers, place } = scheme;
   const time = timestamp
     ? `; time in ${nameOfSource(timestamp.source)}, tolerance ${timestamp.toleranceSeconds} s`
     : '; no time is checked';
   const known = secrets.map((secret, index) => `${index + 1} ${maskSecret(secret)}`);
   return [
-    `Scheme: ${how}${time}`,
+    `Scheme: ${visibleText(schemeWords(scheme))}${time}`,
     `Secrets: ${known.length === 0 ? 'none' : known.join(', ')}`,
     `Looked for the signature in: header ${headers.join(', then ')} (${wordsOfPlace(place)})`,
+  ];
+}
+
+/** As WEBHOOK_SIGNATURE_PLACE has it. */
+function wordsOfPlace(place: SignatureScheme['place']): string {
+  if (place.kind === 'whole') return 'whole';
+  return place.kind === 'pair' ? `pair:${place.key}` : `list:${place.version}`;
+}
+
+const algorithms = ['sha256', 'sha512'] as const;
+const encodings = ['hex', 'base64'] as const;
+const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+const mostHeaders = 20;
+
+/** The fewest settings under which it would verify, its time aside: ours changed, or a preset. */
+function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest, nowMs: number): string[] {
+  if (!scheme) return [];
+  const bases = [
+    { changes: [], base: scheme },
+    ...signaturePresetNames.map((name) => ({
+      changes: [`WEBHOOK_SIGNATURE_PRESET=${name}`],
+      base: signaturePresets[name],
+    })),
+  ];
+  const headers = Object.keys(request.headers).slice(0, mostHeaders);
+  const fits = bases.flatMap(({ changes, base: { timestamp: _unchecked, ...base } }) => {
+    const isPlain = base.algorithm === 'none';
+    const known = base.headers.find((name) => headers.includes(name));
+    return headers.flatMap((header) =>
+      (isPlain ? (['none'] as const) : algorithms).flatMap((algorithm) =>
+        encodings.flatMap((encoding) =>
+          secretEncodings.flatMap((secretEncoding) => {
+            const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
+            if (verifySignature(tried, secrets, request, nowMs).kind === 'invalid') return [];
+            const all = [
+              ...changes,
+              ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
+              ...(algorithm === base.algorithm ? [] : [`WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`]),
+              ...(encoding === base.encoding ? [] : [`WEBHOOK_SIGNATURE_ENCODING=${encoding}`]),
+              ...(secretEncoding === base.secretEncoding
+                ? []
+                : [`WEBHOOK_SECRET_ENCODING=${secretEncoding}`]),
+            ];
+            return [all];
+          }),
+        ),
+      ),
+    );
+  });
+  const [best] = fits.toSorted((a, b) => a.length - b.length);
+  if (!best)
+    return [
+      'Fix: none of the presets fits. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.',
+    ];
+  if (best.length > 0) return [`Fix: it would verify with ${best.join(', ')}`];
+  return [
+    'Fix: the signature holds, and only its time does not. It came late or again, or a clock is wrong. A sender that repeats deliveries with their first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
   ];
 }
 

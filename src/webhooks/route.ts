@@ -38,7 +38,7 @@ export type WebhookDeps = {
   /** Told of each judged signature; must be quick, and keep nothing of a delivery for long. */
   watch?: {
     accepted: () => void;
-    refused: (delivery: SignedRequest, atMs: number) => void;
+    refused: (delivery: SignedRequest, why: string, atMs: number) => void;
   };
   log: Log;
   now: () => number;
@@ -134,7 +134,7 @@ async function answerDelivery(
   const nowMs = deps.now();
   const verdict = deps.verify(delivery, nowMs);
   if (verdict.kind === 'invalid') {
-    deps.watch?.refused(delivery, nowMs);
+    deps.watch?.refused(delivery, verdict.why, nowMs);
     return {
       ...refusal(401, 'bad_signature', 'unauthorized'),
       log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },

@@ -94,3 +94,19 @@ export function nameOfSource(source: TextSource): string {
       return `field ${source.pointer}`;
   }
 }
+
+/** As WEBHOOK_SIGNED_TEMPLATE has it. */
+export function wordsOfTemplate(template: SignatureTemplate): string {
+  return template
+    .map((part) => {
+      if (part.kind === 'text') return part.text;
+      return part.kind === 'body' ? '{body}' : `{${wordsOfSource(part)}}`;
+    })
+    .join('');
+}
+
+/** As WEBHOOK_TIMESTAMP_SOURCE has it. */
+function wordsOfSource(source: TextSource): string {
+  if (source.kind === 'header') return `header:${source.name}`;
+  return source.kind === 'pair' ? `pair:${source.key}` : `json:${source.pointer}`;
+}

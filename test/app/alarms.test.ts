@@ -65,33 +65,37 @@ async function openRoom(more: Record<string, string> = {}) {
 }
 
 describe('the alarms of the app', () => {
-  it('tell of refusals which secret and which setting, and keep nothing of the delivery', async () => {
+  it('tell of refusals the header, scheme and time seen, and keep nothing of the delivery', async () => {
     const { clock, seen, pass, contents, notices, lines } = await openRoom();
     const theirs = { ...signaturePresets['raw-body'], algorithm: 'sha512' } as const;
     const headers = signDelivery(theirs, secret, body, clock.nowMs);
-    for (let count = 0; count < 5; count += 1) seen.refused({ headers, body }, clock.nowMs);
+    for (let count = 0; count < 5; count += 1)
+      seen.refused({ headers, body }, 'the signature is not one of ours', clock.nowMs);
     await pass(3);
     expect(await notices()).toMatchObject([
       {
         kind: 'deliveries_refused',
         refusals: 5,
         cause:
-          'It is made with sha512, not sha256. Set WEBHOOK_SIGNATURE_ALGORITHM=sha512. Secret 2 of 2 then fits.',
+          'The signature is not one of ours. Header: x-webhook-signature. Scheme: HMAC sha256 in hex over {body}; the secret is read as utf8. Time: not checked.',
       },
     ]);
     const kept = JSON.stringify([await contents(), lines]);
     for (const hidden of ['canary', ...Object.values(headers)]) expect(kept).not.toContain(hidden);
   });
 
-  it('tell which field is missing where fields are signed', async () => {
+  it('tell how old a delivery was', async () => {
     const { clock, seen, pass, notices } = await openRoom({
       WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
     });
     const headers = signDelivery(signaturePresets['field-concatenation'], 'not ours', body, clock.nowMs);
-    for (let count = 0; count < 5; count += 1) seen.refused({ headers, body }, clock.nowMs);
+    for (let count = 0; count < 5; count += 1)
+      seen.refused({ headers, body }, 'the signature is not one of ours', clock.nowMs);
     await pass(3);
     expect(await notices()).toMatchObject([
-      { cause: expect.stringContaining('The body has no field /data/order/orderReference') },
+      {
+        cause: expect.stringContaining('Time: header x-webhook-timestamp says 0 s old, 300 s are allowed.'),
+      },
     ]);
   });
 
@@ -124,10 +128,10 @@ describe('the alarms of the app', () => {
       ALARM_REFUSED_DELIVERIES: '1',
     });
     await watch.processed({ reference: 'pay-1', outcome: 'approved', hasEvent: false });
-    seen.refused({ headers: {}, body }, clock.nowMs);
+    seen.refused({ headers: {}, body }, 'no signature header (x-webhook-signature)', clock.nowMs);
     await pass(7);
     expect(await notices()).toMatchObject([
-      { kind: 'deliveries_refused', refusals: 1, cause: expect.stringContaining('It has no header') },
+      { kind: 'deliveries_refused', refusals: 1, cause: expect.stringContaining('No signature header') },
       { kind: 'webhooks_silent', minutes: 5 },
     ]);
   });

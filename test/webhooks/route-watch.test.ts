@@ -21,9 +21,9 @@ it('tells whoever watches of each signature that was judged, kept or not, and of
     count: () => undefined,
     watch: {
       accepted: () => void seen.push('accepted'),
-      refused: (delivery, atMs) =>
+      refused: (delivery, why, atMs) =>
         void seen.push(
-          `refused ${delivery.body.toString()} ${String(delivery.headers['x-signature'])} ${atMs}`,
+          `refused ${delivery.body.toString()} ${String(delivery.headers['x-signature'])} ${why} ${atMs}`,
         ),
     },
     log: () => undefined,
@@ -47,5 +47,5 @@ it('tells whoever watches of each signature that was judged, kept or not, and of
     server.closeAllConnections();
     server.close();
   }
-  expect(seen).toEqual(['accepted', `refused ${body} forged ${nowMs}`]);
+  expect(seen).toEqual(['accepted', `refused ${body} forged the signature is not one of ours ${nowMs}`]);
 });

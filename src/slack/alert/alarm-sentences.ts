@@ -34,13 +34,13 @@ export function alarmSentences(alarm: Alarm): NoticeSentences {
         state: 'Webhook deliveries are refused',
         details: [refusedWords(alarm)],
         lines: [
-          [bold('Likely cause of the last one: '), words(alarm.cause)],
+          [bold('The last one: '), words(alarm.cause)],
           [
-            words('Since '),
+            words('Each was answered 401 since '),
             moment(alarm.sinceMs),
-            words(' each was answered 401, and the sender may give up on repeating it. '),
+            words('; the sender may stop repeating them. Capture one and run '),
             code('npm run explain-delivery'),
-            words(' explains one captured delivery.'),
+            words('.'),
           ],
         ],
       };

@@ -26,11 +26,11 @@ describe('the words of an alarm', () => {
     );
   });
 
-  it('say that deliveries are refused, with the likely cause and the command that explains one', () => {
+  it('say that deliveries are refused, with what was seen of the last and the command that explains one', () => {
     const cause = 'It is made with sha512, not sha256. Set WEBHOOK_SIGNATURE_ALGORITHM=sha512.';
     const lines = shown({ kind: 'deliveries_refused', refusals: 5, sinceMs, cause });
     expect(lines).toContain('⚠️ Webhook deliveries are refused · 5 in a row within 10 minutes');
-    expect(lines).toContain(`Likely cause of the last one: ${cause}`);
+    expect(lines).toContain(`The last one: ${cause}`);
     expect(lines).toContain('npm run explain-delivery');
     expect(shown({ kind: 'deliveries_refused', refusals: 50, accepted: 200, sinceMs, cause })).toContain(
       '⚠️ Webhook deliveries are refused · 50 of 250 within 10 minutes',

@@ -1,0 +1,47 @@
+import { nameOfSource, wordsOfTemplate } from './signature-template.ts';
+import type { SignatureScheme } from './signature.ts';
+import { readDelivery, readText, readTime, type SignedRequest } from './signed-delivery.ts';
+
+/** How a delivery must be signed, in the words of the settings. */
+export function schemeWords({ algorithm, encoding, secretEncoding, template }: SignatureScheme): string {
+  return algorithm === 'none'
+    ? 'the header holds the secret itself; nothing is signed'
+    : `HMAC ${algorithm} in ${encoding} over ${wordsOfTemplate(template)}; the secret is read as ${secretEncoding}`;
+}
+
+const signatureLike = /sign|hmac|digest|token|auth|hash/i;
+const mostNames = 5;
+
+/**
+ * What of a refused delivery the operators are told: why, and the header, scheme and time that were seen. No value of
+ * a header or of the body. Cheap, and never throws: strangers make refused deliveries.
+ */
+export function refusalWords(
+  scheme: SignatureScheme | undefined,
+  request: SignedRequest,
+  why: string,
+  nowMs: number,
+): string {
+  const told = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  if (!scheme) return told;
+  const there = Object.keys(request.headers);
+  const header = scheme.headers.find((name) => there.includes(name));
+  // A header's name is the sender's own text.
+  const similar = there.filter((name) => signatureLike.test(name)).slice(0, mostNames);
+  const names = similar.map((name) => name.replaceAll(/[^\w-]/g, '?').slice(0, 40)).join(', ');
+  const seen = header ?? (names === '' ? 'none like a signature' : `none of ours; ${names}`);
+  return `${told} Header: ${seen}. Scheme: ${schemeWords(scheme)}. Time: ${timeWords(scheme, request, nowMs)}.`;
+}
+
+function timeWords(scheme: SignatureScheme, request: SignedRequest, nowMs: number): string {
+  const { timestamp } = scheme;
+  if (!timestamp) return 'not checked';
+  const delivery = readDelivery(scheme, request);
+  const written = delivery.ok ? readText(timestamp.source, delivery.value) : delivery;
+  const timeMs = written.ok ? readTime(timestamp.unit, written.value) : Number.NaN;
+  const place = nameOfSource(timestamp.source);
+  if (Number.isNaN(timeMs)) return `${place} has none that is readable as ${timestamp.unit}`;
+  const seconds = Math.round((nowMs - timeMs) / 1_000);
+  const age = seconds < 0 ? `${-seconds} s ahead of us` : `${seconds} s old`;
+  return `${place} says ${age}, ${timestamp.toleranceSeconds} s are allowed`;
+}
