@@ -11,7 +11,7 @@ import { createDeskLists } from './desk-lists.ts';
 import type { Kept } from './kept.ts';
 import { createLinks } from './links.ts';
 import type { MerchantPlace } from './merchants.ts';
-import { createOutbox, type Outbox, type PostCounter } from './outbox.ts';
+import { createOutbox, declineRule, type Outbox, type PostCounter } from './outbox.ts';
 import type { Outside } from './outside.ts';
 import { createPayments, type Payments } from './payments.ts';
 import { createSavedCards } from './saved-cards.ts';
@@ -27,6 +27,7 @@ import type { StoryDeps } from '../commands/story.ts';
 import type { Audit } from '../domain/audit-entry.ts';
 import type { NoteAudit } from '../domain/audit-note.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
+import type { Confirmation } from '../domain/confirmation.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
@@ -35,6 +36,7 @@ import { tellStuck } from '../operations/outbox/put-aside.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
+import { findDecline } from '../operations/alert/find-decline.ts';
 import { rehearse } from '../operations/alert/rehearse.ts';
 import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
 import { tellStory } from '../operations/audit/tell-story.ts';
@@ -221,6 +223,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
   const cardActions = {
     alertCards: alerts.cards,
     chargeAgain: alerts.chargeAgain,
+    declines: declineRule(config),
     standingOf: parts.standingOf,
     storms,
     takeStorm,
@@ -228,6 +231,12 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
   };
   const verbDeps = {
     findTransaction: payments.findTransaction,
+    declineOf: (reference: OrderReference, lookup: Confirmation) =>
+      findDecline(
+        { findAlert: (id) => alerts.cards.find(id), findCharge: charges.find, rule: declineRule(config) },
+        reference,
+        lookup,
+      ),
     isOnRecord: (reference: OrderReference) => isOnRecord(parts, reference),
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,

@@ -1,4 +1,5 @@
 import type { RoutePlan } from '../domain/alert-route.ts';
+import type { DeclineRule } from '../domain/decline-reason.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import { createCounter } from '../http/metrics.ts';
@@ -137,6 +138,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const deliver: DeliverPostDeps = {
     ...receiving,
     ...keepsDetails(config),
+    declines: declineRule(config),
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
@@ -192,6 +194,11 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     health: refusals.health,
     refused: refusals.refused,
   };
+}
+
+export function declineRule(config: Outside['config']): DeclineRule {
+  const { chargeThreeDSecureWords: threeDSecureWords, chargeRetryWaitHours } = config;
+  return { threeDSecureWords, waitMs: chargeRetryWaitHours * 3_600_000 };
 }
 
 /** For how long an alert shows what it tells; absent: as long as it stands. */

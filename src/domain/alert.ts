@@ -1,4 +1,5 @@
 import type { AlertCard } from './alert-card.ts';
+import { declineReason, type DeclineRule, type KnownDecline } from './decline-reason.ts';
 import type { Check, Confirmation } from './confirmation.ts';
 import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
@@ -57,6 +58,8 @@ export type Alert = {
   environment: Environment;
   account: string;
   receivedAtMs: number;
+  /** What is known of the decline, where it is one. */
+  declined?: KnownDecline;
   /** The bot can list the customer's saved cards. */
   canListCards?: boolean;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
@@ -91,6 +94,21 @@ export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): 
     !lookup.evidence.status.holds &&
     lookup.transaction.status !== undefined
   );
+}
+
+/** What an event and its look-up tell of a decline; undefined where they tell none. */
+export function knownDecline(
+  { event, lookup, receivedAtMs }: Pick<Alert, 'event' | 'lookup' | 'receivedAtMs'>,
+  { threeDSecureWords, waitMs }: DeclineRule,
+): KnownDecline | undefined {
+  if (!isDeclined({ event, lookup })) return undefined;
+  const bankWords = event.reason ?? recordOf(lookup)?.gatewayMessage;
+  return {
+    atMs: receivedAtMs,
+    ...withoutUndefined({ bankWords }),
+    reason: declineReason(bankWords, threeDSecureWords),
+    nextTryFrom: receivedAtMs + waitMs,
+  };
 }
 
 /** What is left of an event once its details go: what happened, and to which order. */

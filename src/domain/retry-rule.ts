@@ -25,7 +25,7 @@ export type CardAttempt = {
 
 export type RetryVerdict =
   | { kind: 'allowed'; attemptsLeft: number }
-  /** "Next try from": the card rests after a decline. */
+  /** On hold after a decline, until `nextTryFrom`. */
   | { kind: 'resting'; nextTryFrom: number; attemptsLeft: number }
   /** Another charge of this card is unsettled and could use up the last attempt, or be declined right now. */
   | { kind: 'under_way'; reference: string }

@@ -91,6 +91,20 @@ export function ticks(evidence: Evidence): RichTextBlock {
   );
 }
 
+/** "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. */
+export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock {
+  const checks = [evidence.status, evidence.reference, evidence.amount];
+  const status = word(told.status);
+  const marks = checks.map(({ part, holds }) => {
+    return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : ''}`;
+  });
+  const missing = checks.filter(({ part, holds }) => !holds && !(part === 'status' && status !== undefined));
+  return richText(
+    [words(marks.join('  '))],
+    ...missing.map(({ statement }) => [words(outsideText(statement, longestStatement))]),
+  );
+}
+
 /** Words of a bank or gateway, labelled as theirs; no block when they said nothing. */
 export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
   const theirs = outsideText(text ?? '', longestQuotation);
@@ -114,13 +128,15 @@ export function placeLine(place: {
   account: string;
   verb: string;
   atMs: number;
+  customerId?: string | undefined;
   orderId?: string | undefined;
 }): ContextBlock {
   const time = slackTime(place.atMs, utcTime(place.atMs));
-  const orderId = word(place.orderId);
+  const [customerId, orderId] = [word(place.customerId), word(place.orderId)];
   return context(
     plainText(placeWords(place.environment, place.account)),
     mrkdwn(`${place.verb} ${time}`),
+    ...(customerId ? [plainText(`customer ${customerId}`)] : []),
     ...(orderId ? [plainText(`order id ${orderId}`)] : []),
   );
 }

@@ -6,18 +6,21 @@ import { formatMoney } from '../domain/money.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import { outcomeWords } from '../domain/outcome.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { bold, fields, headline, richText, words, type Piece } from './blocks.ts';
+import type { KnownDecline } from '../domain/decline-reason.ts';
+import { bold, fields, headline, moment, richText, words, type Piece } from './blocks.ts';
 import {
   customerWord,
   environmentWords,
   lookUpButton,
   placeLine,
+  proofLine,
   quoted,
   referenceWord,
   ticks,
   typedReference,
   word,
 } from './evidence.ts';
+import { declineNext } from './decline-lines.ts';
 import type { HomeBlock, SlackMessage } from './message.ts';
 import { revealButton } from './reveal-message.ts';
 
@@ -30,6 +33,8 @@ export type TransactionView = {
   checkedAtMs: number;
   /** The amount the person gave, so that *Refresh* holds it against the record again. */
   amountMinor?: number;
+  /** Not paid, because the bank declined it. */
+  declined?: KnownDecline;
 };
 
 /**
@@ -64,12 +69,12 @@ export function revealButtonOf({ confirmation, reference }: TransactionView): Bu
 /** The same without its buttons, as every surface shows it. */
 export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
   const { confirmation } = view;
-  const { text, block } = headline(transactionState(confirmation), transactionDetails(view));
+  const { text, block } = headline(stateWord(view), transactionDetails(view));
   const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
   const blocks: HomeBlock[] = [
     block,
     ...proof(view),
-    ...(transaction ? facts(transaction) : []),
+    ...(transaction && !declineOf(view) ? facts(transaction) : []),
     placeLine({
       environment: view.environment,
       account: view.account,
@@ -104,6 +109,15 @@ export function notPaidWords({ status }: Transaction): string {
   return `${outcomeWords.notPaid}: ${word(status)}`;
 }
 
+/** A final status stands for itself, also where an event said that an earlier attempt failed. */
+function declineOf({ confirmation, declined }: TransactionView): KnownDecline | undefined {
+  return confirmation.kind === 'not_confirmed' ? declined : undefined;
+}
+
+function stateWord(view: TransactionView): string {
+  return declineOf(view) ? `❌ ${outcomeWords.declined}` : transactionState(view.confirmation);
+}
+
 /** What follows the state in the first line, wherever it is read. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [typedReference(reference)];
@@ -121,11 +135,25 @@ function proof(view: TransactionView): HomeBlock[] {
     case 'confirmed':
       return [ticks(confirmation.evidence)];
     case 'not_confirmed':
+      return view.declined
+        ? declinedBlocks(view.declined, confirmation)
+        : [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
     case 'not_paid':
       return [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
     case 'not_found':
       return [richText(...notFound(view))];
   }
+}
+
+function declinedBlocks(
+  declined: KnownDecline,
+  { evidence, transaction }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>,
+): HomeBlock[] {
+  return [
+    ...quoted('The bank says:', declined.bankWords),
+    richText([words('Declined since '), moment(declined.atMs), words('.')], ...declineNext(declined)),
+    proofLine(evidence, transaction),
+  ];
 }
 
 /** Which of the three parts does not hold, what that means, and what to do next. */
@@ -138,9 +166,7 @@ export function whyNot({
   if (!evidence.status.holds) {
     lines.push([
       bold('Status: '),
-      words(
-        'the service does not call it paid. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.',
-      ),
+      words('it isn’t proven paid. Give no value yet; check again later or wait for its event.'),
     ]);
   }
   if (!evidence.reference.holds) {

@@ -49,8 +49,8 @@ describe('Change the terms', () => {
     await stage.press(chargeActions.change, { view: { ...view(terms), privateMetadata: 'x' } });
     await stage.press(chargeActions.change);
     expect(stage.updated.map(textOf)).toEqual([
-      expect.stringContaining('cannot be agreed to any more'),
-      expect.stringContaining('cannot be agreed to any more'),
+      expect.stringContaining('review has expired'),
+      expect.stringContaining('review has expired'),
     ]);
   });
 
@@ -118,13 +118,13 @@ async function asked(
   return stage;
 }
 
-describe('the card-saving link', () => {
+describe('the payment link', () => {
   const link = 'https://pay.example.com/checkout/abc123';
 
   it('shows that it asks, and then the link in full with what to tell the customer', async () => {
     const stage = await asked({ kind: 'created', link });
     expect(stage.updated.map(textOf)).toEqual([
-      expect.stringContaining('Asking for a card-saving link'),
+      expect.stringContaining('Asking for a payment link'),
       expect.stringContaining(link),
     ]);
     expect(textOf(stage.updated[1])).toContain('Tell the customer');
@@ -142,7 +142,7 @@ describe('the card-saving link', () => {
     stage.desk.answers.away = true;
     const pressed = { value: 'pay-V1', view: view({} as Modal) };
     await expect(stage.press(chargeActions.savingLink, pressed)).rejects.toThrow(StoreUnavailable);
-    expect(textOf(stage.updated.at(-1))).toContain('No card-saving link');
+    expect(textOf(stage.updated.at(-1))).toContain('No payment link');
   });
 });
 

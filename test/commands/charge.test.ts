@@ -193,9 +193,9 @@ describe('agreeing to the terms', () => {
   });
 
   it.each<[CardRefusal, string]>([
-    [{ kind: 'resting', nextTryFrom: nowMs + 3_600_000, attemptsLeft: 2 }, 'rests'],
-    [{ kind: 'stopped', declines: 3, nextTryFrom: nowMs + 3_600_000 }, 'no attempt left'],
-    [{ kind: 'save_again' }, 'cannot be charged any more'],
+    [{ kind: 'resting', nextTryFrom: nowMs + 3_600_000, attemptsLeft: 2 }, 'Card on hold until'],
+    [{ kind: 'stopped', declines: 3, nextTryFrom: nowMs + 3_600_000 }, 'no attempts left'],
+    [{ kind: 'save_again' }, 'can’t be charged'],
     [{ kind: 'under_way', reference: twin.reference, by: colleague, at: nowMs }, 'pay-first'],
   ])('says why the card is not charged: %o', async (refusal, words) => {
     const stage = createStage();
@@ -235,7 +235,7 @@ describe('agreeing to the terms', () => {
     for (const privateMetadata of [first.private_metadata ?? '', '', 'null', '{"draft":7}', '{']) {
       // oxlint-disable-next-line no-await-in-loop
       const answer = await stage.submit(termsModalId, { privateMetadata });
-      expect(textOf(modalOf(answer))).toContain('cannot be agreed to any more');
+      expect(textOf(modalOf(answer))).toContain('review has expired');
       // oxlint-disable-next-line no-await-in-loop
       await carriedOn(answer);
     }
@@ -247,7 +247,7 @@ describe('agreeing to the terms', () => {
     stage.desk.answers.twin = twin;
     const terms = await readBack(stage);
     stage.desk.readDraft = async () => undefined;
-    expect(textOf(modalOf(await agree(stage, terms)))).toContain('cannot be agreed to any more');
+    expect(textOf(modalOf(await agree(stage, terms)))).toContain('review has expired');
   });
 
   it('never says that nothing moved when nobody knows whether the charge was stored', async () => {

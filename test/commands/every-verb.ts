@@ -12,6 +12,7 @@ function nobody(): never {
 const cards: AlertCardActions & StormActions = {
   alertCards: { find: nobody, move: nobody, lookUpNow: nobody },
   chargeAgain: nobody,
+  declines: { threeDSecureWords: [], waitMs: 0 },
   standingOf: nobody,
   storms: { see: nobody, place: nobody },
   takeStorm: { acknowledge: nobody, rows: nobody },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { lookupCommand } from '../../src/commands/lookup.ts';
+import type { KnownDecline } from '../../src/domain/decline-reason.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
+import { shownLines } from '../slack/shown-text.ts';
 import { noSharing } from './no-sharing.ts';
 
 const paid: Transaction = {
@@ -14,18 +16,25 @@ const paid: Transaction = {
   orderCurrency: 'NGN',
 };
 
-function lookup(found: Transaction | undefined) {
+const nowMs = 1_700_000_000_000;
+
+function lookup(found: Transaction | undefined, declined?: KnownDecline) {
   return lookupCommand({
     ...noSharing,
+    declineOf: async () => declined,
     findTransaction: async () => found,
     environment: 'live',
     account: 'Main shop',
-    now: () => 1_700_000_000_000,
+    now: () => nowMs,
   });
 }
 
-async function run(words: string[], found: Transaction | undefined): Promise<SlackMessage> {
-  const prepared = lookup(found).prepare(words);
+async function run(
+  words: string[],
+  found: Transaction | undefined,
+  declined?: KnownDecline,
+): Promise<SlackMessage> {
+  const prepared = lookup(found, declined).prepare(words);
   if (!prepared.ok) throw new Error(prepared.problem);
   const message = await prepared.value.run({
     caller: { userId: 'U1' },
@@ -57,6 +66,27 @@ describe('lookup', () => {
     const [button] = lookup(paid).buttons ?? [];
     const value = /"value":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(message.blocks))?.[1] ?? '""';
     expect(button?.words(JSON.parse(value))).toEqual(['INV-2041', '12500.01']);
+  });
+
+  it('says of a known decline that it was declined, since when, in the bank’s words, and what helps', async () => {
+    const declined = { atMs: nowMs - 60_000, nextTryFrom: nowMs + 3_600_000 } as const;
+    const message = await run(
+      ['INV-2041'],
+      { ...paid, status: 'FAILED' },
+      {
+        ...declined,
+        reason: 'insufficient_funds',
+        bankWords: 'Insufficient funds',
+      },
+    );
+    expect(message.text).toMatch(/^❌ Declined by the bank · NGN 12,500.00/);
+    expect(shownLines(message).slice(1, -2)).toEqual([
+      'The bank says:',
+      '| Insufficient funds',
+      'Declined since 2023-11-14 22:12 UTC.',
+      'Next: Try again from 2023-11-14 23:13 UTC, or use another card.',
+      '✗ status FAILED  ✓ reference  ✓ amount',
+    ]);
   });
 
   it('says not found as an answer', async () => {

@@ -153,7 +153,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
     // Whoever may look payments up may do it from the card.
     await press(house, 'agent', alertActions.lookUp);
     await house.until('the agent reads the look-up', () =>
-      JSON.stringify(seen(house, 'agent').filter(({ ephemeral }) => ephemeral)).includes('Not confirmed'),
+      JSON.stringify(seen(house, 'agent').filter(({ ephemeral }) => ephemeral)).includes('Declined since '),
     );
     await house.until('everybody sees that it was looked up', () =>
       JSON.stringify(cardSeenBy(house, 'onCall')).includes('looked up again'),
@@ -179,7 +179,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
     expect(elementsOf(cardSeenBy(house, 'onCall'))).toEqual([]);
   });
 
-  it('offers to charge the customer’s card again, and says from when while it rests', async (test) => {
+  it('offers to charge the customer’s card again, and says from when while it is on hold', async (test) => {
     const house = await openHouse(test, { payments: { knownCards: true } });
     await house.start(house.bot());
     await house.cardsKnown();
@@ -188,11 +188,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
     await press(house, 'lead', alertActions.chargeAgain);
     await house.until('the lead is told from when', () =>
       seen(house, 'lead').some(({ ephemeral, text, blocks }) => {
-        return (
-          ephemeral &&
-          text.includes('Not charged again yet') &&
-          JSON.stringify(blocks).includes('Next try from')
-        );
+        return ephemeral && text.includes('Card on hold') && JSON.stringify(blocks).includes('on hold until');
       }),
     );
     expect(house.workspace.state(house.workspace.ids.users.lead).views).toEqual([]);
@@ -222,9 +218,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
     const card = await cardToChargeAgain(house, reference);
 
     const told = () =>
-      seen(house, 'lead').filter(
-        ({ ephemeral, text }) => ephemeral && text.includes('Not charged again yet'),
-      );
+      seen(house, 'lead').filter(({ ephemeral, text }) => ephemeral && text.includes('Card on hold'));
     await press(house, 'lead', alertActions.chargeAgain);
     await house.until('the lead is told from when', () => told().length === 1);
     const nextTryFromMs = momentIn(told()[0]) * 1_000;

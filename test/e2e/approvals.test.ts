@@ -173,7 +173,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await dialogue.modalSays('agent', 'Declined by the bank');
     await dialogue.close('agent');
     await dialogue.charge('agent', { ...small, amount: '901.00' });
-    await dialogue.modalSays('agent', 'This card rests after a decline');
+    await dialogue.modalSays('agent', 'Card on hold until');
     await dialogue.press('agent', chargeActions.override);
     await dialogue.modalSays('agent', 'Why now');
     await dialogue.submit('agent', { [overrideField]: 'The limit was raised' });

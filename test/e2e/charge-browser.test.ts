@@ -234,8 +234,8 @@ describe.skipIf(missing)('charging in a browser', () => {
       /1 charge without a known outcome.*By: @Ada, since .*Next: /,
     );
     await lindiwe.charge({ card: cards.approves, amount: '3000' });
-    const refused = await lindiwe.modalSays('Nothing was sent, and nothing was charged.');
-    expect(refused).toContain('Another charge of this card is not settled');
+    const refused = await lindiwe.modalSays('Nothing was charged.');
+    expect(refused).toContain('Another charge of this card is still open');
     await lindiwe.close();
 
     await lindiwe.setWeather('Normal');
@@ -248,28 +248,28 @@ describe.skipIf(missing)('charging in a browser', () => {
 
   it('tells a decline in the bank’s words with the wait, and refuses a try before it is over', async () => {
     await ada.charge({ card: cards.declines, amount: '5200' });
-    const declined = await ada.modalSays('Next try from:');
+    const declined = await ada.modalSays('Try again from');
     expect(declined).toContain('Declined by the bank · NGN 5,200.00');
     expect(declined).toMatch(/Insufficient funds\n/);
-    expect(declined).toMatch(/Next try from: Tomorrow \d\d:\d\d; 2 attempts left\./);
+    expect(declined).toMatch(/Try again from Tomorrow \d\d:\d\d, or use another card\. 2 attempts left\./);
     await ada.close();
-    await ada.message('NGN 5,200.00').getByText('Next try from').waitFor();
+    await ada.message('NGN 5,200.00').getByText('on hold until').waitFor();
 
     await lindiwe.charge({ card: cards.declines, amount: '5300' });
-    const refused = await lindiwe.modalSays('Nothing was sent, and nothing was charged.');
-    expect(refused).toContain('This card rests after a decline');
-    expect(refused).toMatch(/Next try from: Tomorrow \d\d:\d\d; 2 attempts left\./);
+    const refused = await lindiwe.modalSays('Nothing was charged.');
+    expect(refused).toContain('Card on hold until');
+    expect(refused).toMatch(/Card on hold until: Tomorrow \d\d:\d\d after a decline\./);
     expect(charges('5300.00')).toEqual([]);
   });
 
-  it('makes a card-saving link where the bank wants 3-D Secure', async () => {
+  it('makes a payment link where the bank wants 3-D Secure', async () => {
     await ada.charge({ card: cards.threeDSecure, amount: '9100' });
-    expect(await ada.modalSays('Why:')).toContain('cannot be completed on a saved card');
-    await ada.press('Card-saving link');
+    expect(await ada.modalSays('Send a payment link')).toContain('retrying can’t help');
+    await ada.press('Payment link');
     const made = await ada.modalSays('Tell the customer:');
     const link = /http:\/\/\S+\/checkout\/\S+/.exec(made)?.[0] ?? '';
     expect(await (await fetch(link)).text()).toContain('9,100.00');
-    expect(made).toContain('Do not charge the card for the same thing again');
+    expect(made).toContain('Don’t charge the card for this again');
   });
 
   it('refuses a card number in the token field and in the code field, and shows it nowhere', async () => {

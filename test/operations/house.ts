@@ -108,6 +108,7 @@ export function house(answers: Answers = {}) {
     giveUpMs: 24 * 3_600_000,
     logEvent: (...logged) => eventLog.add(...logged),
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
+    declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),

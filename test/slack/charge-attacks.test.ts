@@ -146,8 +146,8 @@ describe('an agreement', () => {
   it('charges nothing but the terms of its own dialogue, for nobody who may not charge', async () => {
     const { world, process, submit } = await openShop('approved');
     const draft = await process.desk.keepDraft('V0OTHER', terms);
-    expect(await submit(agreement(draft, viewId))).toContain('cannot be agreed to');
-    expect(await submit(agreement('another', 'V0OTHER'))).toContain('cannot be agreed to');
+    expect(await submit(agreement(draft, viewId))).toContain('review has expired');
+    expect(await submit(agreement('another', 'V0OTHER'))).toContain('review has expired');
     for (const userId of [outsider, colleague]) {
       // oxlint-disable-next-line no-await-in-loop
       expect(await submit(agreement(draft, 'V0OTHER'), { userId })).toContain('Not allowed');

@@ -22,7 +22,7 @@ function linesOf(block: Node): string[] {
     case 'rich_text':
       return children(block).flatMap((part) => {
         const text = children(part)
-          .map((run) => run['text'])
+          .map((run) => run['text'] ?? run['fallback'])
           .join('');
         const bar = part['type'] === 'rich_text_quote' ? '| ' : '';
         return text.split('\n').map((line) => bar + line);

@@ -71,7 +71,7 @@ describe('transactionMessage', () => {
         "✗ Status is PENDING, which does not mean paid",
         "✓ Reference is the one asked for",
         "✓ Amount NGN 12,500.00 equals the order’s amount",
-        "Status: the service does not call it paid. That proves neither that it was paid nor that it will not be. Give no value yet; check again later or wait for its event.",
+        "Status: it isn’t proven paid. Give no value yet; check again later or wait for its event.",
         "Method  card_payment",
         "The gateway’s own words:",
         "| Approved by Financial Institution",

@@ -127,7 +127,7 @@ async function walkOutcomes(
   await dialogue.modalSays(person, 'Declined by the bank');
   // Refused by the rule before anything is sent.
   await dialogue.charge(person, { ...formOf(seedCards.declines), amount: '901.00' });
-  await dialogue.modalSays(person, 'This card rests after a decline');
+  await dialogue.modalSays(person, 'Card on hold until');
   await dialogue.charge(person, { card: '9018', amount: '900.00' });
   await dialogue.modalSays(person, 'Declined by the bank');
   await dialogue.press(person, chargeActions.savingLink);

@@ -101,6 +101,7 @@ export function startBot(world: World, process: Process): Bot {
     ...place,
     ...routing,
     ...(weather.detailsMs === undefined ? {} : { detailsMs: weather.detailsMs }),
+    declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     lookUp,
     logEvent: (...logged) => eventLog.add(...logged),
     summarise: (...of) =>

@@ -1,6 +1,7 @@
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { endsCard, type CardMove } from '../../domain/alert-card.ts';
-import { recordOf } from '../../domain/alert.ts';
+import { knownDecline, recordOf } from '../../domain/alert.ts';
+import type { DeclineRule } from '../../domain/decline-reason.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -41,6 +42,7 @@ import { cardChoice } from '../charge/known-cards.ts';
 export type AlertCardActions = {
   alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
+  declines: DeclineRule;
   /** For this account. */
   standingOf: StandingOf;
 };
@@ -140,7 +142,8 @@ async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: strin
   const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), deps.mayReveal(caller)]);
   if (!found?.evidence) return await reply(unknownAlertMessage());
   const { environment, account } = deps;
-  const place = { environment, account, mayReveal: may };
+  const declined = knownDecline({ ...found, lookup: found.evidence.lookup }, deps.declines);
+  const place = { environment, account, mayReveal: may, declined };
   await reply(lookedUpMessage(found.evidence, referenceOf(found), place));
 }
 

@@ -1,5 +1,6 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
 import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
@@ -46,7 +47,7 @@ export async function termsAgain(
  */
 export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
   const { money, customerId, reason, alert } = charge.terms;
-  const id = isTokenWrong(charge) ? undefined : charge.card;
+  const id = isCardWrong(charge) ? undefined : charge.card;
   const card = id === undefined ? undefined : await ledger?.find(id);
   return {
     ...withoutUndefined({ alert }),
@@ -60,6 +61,8 @@ export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | und
   };
 }
 
-function isTokenWrong({ state }: ChargeSeen): boolean {
-  return state.kind === 'rejected' && state.reason === 'invalid_token';
+function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
+  if (state.kind === 'rejected') return state.reason === 'invalid_token';
+  if (state.kind !== 'declined') return false;
+  return nextSteps[reasonAfter(state.why ?? bankWords, nextTry)].kind === 'another_card';
 }

@@ -1,5 +1,6 @@
 import type { Environment } from '../../domain/alert.ts';
-import { confirm } from '../../domain/confirmation.ts';
+import { confirm, type Confirmation } from '../../domain/confirmation.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { PostOutcome } from '../../domain/delivery.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
@@ -18,6 +19,8 @@ export type LookupDeps = RevealActions & {
   account: string;
   sharing: Sharing;
   now: () => number;
+  /** What the bot knows of a decline under this reference that the look-up does not contradict. */
+  declineOf: (reference: OrderReference, lookup: Confirmation) => Promise<KnownDecline | undefined>;
   /** Whether the bot charged under this reference or made a link of it; asks the store alone. */
   isOnRecord: (reference: OrderReference) => Promise<boolean>;
 };
@@ -50,9 +53,12 @@ export async function lookUp(deps: LookupDeps, question: Question): Promise<Tran
   const transaction = await deps.findTransaction(reference);
   const amount =
     amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
+  const confirmation = confirm({ reference, ...amount }, transaction);
+  const declined = await deps.declineOf(reference, confirmation);
   return {
     reference,
-    confirmation: confirm({ reference, ...amount }, transaction),
+    confirmation,
+    ...(declined ? { declined } : {}),
     environment: deps.environment,
     account: deps.account,
     checkedAtMs: deps.now(),

@@ -1,6 +1,7 @@
 import type { AlertCard } from '../../domain/alert-card.ts';
 import type { Destination, RoutePlan } from '../../domain/alert-route.ts';
 import type { Environment, Lookup } from '../../domain/alert.ts';
+import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Store } from '../../store/store.ts';
 import type { Evidence } from '../outbox/outbox.ts';
@@ -40,6 +41,7 @@ export type AlertPostDeps = PrepareDeps & {
   leaseMs: number;
   environment: Environment;
   account: string;
+  declines: DeclineRule;
   /** `/pay cards` works here, and is named where a card's token is missing. */
   canListCards?: boolean;
 };

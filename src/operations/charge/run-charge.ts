@@ -15,7 +15,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { storedChargeAnswer, storedOtpAnswer } from '../../domain/stored-answer.ts';
-import { isThreeDSecure } from '../../domain/three-d-secure.ts';
+import { isThreeDSecure } from '../../domain/decline-reason.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { Log, LogFields } from '../../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';

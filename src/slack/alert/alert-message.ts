@@ -11,8 +11,17 @@ import { cardButtons } from './card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './card-lines.ts';
 import { cardSavedLines, cardSavedState } from '../charge/card-saved-lines.ts';
 import { routeBlocks } from './alert-route-blocks.ts';
-import { bold, fields, headline, richText, words } from '../blocks.ts';
-import { customerWord, lookUpButton, placeLine, quoted, referenceWord, ticks, word } from '../evidence.ts';
+import { bold, fields, headline, richText, words, type Run } from '../blocks.ts';
+import { declineNext } from '../decline-lines.ts';
+import {
+  customerWord,
+  lookUpButton,
+  placeLine,
+  proofLine,
+  quoted,
+  referenceWord,
+  word,
+} from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
 import { notPaidWords, stateWords, whyNot } from '../transaction-message.ts';
 
@@ -71,17 +80,24 @@ function body(alert: Alert): MessageBlock[] {
     ...routeBlocks(alert.route),
     ...cardSavedLines(event.cardSaved, alert),
     ...reasons(event, recordOf(lookup)),
-    ...('evidence' in lookup ? [ticks(lookup.evidence)] : []),
-    ...(says === undefined ? [] : [richText([words(says)], [bold('Next: '), words(next)])]),
+    ...lines(
+      says === undefined ? [] : [words(says)],
+      next === undefined ? [] : [bold('Next: '), words(next)],
+    ),
+    ...lines(...(alert.declined ? declineNext(alert.declined) : [])),
+    ...('evidence' in lookup
+      ? [proofLine(lookup.evidence, isDeclined(alert) ? lookup.transaction : {})]
+      : []),
     ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
       ? [richText(...whyNot(lookup))]
       : []),
-    ...fields({
-      ...(card ? cardFields(card) : {}),
-      'Charge of': chargeWords(event),
-      'Customer id': word(event.customerId),
-    }),
+    ...(card ? fields(cardFields(card)) : []),
   ];
+}
+
+function lines(...all: Run[][]): MessageBlock[] {
+  const said = all.filter((line) => line.length > 0);
+  return said.length === 0 ? [] : [richText(...said)];
 }
 
 /** LIVE or SANDBOX, the account, and when the event came. */
@@ -91,6 +107,7 @@ function placeOf(alert: Alert): ContextBlock {
     account: alert.account,
     verb: 'received',
     atMs: alert.receivedAtMs,
+    customerId: alert.event.customerId,
     orderId: alert.event.orderId ?? recordOf(alert.lookup)?.orderId,
   });
 }
@@ -106,22 +123,18 @@ function buttons(alert: Alert): ActionsBlock[] {
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
 function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
-  return [
-    ...quoted('The bank’s own words, by the event:', event.reason),
-    ...quoted('The gateway’s own words, by the look-up:', gateway),
-  ];
+  return [...quoted('The bank says:', event.reason), ...quoted('The gateway says:', gateway)];
 }
 
-/** `says` and `next` stand where the ticks do not speak for themselves: what it means, and what a person does now. */
-type Verdict = { state: string; says: string; next: string } | { state: string; says?: never; next?: never };
+/** `says` and `next` where the proof does not speak for itself. A decline’s next step goes by the bank’s reason. */
+type Verdict = { state: string; says?: string; next?: string };
 
 const eventWords: Record<PaymentEventKind, string> = {
   payment_failed: 'Event says failed',
   payment_success: 'Event says success',
 };
 
-const repeatWords =
-  'This may repeat an earlier alert: sending that one was cut short, and whether it arrived could not be read back.';
+const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm whether that one arrived.';
 
 function verdict(alert: Alert): Verdict {
   const { lookup, event } = alert;
@@ -131,43 +144,39 @@ function verdict(alert: Alert): Verdict {
       return confirmed(event.kind);
     case 'not_paid':
       return isDeclined(alert)
-        ? declined
+        ? { state: `❌ ${outcomeWords.declined}` }
         : { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
     case 'not_confirmed':
-      return isDeclined(alert) ? declined : unproven(event.kind, lookup.evidence.status.holds);
+      return isDeclined(alert)
+        ? { state: `❌ ${outcomeWords.declined}` }
+        : unproven(event.kind, lookup.evidence.status.holds);
     case 'not_found':
       return {
         state: `🔎 ${says}, look-up says ${outcomeWords.notFound}`,
-        says: 'The service knows no transaction of this reference on this account, so nothing is proven either way.',
-        next: 'look it up again; a very recent charge can take a moment to show.',
+        says: 'The service knows no such reference on this account. A new charge can take a moment to show.',
+        next: 'Look it up again.',
       };
     case 'unchecked':
       return {
         state: `❔ ${says}, not checked`,
-        says: `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. Nothing is assumed.`,
-        next: 'look it up before you act.',
+        says: `The payments service couldn’t be asked: ${uncheckedWords[lookup.failure]}.`,
+        next: 'Look it up before you act.',
       };
     case 'no_reference':
       return {
         state: `❔ ${says}, not checked`,
-        says: 'The event names no order reference under its signature, so there is nothing to look up. Nothing is assumed.',
-        next: 'find the payment in the merchant’s own records.',
+        says: 'The event’s signature covers no order reference, so there is nothing to look up.',
+        next: 'Find the payment in the merchant’s records.',
       };
   }
 }
-
-const declined: Verdict = {
-  state: `❌ ${outcomeWords.declined}`,
-  says: 'A signed event says the charge failed, and the look-up agrees that it is not paid.',
-  next: 'before another try, wait (24 hours, for example), and give it a new order reference.',
-};
 
 function confirmed(kind: PaymentEventKind): Verdict {
   if (kind === 'payment_success') return { state: stateWords.confirmed };
   return {
     state: `🚨 ${eventWords.payment_failed}, look-up says ${outcomeWords.paid}`,
     says: 'The look-up proves the payment; the event contradicts it.',
-    next: 'do not charge again. Ask the payments service which of the two is wrong.',
+    next: 'Don’t charge again. Ask the payments service which of the two is wrong.',
   };
 }
 
@@ -177,8 +186,8 @@ function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
   if (kind === 'payment_success' || !isSuccess) return { state: `⚠️ ${state}` };
   return {
     state: `🚨 ${state}`,
-    says: 'The look-up’s status is SUCCESS, so money may have moved although the event says failed.',
-    next: 'do not charge again.',
+    says: 'The look-up says SUCCESS, so money may have moved.',
+    next: 'Don’t charge again.',
   };
 }
 
@@ -217,9 +226,4 @@ function amountWords(event: PaymentEvent, money: Money | undefined): string {
   if (event.amountMinor === undefined) return 'amount unknown';
   const { amountMinor: minor, currency = '' } = event;
   return `${word(formatMoney({ minor, currency }))} by the event`;
-}
-
-function chargeWords({ isSavedCardCharge }: PaymentEvent): string | undefined {
-  if (isSavedCardCharge === undefined) return undefined;
-  return isSavedCardCharge ? 'a saved card' : 'the first payment, which saves the card';
 }

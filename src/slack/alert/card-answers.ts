@@ -2,6 +2,7 @@
 
 import type { AlertCard, MovedCard } from '../../domain/alert-card.ts';
 import type { Lookup } from '../../domain/alert.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { uncheckedWords } from './alert-message.ts';
 import { headline, moment, person, richText, words, type Run } from '../blocks.ts';
@@ -74,7 +75,11 @@ export function unknownAlertMessage(): SlackMessage {
 export function lookedUpMessage(
   { lookup, atMs }: { lookup: Lookup; atMs: number },
   reference: string,
-  { mayReveal, ...place }: ChargePlace & { mayReveal: boolean },
+  {
+    mayReveal,
+    declined,
+    ...place
+  }: ChargePlace & { mayReveal: boolean; declined?: KnownDecline | undefined },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
     const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
@@ -90,6 +95,7 @@ export function lookedUpMessage(
     confirmation: lookup,
     ...place,
     checkedAtMs: atMs,
+    ...(declined ? { declined } : {}),
   };
   return transactionMessage(view, mayReveal);
 }

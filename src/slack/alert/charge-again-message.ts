@@ -1,48 +1,39 @@
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import { headline, moment, richText } from '../blocks.ts';
+import { headline, richText } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
-import { retryLines } from '../charge/retry-lines.ts';
+import { holdLines } from '../charge/retry-lines.ts';
 import type { SlackMessage } from '../message.ts';
 
 /** Why the charge is not tried again now, and when. */
 export type NotAgain =
   | { kind: 'resting'; nextTryFrom: number }
-  | { kind: 'refused'; verdict: RetryVerdict }
+  | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' }> }
   | { kind: 'no_card' }
   | { kind: 'details_gone' }
   | { kind: 'not_declined' };
 
 export function notAgainMessage(why: NotAgain): SlackMessage {
-  const { text, block } = headline(
-    why.kind === 'resting' ? '⏳ Not charged again yet' : '🚫 Not charged again',
-    [],
-  );
-  return { text, blocks: [block, richText(...lines(why), labelled('Money', 'none was moved by this.'))] };
+  const { text, block } = headline(why.kind === 'resting' ? '⏳ Card on hold' : '🚫 Not charged again', []);
+  return { text, blocks: [block, richText(...lines(why))] };
 }
 
-function lines(why: NotAgain): ReturnType<typeof retryLines> {
+function lines(why: NotAgain): ReturnType<typeof holdLines> {
   switch (why.kind) {
     case 'resting':
-      return [
-        labelled(
-          'Next try from',
-          moment(why.nextTryFrom),
-          '. After a decline a card rests: asking again sooner only uses up an attempt.',
-        ),
-      ];
+      return holdLines({ ...why, attemptsLeft: 1 });
     case 'refused':
-      return retryLines(why.verdict);
+      return holdLines(why.verdict);
     case 'no_card':
-      return [plain('The bot remembers no saved card of this customer any more.')];
+      return [plain('The bot no longer knows a saved card of this customer.')];
     case 'details_gone':
       return [
-        plain('The alert is so old that the bot no longer keeps whose payment it was.'),
-        labelled('Next', 'type /pay charge, if the customer is still to be charged.'),
+        plain('This alert is too old: its customer was forgotten.'),
+        labelled('Next', 'Use /pay charge if the customer still owes it.'),
       ];
     case 'not_declined':
       return [
-        plain('The look-up does not say that the bank declined it, so money may have moved.'),
-        labelled('Next', 'look it up before anything else.'),
+        plain('The look-up doesn’t say declined, so money may have moved.'),
+        labelled('Next', 'Look it up first.'),
       ];
   }
 }

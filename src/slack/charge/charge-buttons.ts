@@ -1,5 +1,6 @@
 import type { ActionsBlock, Button } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { actions, button } from '../blocks.ts';
 import { chargeActions } from './charge-actions.ts';
 import { rejectionWords } from './rejection-words.ts';
@@ -35,9 +36,16 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
     case 'expired':
       return row(anotherButton(charge, 'Start a new charge'));
     case 'declined':
-      return charge.nextTry?.kind === 'allowed'
-        ? row(anotherButton(charge, 'Charge again'))
-        : savingLinkRow(charge);
+      switch (nextSteps[reasonAfter(state.why ?? charge.bankWords, charge.nextTry)].kind) {
+        case 'another_card':
+          return row(anotherButton(charge, 'Choose another card'));
+        case 'do_not_retry':
+          return [];
+        default:
+          return charge.nextTry?.kind === 'allowed'
+            ? row(anotherButton(charge, 'Charge again'))
+            : savingLinkRow(charge);
+      }
     // Its code is entered in the modal itself.
     case 'otp':
       return [];
@@ -73,7 +81,7 @@ function changeEmailButton({ reference }: ChargeSeen): Button {
 
 function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
   if (nextTry?.kind !== 'save_again') return [];
-  return row(button({ actionId: chargeActions.savingLink, text: 'Card-saving link', value: reference }));
+  return row(button({ actionId: chargeActions.savingLink, text: 'Payment link', value: reference }));
 }
 
 function row(...buttons: Button[]): ActionsBlock[] {

@@ -21,7 +21,7 @@ import { counted } from '../../domain/counted.ts';
 import { amountWord, labelled, plain } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing, standingNow } from './otp-lines.ts';
-import { nextTryWords } from './retry-lines.ts';
+import { holdWords } from './retry-lines.ts';
 import { reviewLines } from './state-lines.ts';
 import { isConcluded, stateWord } from './state-words.ts';
 
@@ -146,12 +146,12 @@ export function homeCharges(
 
 function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   const { state, reference } = charge;
-  const nextTry = state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
+  const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
   const lines: Run[][] = [itemLine(charge)];
   // Stays on the screen for long: only what each reader's own clock makes of it.
   if (state.kind === 'otp') lines.push(standing(charge));
   else if (!isConcluded(state) || state.kind === 'review') lines.push(...doubtLines(charge, nowMs));
-  else if (nextTry) lines.push(labelled('Next try from', ...nextTry));
+  else if (nextTry) lines.push(labelled('Card', ...nextTry));
   else lines.push(plain('Started ', moment(charge.submittedAt)));
   const button = state.kind === 'otp' ? enterCodeButton(reference) : showButton(reference);
   return [

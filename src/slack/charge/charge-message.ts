@@ -7,7 +7,7 @@ import { chargeHeadline, labelled, termFields } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing } from './otp-lines.ts';
 import { repeatLine, type AboutMessage } from './repeat-line.ts';
-import { nextTryWords } from './retry-lines.ts';
+import { holdWords } from './retry-lines.ts';
 import { correction, reviewLines } from './state-lines.ts';
 import { isClosed, isConcluded } from './state-words.ts';
 
@@ -53,10 +53,10 @@ function advice({ state }: ChargeSeen): RichTextBlock[] {
 }
 
 function facts(charge: ChargeSeen, { isFirst }: { isFirst: boolean }): RichTextBlock[] {
-  const nextTry = charge.state.kind === 'declined' ? nextTryWords(charge.nextTry) : undefined;
+  const nextTry = charge.state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
   // Whoever clicked is not pinged: an edit pings nobody, and it follows while there is more to come.
   const agent = isFirst && !isConcluded(charge.state) ? undefined : [person(charge.agent)];
-  if (isClosed(charge)) return fields({ Agent: agent, 'Next try from': nextTry });
+  if (isClosed(charge)) return fields({ Agent: agent, Card: nextTry });
   const { otp, state } = charge;
   return fields({
     ...termFields(charge.terms),

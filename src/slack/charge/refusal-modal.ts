@@ -18,7 +18,7 @@ import { showButton } from './charge-buttons.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
-import { retryLines } from './retry-lines.ts';
+import { holdLines } from './retry-lines.ts';
 
 /** Nothing is submitted in any of them. */
 export const refusalModalId = 'charge_refused';
@@ -31,10 +31,10 @@ export function cardRefusalModal(
   options: { nowMs: number; override?: string },
 ): Modal {
   const { nowMs, override } = options;
-  const lines = refusal.kind === 'under_way' ? underWay(refusal, nowMs) : waitLines(refusal);
+  const lines = refusal.kind === 'under_way' ? underWay(refusal, nowMs) : holdLines(refusal);
   const blocks: ModalBlock[] = [
     headline(`⛔ ${refusalWords[refusal.kind]}`, []).block,
-    richText(plain('Nothing was sent, and nothing was charged.'), ...lines),
+    richText(plain('Nothing was charged.'), ...lines),
     ...(refusal.kind === 'under_way' ? [actions(showButton(refusal.reference))] : []),
     ...(override === undefined ? [] : overrideBlocks),
     placeFoot(place),
@@ -55,19 +55,11 @@ const overrideBlocks: ModalBlock[] = [
 ];
 
 const refusalWords: Record<CardRefusal['kind'], string> = {
-  resting: 'This card rests after a decline',
-  stopped: 'This card has no attempt left',
-  save_again: 'This saved card cannot be charged any more',
-  under_way: 'Another charge of this card is not settled',
+  resting: 'Card on hold',
+  stopped: 'Card on hold: no attempts left',
+  save_again: 'This card can’t be charged',
+  under_way: 'Another charge of this card is still open',
 };
-
-function waitLines(refusal: Exclude<CardRefusal, { kind: 'under_way' }>): Run[][] {
-  if (refusal.kind !== 'save_again') return retryLines(refusal);
-  return [
-    ...retryLines(refusal),
-    plain('The button for it stands on the declined charge: open it from your last charges in the App Home.'),
-  ];
-}
 
 function underWay(
   { reference, by, at }: Extract<CardRefusal, { kind: 'under_way' }>,
@@ -78,22 +70,17 @@ function underWay(
   return [
     labelled('By', person(by), ', ', moment(at), ` (${ago})`),
     labelled('Reference', referenceWord(reference)),
-    labelled(
-      'Next',
-      'wait until it is settled: a second charge now could take the money twice, or use the last attempt up.',
-    ),
+    labelled('Next', 'Wait for its result: a second charge could take the money twice.'),
   ];
 }
 
 /** The terms that were read back are gone or others by now. */
 export function staleTermsModal(place: ChargePlace): Modal {
   const blocks: ModalBlock[] = [
-    headline('⌛ These terms cannot be agreed to any more', []).block,
+    headline('⌛ This review has expired', []).block,
     richText(
-      plain(
-        'Nothing was sent, and nothing was charged. Terms that were read back hold for half an hour, and only until they are changed.',
-      ),
-      labelled('Next', 'type ', code('/pay charge'), words(' and read the terms back again.')),
+      plain('Nothing was charged. A review expires after 30 minutes, or when its form changes.'),
+      labelled('Next', 'Start over with ', code('/pay charge'), words('.')),
     ),
     placeFoot(place),
   ];

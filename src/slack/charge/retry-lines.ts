@@ -1,62 +1,75 @@
+import { counted } from '../../domain/counted.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { moment, type Run } from '../blocks.ts';
+import { declineNext } from '../decline-lines.ts';
 import { referenceWord } from '../evidence.ts';
-import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from './charge-facts.ts';
 
-/** Whether and when the card may be charged next, and what to do until then. */
-export function retryLines(verdict: RetryVerdict): Run[][] {
+/** What helps after a decline, by the bank's reason; without one, when the card may be charged next. */
+export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVerdict): Run[][] {
+  const reason = reasonAfter(bankWords, verdict);
+  const { kind, text } = nextSteps[reason];
+  if (kind === 'do_not_retry' || kind === 'payment_link' || kind === 'another_card') {
+    return declineNext({ reason, nextTryFrom: 0 });
+  }
   switch (verdict.kind) {
     case 'allowed':
-      return [labelled('Next', `the card may be charged now; ${attempts(verdict.attemptsLeft)}.`)];
+      return [labelled('Next', `You can charge it again now; ${attempts(verdict.attemptsLeft)}.`)];
+    case 'resting': {
+      const { nextTryFrom, attemptsLeft } = verdict;
+      if (text === '')
+        return [labelled('Card on hold until', moment(nextTryFrom), `; ${attempts(attemptsLeft)}.`)];
+      const [line = []] = declineNext({ reason, nextTryFrom });
+      return [[...line, ...plain(` ${attempts(attemptsLeft)}.`)]];
+    }
+    default:
+      return holdLines(verdict);
+  }
+}
+
+/** Why a card can't be charged now, said before anybody presses. */
+export function holdLines(verdict: Exclude<RetryVerdict, { kind: 'allowed' }>): Run[][] {
+  switch (verdict.kind) {
     case 'resting':
       return [
         labelled(
-          'Next try from',
+          'Card on hold until',
           moment(verdict.nextTryFrom),
-          `; ${attempts(verdict.attemptsLeft)}. After a decline a card rests: asking again sooner only uses up an attempt.`,
-        ),
-        labelled('Next', 'ask the customer for another card, or wait. The next try gets a new reference.'),
-      ];
-    case 'under_way':
-      return [
-        labelled(
-          'Next',
-          `another charge of this card is not settled yet (${referenceWord(verdict.reference)}); wait for it.`,
+          ' after a decline. Retrying earlier would waste an attempt.',
         ),
       ];
     case 'stopped':
       return [
         labelled(
-          'Next try from',
+          'Card on hold until',
           moment(verdict.nextTryFrom),
-          `. The bank declined this card ${counted(verdict.declines, 'time')}, and no attempt is left until then.`,
+          `: the bank declined it ${counted(verdict.declines, 'time')}. Use another card.`,
         ),
-        labelled('Next', 'ask the customer for another card.'),
       ];
     case 'save_again':
       return [
+        labelled('This card can’t be charged', 'the bank wants 3-D Secure. ', nextSteps.three_d_secure.text),
+      ];
+    case 'under_way':
+      return [
         labelled(
-          'Why',
-          'the bank wants 3-D Secure, which cannot be completed on a saved card. Trying again will not help.',
-        ),
-        labelled(
-          'Next',
-          'send the customer a card-saving link: they complete 3-D Secure on the checkout page, and the card is saved anew.',
+          'Another charge of this card is still open',
+          `${referenceWord(verdict.reference)}. Wait for its result.`,
         ),
       ];
   }
 }
 
 /** The same in a few words, for a channel. */
-export function nextTryWords(verdict: RetryVerdict | undefined): Run[] | undefined {
+export function holdWords(verdict: RetryVerdict | undefined): Run[] | undefined {
   switch (verdict?.kind) {
     case 'resting':
-      return [moment(verdict.nextTryFrom), ...plain(`, ${attempts(verdict.attemptsLeft)}`)];
+      return plain('on hold until ', moment(verdict.nextTryFrom), `, ${attempts(verdict.attemptsLeft)}`);
     case 'stopped':
-      return [moment(verdict.nextTryFrom), ...plain(', no attempt left until then')];
+      return plain('on hold until ', moment(verdict.nextTryFrom), ', no attempts left');
     case 'save_again':
-      return plain('not with this saved card: the bank wants 3-D Secure');
+      return plain('needs a payment link (3-D Secure)');
     default:
       return undefined;
   }

@@ -30,33 +30,33 @@ function parts(what: SavingLink, place: ChargePlace): { text: string; blocks: Ho
 function head(what: SavingLink): ReturnType<typeof headline> {
   switch (what.kind) {
     case 'asking':
-      return headline('⏳ Asking for a card-saving link', []);
+      return headline('⏳ Asking for a payment link', []);
     case 'made':
-      return headline('🔗 Card-saving link', [
+      return headline('🔗 Payment link', [
         amountWord(what.charge.terms.money),
         referenceWord(what.charge.reference),
       ]);
     case 'not_made':
-      return headline('⚠️ No card-saving link', []);
+      return headline('⚠️ No payment link', []);
   }
 }
 
 function details(what: SavingLink): HomeBlock[] {
   switch (what.kind) {
     case 'asking':
-      return [richText(plain('The payments service is being asked. Nobody is charged by this.'))];
+      return [richText(plain('Nobody is charged by this.'))];
     case 'made':
       return [
         codeLines([what.link]),
         richText(
           labelled(
             'Tell the customer',
-            `open this link, pay ${amountWord(what.charge.terms.money)} there and complete the bank’s 3-D Secure check. Paying saves the card anew.`,
+            `Open the link, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. Paying saves the card again.`,
           ),
-          labelled('Next', 'a payment there settles it. Do not charge the card for the same thing again.'),
+          labelled('Next', 'Don’t charge the card for this again.'),
         ),
       ];
     case 'not_made':
-      return [...quoted('Why:', what.why), richText(labelled('Money', 'nobody was charged by this.'))];
+      return [...quoted('Why:', what.why), richText(plain('Nobody was charged.'))];
   }
 }

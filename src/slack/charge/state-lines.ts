@@ -8,7 +8,7 @@ import { quoted, referenceWord, ticks } from '../evidence.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, labelled, plain } from './charge-facts.ts';
 import { rejectionWords } from './rejection-words.ts';
-import { retryLines } from './retry-lines.ts';
+import { nextAfterDecline } from './retry-lines.ts';
 import { isConcluded, wordsOfTold } from './state-words.ts';
 
 /** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
@@ -51,7 +51,7 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
     case 'declined':
-      return quoted('The bank’s own words:', state.why ?? bankWords);
+      return quoted('The bank says:', state.why ?? bankWords);
     case 'rejected':
       return quoted('The service’s own words:', state.why);
     case 'review':
@@ -140,14 +140,11 @@ function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
 }
 
 function declined(charge: ChargeSeen): Run[][] {
-  const { nextTry } = charge;
-  const reason = theirWords(charge).length > 0 ? '' : ' It gave no reason.';
-  const said = plain(`The bank declined it, so this charge takes no money.${reason}`);
-  if (nextTry) return [said, ...retryLines(nextTry)];
-  return [
-    said,
-    labelled('Next', 'wait, or ask the customer for another card. The next try says when it may be.'),
-  ];
+  const { nextTry, state, bankWords } = charge;
+  const reason = theirWords(charge).length > 0 ? '' : ' The bank gave no reason.';
+  const said = plain(`No money was taken.${reason}`);
+  const why = 'why' in state ? (state.why ?? bankWords) : bankWords;
+  return nextTry ? [said, ...nextAfterDecline(why, nextTry)] : [said];
 }
 
 function rejected({ reason = 'other' }: Conclusion): Run[][] {

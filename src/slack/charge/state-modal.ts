@@ -28,7 +28,7 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options
 function savingLink({ state, savingLink }: ChargeSeen): ModalBlock[] {
   if (savingLink === undefined || state.kind !== 'declined') return [];
   return [
-    richText(labelled('Card-saving link for the customer', 'copy it and send it to them.')),
+    richText(labelled('Payment link', 'Copy it and send it to the customer.')),
     codeLines([savingLink]),
   ];
 }

@@ -53,6 +53,7 @@ function stage(options: Options = {}) {
     reveal: (pressed, reference) => revealIfAllowed(reveals, pressed, reference),
     environment: 'live',
     account: 'Main shop',
+    declines: { threeDSecureWords: [], waitMs: 3_600_000 },
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
     currencies: ['NGN', 'USD'],
     chargeAgain: async (alert) =>
@@ -214,17 +215,16 @@ describe('the buttons of a card', () => {
   });
 
   it.each<[ChargeAgain, string]>([
-    [{ kind: 'resting', nextTryFrom: nowMs + 1 }, 'Next try from'],
+    [{ kind: 'resting', nextTryFrom: nowMs + 1 }, 'on hold until'],
     [{ kind: 'refused', verdict: { kind: 'save_again' } }, '3-D Secure'],
-    [{ kind: 'no_card' }, 'remembers no saved card'],
+    [{ kind: 'no_card' }, 'no longer knows a saved card'],
     [{ kind: 'not_declined' }, 'money may have moved'],
-    [{ kind: 'details_gone' }, 'no longer keeps whose payment'],
+    [{ kind: 'details_gone' }, 'its customer was forgotten'],
   ])('say why not, and open no form (%o)', async (chargeAgain, words) => {
     const { press, opened, replies } = stage({ chargeAgain });
     await press(alertActions.chargeAgain);
     expect(opened).toEqual([]);
     expect(JSON.stringify(replies)).toContain(words);
-    expect(JSON.stringify(replies)).toContain('none was moved by this');
   });
 });
 

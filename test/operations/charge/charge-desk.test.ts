@@ -274,7 +274,7 @@ describe('a charge in doubt', () => {
   });
 });
 
-describe('the card-saving link', () => {
+describe('the payment link', () => {
   it('is not made for a charge that was paid after all', async () => {
     const process = startProcess(openWorld('approved'));
     await charge(process);

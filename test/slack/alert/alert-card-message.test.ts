@@ -116,7 +116,7 @@ describe('a card in any state, with the most hostile texts', () => {
         expect(buttonCount(message)).toBeLessThanOrEqual(3);
         const hasEnded = card.kind === 'recovered' || card.kind === 'closed';
         expect(buttonCount(message) === 0).toBe(hasEnded);
-        expect(text.includes('own words')).toBe(!hasEnded);
+        expect(text.includes('bank says')).toBe(!hasEnded);
         expect(isFirst && text.includes('"user_id"')).toBe(false);
       }
     },

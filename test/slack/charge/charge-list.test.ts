@@ -96,7 +96,7 @@ describe('homeCharges', () => {
   it('says when a declined card may be tried again', () => {
     const nextTry = { kind: 'resting', nextTryFrom: nowMs, attemptsLeft: 1 } as const;
     const blocks = homeCharges('Yours', [concluded('declined', { nextTry })], live, nowMs);
-    expect(lines({ blocks })).toContain('Next try from: 2026-09-14 13:37 UTC, 1 attempt left');
+    expect(lines({ blocks })).toContain('Card: on hold until 2026-09-14 13:37 UTC, 1 attempt left');
   });
 
   it('shows ten at most', () => {

@@ -66,7 +66,7 @@ describe('chargeMessage', () => {
     expect(lines(desk(concluded('declined', { nextTry, bankWords: 'No money' })))).toEqual([
       '❌ Declined by the bank · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       'Agent  @U0AGENT01',
-      'Next try from  2026-09-14 13:37 UTC, 2 attempts left',
+      'Card  on hold until 2026-09-14 13:37 UTC, 2 attempts left',
       'LIVE · Lagos ~ concluded <!date^1789392960^{date_short_pretty} {time}|2026-09-14 13:36 UTC>',
     ]);
     expect(lines(desk(concluded('review'))).join('\n')).toContain('Reason  September rent');
@@ -106,7 +106,7 @@ describe('chargeNoteMessage', () => {
     const note = lines(
       chargeNoteMessage({ kind: 'told', what: 'declined', at: nowMs }, declined, live, about),
     );
-    expect(note.slice(1, 3)).toEqual(['The bank’s own words:', '| Insufficient Funds']);
+    expect(note.slice(1, 3)).toEqual(['The bank says:', '| Insufficient Funds']);
   });
 
   it('tells one that is over by its word alone', () => {

@@ -19,8 +19,7 @@ describe('cardRefusalModal', () => {
       const view = cardRefusalModal(refusal, place, { nowMs });
       expect(findViewProblems(view)).toEqual([]);
       const shown = page(view).join('\n');
-      expect(shown).toContain('Nothing was sent, and nothing was charged.');
-      expect(shown).toContain('Next: ');
+      expect(shown).toContain('Nothing was charged.');
       expect(view.submit).toBeUndefined();
     }
   });
@@ -34,8 +33,8 @@ describe('cardRefusalModal', () => {
     const [resting, stopped] = refusals.map((refusal) =>
       page(cardRefusalModal(refusal, live, { nowMs })).join('\n'),
     );
-    expect(resting).toContain('Next try from: 2026-09-14 13:38 UTC; 1 attempt left.');
-    expect(stopped).toContain('Next try from: 2026-09-14 13:38 UTC. The bank declined this card 3 times');
+    expect(resting).toContain('Card on hold until: 2026-09-14 13:38 UTC after a decline.');
+    expect(stopped).toContain('Card on hold until: 2026-09-14 13:38 UTC: the bank declined it 3 times');
   });
 
   it('names whose charge is under way, and shows it', () => {
@@ -51,7 +50,7 @@ describe('staleTermsModal', () => {
   it('says that nothing was sent, and how to go on', () => {
     const view = staleTermsModal(live);
     expect(findViewProblems(view)).toEqual([]);
-    expect(page(view).join('\n')).toContain('Nothing was sent, and nothing was charged.');
+    expect(page(view).join('\n')).toContain('Nothing was charged.');
     expect(page(view).join('\n')).toContain('/pay charge');
   });
 });

@@ -51,8 +51,8 @@ describe('chargeStateModal', () => {
     const lines = page(
       shown(concluded('declined', { bankWords: 'earlier words' }, { why: 'Insufficient Funds' })),
     );
-    expect(lines.slice(2, 4)).toEqual(['The bank’s own words:', '| Insufficient Funds']);
-    expect(words(concluded('declined', {}, { why: '\u200B' }))).toContain('It gave no reason.');
+    expect(lines.slice(2, 4)).toEqual(['The bank says:', '| Insufficient Funds']);
+    expect(words(concluded('declined', {}, { why: '\u200B' }))).toContain('The bank gave no reason.');
   });
 
   it('says of each decline when the card may be tried again, in words of its own', () => {
@@ -60,7 +60,28 @@ describe('chargeStateModal', () => {
     expect(new Set(all).size).toBe(verdicts.length);
     expect(
       words(concluded('declined', { nextTry: { kind: 'resting', nextTryFrom: nowMs, attemptsLeft: 1 } })),
-    ).toContain('Next try from: 2026-09-14 13:37 UTC; 1 attempt left.');
+    ).toContain('Card on hold until: 2026-09-14 13:37 UTC; 1 attempt left.');
+  });
+
+  it.each([
+    [
+      'Insufficient funds',
+      'Next: Try again from 2026-09-15 13:37 UTC, or use another card. 2 attempts left.',
+    ],
+    ['Expired card', 'Next: Ask the customer for another card.'],
+    ['Suspected fraud', 'Next: Don’t try again. The customer should ask their bank.'],
+    ['Error 05', 'Card on hold until: 2026-09-15 13:37 UTC; 2 attempts left.'],
+  ])('says for %j what helps, as the alert does', (bankWords, next) => {
+    const nextTry = verdicts.find(({ kind }) => kind === 'resting')!;
+    expect(page(shown(concluded('declined', { nextTry, bankWords })))).toContain(next);
+  });
+
+  it('offers another card where another card helps, and nothing where nobody should try again', () => {
+    const nextTry = verdicts.find(({ kind }) => kind === 'allowed')!;
+    const offered = ['Expired card', 'Suspected fraud'].map((bankWords) =>
+      buttons(shown(concluded('declined', { nextTry, bankWords }))).map(({ text }) => text),
+    );
+    expect(offered).toEqual([['Choose another card'], []]);
   });
 
   it('offers a new charge after a decline only when the card may be charged, and the link only for 3-D Secure', () => {
@@ -77,7 +98,7 @@ describe('chargeStateModal', () => {
     ]);
   });
 
-  it('shows a card-saving link to copy once there is one', () => {
+  it('shows a payment link to copy once there is one', () => {
     const link = 'https://pay.example/c/1';
     expect(
       page(shown(concluded('declined', { nextTry: { kind: 'save_again' }, savingLink: link }))),
