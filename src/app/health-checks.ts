@@ -21,7 +21,7 @@ type Parts = {
 
 type MerchantParts = {
   place: Pick<MerchantPlace, 'merchant'>;
-  payments: Pick<Payments, 'failure'>;
+  payments: Pick<Payments, 'failure' | 'isContended'>;
   webhooks: Webhooks;
   outbox: Outbox;
   undelivered: Undelivered;
@@ -109,9 +109,13 @@ function merchantChecks({ place, payments, webhooks, outbox, undelivered }: Merc
       check() {
         const failure = payments.failure();
         // Its words are the bot's own, and say what to check.
-        return failure
-          ? { state: 'degraded', detail: `the last look-up failed: ${failure.message}` }
-          : { state: 'ok' };
+        if (failure) return { state: 'degraded', detail: `the last look-up failed: ${failure.message}` };
+        if (!payments.isContended()) return { state: 'ok' };
+        return {
+          state: 'degraded',
+          detail: 'an access token was rejected soon after it was given',
+          fix: 'another system seems to use the same credentials: give the bot its own',
+        };
       },
     },
     {

@@ -15,6 +15,8 @@ import type { Outside } from './outside.ts';
 export type Kept = {
   store: Store;
   sealer: Sealer;
+  /** All of it, where `store` and `sealer` are one account's part. */
+  whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
   /** Resolves when the store has been asked whether it may be trusted, or is away for now. */
   checked: () => Promise<void>;

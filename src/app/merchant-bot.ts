@@ -72,7 +72,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { clients, wake, posts, homeChanged } = shared;
   const ids = merchant && merchantIds(merchant);
   const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
-  const payments = createPayments(outside, kept);
+  const payments = createPayments(outside, kept, place.pauses);
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { processed } = alarms.watch;

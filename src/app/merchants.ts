@@ -15,6 +15,8 @@ export type MerchantPlace = {
   kept: Kept;
   /** The whole store, for what no two accounts may do both. */
   shared: Store;
+  /** Until when the payments service wants no calls, of all accounts; see the client. */
+  pauses: Map<string, number>;
   /** An entry of the whole store as the account knows it; undefined when it is another's. */
   entryOf: (entry: Entry) => Entry | undefined;
 };
@@ -25,7 +27,9 @@ export type MerchantPlace = {
  */
 export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
   const { merchant, further = [] } = outside.config;
+  const pauses = new Map<string, number>();
   const first = {
+    pauses,
     merchant,
     outside: { ...outside, log: namedLog(outside, merchant) },
     kept,
@@ -33,7 +37,10 @@ export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ..
   };
   return [
     { ...first, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) },
-    ...further.map((config) => furtherPlace({ ...outside, config }, config.merchant, kept)),
+    ...further.map((config) => ({
+      ...furtherPlace({ ...outside, config }, config.merchant, kept),
+      pauses,
+    })),
   ];
 }
 
@@ -50,7 +57,7 @@ export function chargePlace(config: Config): ChargePlace {
   return { environment, account, isMixed: merchant?.isMixed === true };
 }
 
-function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): MerchantPlace {
+function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): Omit<MerchantPlace, 'pauses'> {
   const { name } = merchant;
   const { store, entryOf } = scopeStore(kept.store, name);
   const { sealer } = kept;
@@ -60,6 +67,7 @@ function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): Merchan
     outside: { ...outside, log: namedLog(outside, merchant) },
     kept: {
       ...kept,
+      whole: kept,
       store,
       // What one account has sealed opens under no other's key.
       sealer: {

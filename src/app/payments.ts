@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
 import type {
@@ -18,7 +20,7 @@ import type { ReadPage } from '../domain/service-page.ts';
 import type { Terminal } from '../domain/terminal.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from '../operations/service/share-token.ts';
-import { createAccessToken, type AccessToken } from '../payments/access-token.ts';
+import { createAccessToken } from '../payments/access-token.ts';
 import { createAccount, findAccount, listAccounts } from '../payments/accounts.ts';
 import { changeCardEmail } from '../payments/cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
@@ -43,25 +45,38 @@ export type Payments = {
   listAccounts: ReadPage<Account>;
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
-  /** The last call's failure; undefined when it was answered. */
+  /** The last look-up's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
+  /** Whether another system seems to have taken the session lately. */
+  isContended: () => boolean;
   /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
   letGo: () => Promise<void>;
 };
 
-/** The payments service as the rest of the bot sees it: functions in domain words. */
-export function createPayments({ config, log, now }: Outside, kept: Kept): Payments {
+/**
+ * The payments service as the rest of the bot sees it: functions in domain words. `pauses` are what the service asked
+ * for, of all accounts.
+ */
+export function createPayments(
+  { config, log, now }: Outside,
+  kept: Kept,
+  pauses: Map<string, number> = new Map(),
+): Payments {
   const accountId = config.paymentsAccountId ?? '';
   const { parentAccountId } = tokenSettings(config);
-  const memory = lettingGo(shareToken(kept.store, kept.sealer, parentAccountId));
+  const memory = lettingGo(tokenMemory(config, kept));
+  const accessToken = createToken({ config, log, now }, memory, () => client);
   const client: PaymentsClient = createPaymentsClient(clientSettings(config), {
-    accessToken: createToken({ config, log, now }, memory, () => client),
+    accessToken,
     fetch: (request) => fetch(request),
+    pauses,
+    now,
   });
   const reading = transactionReading(config);
   let failure: ServiceFailure | undefined;
   return {
     failure: () => failure,
+    isContended: () => accessToken.isContended(),
     letGo: memory.letGo,
     chargeSavedCard: (charge, leave) => chargeSavedCard(client, accountId, charge, leave),
     submitOtp: (submission, leave) => submitOtp(client, submission, leave),
@@ -88,6 +103,18 @@ export function createPayments({ config, log, now }: Outside, kept: Kept): Payme
 
 type SharedToken = ReturnType<typeof shareToken>;
 
+/** Of the whole store: what several accounts with the same credentials ask for is one token, in one session. */
+export function tokenMemory(config: Config, { whole, ...own }: Kept): SharedToken {
+  const { store, sealer } = whole ?? own;
+  const { parentAccountId, clientId = '' } = tokenSettings(config);
+  const credentials = JSON.stringify([
+    clientSettings(config).baseUrl,
+    parentAccountId.toLowerCase(),
+    clientId,
+  ]);
+  return shareToken(store, sealer, hash('sha256', credentials, 'hex').slice(0, 32));
+}
+
 function lettingGo(memory: SharedToken): SharedToken & Pick<Payments, 'letGo'> {
   let unlock: (() => Promise<void>) | undefined;
   return {
@@ -104,10 +131,12 @@ function createToken(
   { config, log, now }: Outside,
   memory: SharedToken,
   client: () => PaymentsClient,
-): AccessToken {
+): ReturnType<typeof createAccessToken> {
   const { paymentsStaticToken: ready } = config;
-  if (ready !== undefined)
-    return { current: () => Promise.resolve(ready), replace: () => Promise.resolve(ready) };
+  if (ready !== undefined) {
+    const same = (): Promise<string> => Promise.resolve(ready);
+    return { current: same, replace: same, isContended: () => false };
+  }
   const settings = tokenSettings(config);
   const { refreshBody } = settings;
   return createAccessToken({
@@ -118,6 +147,7 @@ function createToken(
       : undefined,
     refreshAheadMs: config.paymentsTokenRefreshAheadSeconds * 1_000,
     timeoutMs: config.paymentsTimeoutSeconds * 1_000,
+    wait: sleep,
     now,
     log,
   });

@@ -61,6 +61,7 @@ function readShape(config: Config): Shape {
     shape: {
       emailParameter: config.savedCardsQuery ?? sandboxShape.emailParameter,
       listPointers: config.savedCardsListPointers ?? sandboxShape.listPointers,
+      cursorPointers: config.savedCardsCursorPointers,
       fieldPointers: config.savedCardsFieldPointers ?? specifiedPointers,
       headers: config.savedCardsHeaders ?? sandboxShape.headers,
       deleteBody: config.savedCardsDeleteBody ?? sandboxShape.deleteBody,

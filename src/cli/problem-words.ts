@@ -1,5 +1,6 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { quotedText } from './lines.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 
 export type Problem = { exitCode: ExitCode; words: string };
@@ -22,13 +23,15 @@ export function outsideProblem(error: unknown): Problem | undefined {
   return undefined;
 }
 
-function serviceProblem({ kind, message, retryAfterMs }: ServiceFailure): Problem {
+function serviceProblem({ kind, message, retryAfterMs, said }: ServiceFailure): Problem {
   const { exitCode, next } = advice[kind];
   const wait =
     retryAfterMs === undefined
       ? next
       : `wait ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} s, as the service asks, then try again.`;
-  return { exitCode, words: `${message}\nNext: ${wait}` };
+  const theirs = quotedText(said);
+  const quote = theirs === undefined ? '' : `\nThe service says: ${theirs}`;
+  return { exitCode, words: `${message}${quote}\nNext: ${wait}` };
 }
 
 const { noAnswer, refused } = exitCodes;
@@ -52,6 +55,7 @@ const advice: Record<FailureKind, { exitCode: ExitCode; next: string }> = {
   },
   rate_limited: { exitCode: noAnswer, next: 'try again in a few minutes.' },
   server: { exitCode: noAnswer, next: 'try again in a few minutes.' },
+  refused: { exitCode: refused, next: 'correct what it names, then try again.' },
   malformed: {
     exitCode: noAnswer,
     next: 'check PAYMENTS_BASE_URL (in the sandbox PAYMENTS_SANDBOX_URL); if it is right, the service may have changed.',

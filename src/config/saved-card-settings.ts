@@ -25,6 +25,12 @@ export const savedCardSettings = {
     `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`/data/tokenizedCardDataList,/data/tokenizedCardData,/data/results,/data\` when absent. ${sandboxOnly}`,
     pointerList(),
   ),
+  savedCardsCursorPointers: setting(
+    savedCards,
+    'Where the cursor of the list’s next page stands in the answer: JSON pointers. It is sent back as `cursor`, like that of the other lists. Spec: not shown.',
+    pointerList(),
+    '/data/cursor,/cursor',
+  ),
   savedCardsFieldPointers: setting(
     savedCards,
     'Where a card’s fields stand within the card: a JSON object of field name to JSON pointer or list of them. Fields that are not named have the names of the specification’s Saved card, in live too.',

@@ -5,6 +5,7 @@ export const failureKinds = [
   'forbidden',
   'rate_limited',
   'server',
+  'refused',
   'malformed',
 ] as const;
 
@@ -13,22 +14,30 @@ export type FailureKind = (typeof failureKinds)[number];
 /**
  * The outside is broken: the payments service (or the way to it) gave no usable answer.
  * Not for an answer the service did give: declined, rejected, not found and wrong OTP are values.
- * The message never holds a token, an OTP or a body; the cause is kept for the log.
+ * The message never holds a token, an OTP or a body; the cause is kept for the log. `said` is the service's own
+ * words, with known secrets struck out: for the person who asked, never for the log or the health.
  */
 export class ServiceFailure extends Error {
   readonly kind: FailureKind;
   readonly retryAfterMs: number | undefined;
   readonly httpStatus: number | undefined;
+  readonly said: string | undefined;
 
   constructor(
     kind: FailureKind,
     message: string,
-    details: { retryAfterMs?: number | undefined; httpStatus?: number | undefined; cause?: unknown } = {},
+    details: {
+      retryAfterMs?: number | undefined;
+      httpStatus?: number | undefined;
+      said?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: details.cause });
     this.name = 'ServiceFailure';
     this.kind = kind;
     this.retryAfterMs = details.retryAfterMs;
     this.httpStatus = details.httpStatus;
+    this.said = details.said;
   }
 }

@@ -53,3 +53,8 @@ function boundaryBefore(text: string, index: number): number {
   const low = text.charCodeAt(index);
   return low >= 0xdc00 && low <= 0xdfff ? Math.max(0, index - 1) : index;
 }
+
+/** Empty, or what services write where they have nothing to say. */
+export function saysNothing(text: string): boolean {
+  return text === '' || /^\s*n\/a\s*$/i.test(text);
+}

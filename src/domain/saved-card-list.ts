@@ -26,6 +26,8 @@ export type SavedCardShape = {
   /** The query parameter that carries the customer's e-mail. */
   emailParameter: string;
   listPointers: readonly string[];
+  /** Where the next page's cursor stands in the answer; it is sent back as `cursor`. */
+  cursorPointers: readonly string[];
   fieldPointers: SavedCardPointers;
   headers: readonly SavedCardHeader[];
   /** With `{{TOKEN_KEY}}` somewhere, `{{CUSTOMER_EMAIL}}` and `{{ACCOUNT_ID}}` where they are wanted. */
@@ -36,6 +38,7 @@ export type SavedCardShape = {
 export const sandboxShape = {
   emailParameter: 'customerEmail',
   listPointers: ['/data/tokenizedCardDataList', '/data/tokenizedCardData', '/data/results', '/data'],
+  cursorPointers: ['/data/cursor', '/cursor'],
   headers: savedCardHeaders,
   deleteBody: { tokenKey: '{{TOKEN_KEY}}' },
 } as const satisfies Omit<SavedCardShape, 'fieldPointers'>;
@@ -54,7 +57,7 @@ export type ToldCard = Partial<SavedCard>;
 
 /** What the service answered to the wish for a customer's saved cards. */
 export type SavedCardsAnswer =
-  | { kind: 'cards'; cards: readonly ToldCard[] }
+  | { kind: 'cards'; cards: readonly ToldCard[]; mayHaveMore?: true }
   /** The service has no record for this e-mail: an answer, and no error. */
   | { kind: 'not_found' }
   /** The service found the request invalid, in its own words. */

@@ -21,6 +21,7 @@ export type TokenDeps = {
   refresh: ((last: SharedToken & { refreshToken: string }) => Promise<Token>) | undefined;
   refreshAheadMs: number;
   timeoutMs: number;
+  wait: (ms: number) => Promise<unknown>;
   now: () => number;
   log: Log;
 };
@@ -34,20 +35,27 @@ export type AccessToken = {
 
 /** How long a shared token is used from this process's memory before the shared one is read again. */
 const trustMs = 30_000;
-/** A token rejected sooner after it was issued is not at fault: another one would fare no better, and end other replicas' sessions. */
+/** A token rejected sooner after it was issued is not at fault: another system has taken the session, or none is accepted. */
 const tooNewToReplaceMs = 30_000;
+/** How long the other system may use what it has just got before the session is taken back. */
+const takenWaitMs = 1_000;
+/** How long the health tells of it. */
+const tellTakenMs = 600_000;
 const pollMs = 50;
 
 /**
  * One access token for all replicas. A service may allow one session per account, so the shared token is
  * always read again before a new one is asked for, one replica asks at a time, and nobody revokes it on
  * shutdown. With the store away it still works, unshared: a look-up must not fail for want of a cache; it
- * then goes on with what it holds for as long as that is fresh. A service that rejects even new tokens is
- * asked for one in half a minute, not for one with each call.
+ * then goes on with what it holds for as long as that is fresh. A token that is rejected soon after it was issued is
+ * replaced once, after a little while; after that no other is asked for until half a minute is over.
  *
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
-export function createAccessToken(deps: TokenDeps): AccessToken {
+export function createAccessToken(deps: TokenDeps): AccessToken & {
+  /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
+  isContended(): boolean;
+} {
   const { memory, now } = deps;
   const held = createHeld(now);
   const issued = createLastIssued(now);
@@ -64,10 +72,19 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
 
   async function obtain(rejected: string | undefined): Promise<string> {
     const endsAtMs = now() + 2 * deps.timeoutMs;
+    let hasWaited = false;
     while (now() < endsAtMs) {
       const found = await findToken(rejected);
       if (found !== undefined) return found;
-      issued.refuseAnother();
+      if (!hasWaited && issued.isTaken()) {
+        hasWaited = true;
+        deps.log(
+          'warn',
+          'The payments service rejected an access token that it had just given: another system seems to use the same credentials',
+        );
+        await deps.wait(Math.min(takenWaitMs, deps.timeoutMs / 4));
+        continue;
+      }
       const unlock = await memory.lock(2 * deps.timeoutMs).catch(() => noLockToEnd);
       if (unlock) return await obtainLocked(rejected, unlock);
       await rest(pollMs);
@@ -125,6 +142,7 @@ export function createAccessToken(deps: TokenDeps): AccessToken {
       // A flight that was under way already did not know of the rejection.
       return token === rejected ? await obtainOther(rejected) : token;
     },
+    isContended: issued.isContended,
   };
 }
 
@@ -148,22 +166,31 @@ function createHeld(now: () => number) {
   };
 }
 
-/** Keeps a service that rejects whatever it has just given from being asked again and again. */
+/** Keeps two systems that share one session from asking for it in turns. */
 function createLastIssued(now: () => number) {
-  let last: { tooNewUntilMs: number; hasRejectionSince: boolean } | undefined;
+  let last: { tooNewUntilMs: number; isRejected: boolean } | undefined;
+  let takenBackUntilMs = 0;
+  let tellUntilMs = 0;
   return {
     note(freshForMs: number): void {
-      last = { tooNewUntilMs: now() + Math.min(tooNewToReplaceMs, freshForMs), hasRejectionSince: false };
+      last = { tooNewUntilMs: now() + Math.min(tooNewToReplaceMs, freshForMs), isRejected: false };
     },
     noteRejection(): void {
-      if (last) last.hasRejectionSince = true;
+      if (last) last.isRejected = true;
     },
-    refuseAnother(): void {
-      if (!last?.hasRejectionSince || now() >= last.tooNewUntilMs) return;
-      const message =
-        'The payments service rejects the access token it has only just given; no other is asked for yet.';
-      throw new ServiceFailure('unauthorized', message, { httpStatus: 401 });
+    /** The session may be taken back after a little while; throws when it was just before. */
+    isTaken(): boolean {
+      if (!last?.isRejected || now() >= last.tooNewUntilMs) return false;
+      tellUntilMs = now() + tellTakenMs;
+      if (now() < takenBackUntilMs) {
+        const message =
+          'The payments service rejects the access tokens it has only just given. Another system may use the same credentials.';
+        throw new ServiceFailure('unauthorized', message, { httpStatus: 401 });
+      }
+      takenBackUntilMs = now() + tooNewToReplaceMs;
+      return true;
     },
+    isContended: () => now() < tellUntilMs,
   };
 }
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
 import { isSecretField } from '../domain/account-field.ts';
-import { ServiceFailure } from '../domain/failure.ts';
 import { largestPage, type PageAnswer } from '../domain/service-page.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, type Told } from './effect-answer.ts';
-import { barePage, readPageAnswer } from './pages.ts';
+import { failureOfAnswer, wordsOf } from './failures.ts';
+import { readPageAnswer } from './pages.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
 
 const accountRecord = z
@@ -34,7 +34,7 @@ const bankRecord = z
  * One page of the parent's sub accounts, newest first; the first without a cursor. Throws ServiceFailure when the
  * service gave no usable answer.
  *
- * Spec: GET {base_url}/v1/accounts (no envelope).
+ * Spec: GET {base_url}/v1/accounts.
  */
 export async function listAccounts(
   client: PaymentsClient,
@@ -47,7 +47,7 @@ export async function listAccounts(
       query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
     },
   });
-  return readPageAnswer(answer, cursor, { page: barePage, item: readAccount });
+  return readPageAnswer(answer, cursor, readAccount);
 }
 
 /**
@@ -62,20 +62,17 @@ export async function findAccount(
   parentAccountId: string,
   { by, value }: AccountKey,
 ): Promise<AccountAnswer> {
-  const { data, error, response } = await client.GET('/v1/accounts/sub-account-details', {
+  const answer = await client.GET('/v1/accounts/sub-account-details', {
     params: { header: { accountId: parentAccountId }, query: { [by]: value } },
   });
-  const envelope = asObject(data ?? error);
+  const { status } = answer.response;
+  const envelope = asObject(answer.data ?? answer.error);
   const code = looseText.parse(envelope?.['code']);
-  if (response.status === 404 || code === '01' || code === '404') return { kind: 'not_found' };
-  if (response.status === 400) {
-    return { kind: 'refused', message: looseText.parse(envelope?.['description']) };
-  }
+  if (status === 404 || code === '01' || code === '404') return { kind: 'not_found' };
+  if (status === 400 || status === 422) return { kind: 'refused', message: wordsOf(envelope) };
   const account = accountAskedFor(asObjects(envelope?.['data']).map(readAccount), { by, value });
   if (code === '00' && account) return { kind: 'found', account };
-  throw new ServiceFailure('malformed', 'The account was answered without code "00" and its own data.', {
-    httpStatus: response.status,
-  });
+  throw failureOfAnswer(answer, 'The account was answered without code "00" and its own data.');
 }
 
 /** The fields of `data` are not shown, so the one asked by may be missing from the only one; another's account is no answer. */

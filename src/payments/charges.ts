@@ -43,6 +43,7 @@ export async function chargeSavedCard(
       }),
     judge: judgeCharge,
     secrets: [tokenKey],
+    movesMoney: true,
   });
   return await orTooLate(call);
 }
@@ -87,6 +88,7 @@ export async function submitOtp(
       }),
     judge: judgeOtp,
     secrets: [otp, transactionId],
+    movesMoney: true,
   });
   return await orTooLate(call);
 }

@@ -3,7 +3,7 @@ import { withDeadline } from '../deadline.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
 import type { AccessToken } from './access-token.ts';
-import { failureOfStatus, failureOfThrow, timeoutFailure } from './failures.ts';
+import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import { refuseLate } from './leaving.ts';
 import type { paths } from './schema.d.ts';
 import { takesNoToken } from './tokenless.ts';
@@ -18,28 +18,43 @@ export type ClientSettings = {
   timeoutMs: number;
 };
 
-export type ClientDeps = { accessToken: AccessToken; fetch: (request: Request) => Promise<Response> };
+export type ClientDeps = {
+  accessToken: AccessToken;
+  fetch: (request: Request) => Promise<Response>;
+  /**
+   * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since quotas are per endpoint
+   * and not shown. Shared by what has accounts in common; absent: this client's own.
+   */
+  pauses?: Map<string, number>;
+  now?: () => number;
+};
 
-/** They take no Authorization: issuing makes the token, the next has no security declared, and the last three speak for the payer. */
-const withoutToken = new Set([
-  '/v1/auth/token/issue',
-  '/v1/auth/token/revoke',
+/** They take no Authorization: issuing makes the token, and revoking has no security declared. */
+const tokenPaths = new Set(['/v1/auth/token/issue', '/v1/auth/token/revoke']);
+
+/** Nor do these, which speak for the payer. */
+const payersPaths = new Set([
   '/v1/checkout/checkout-card-detail',
   '/v1/checkout/checkout-card-otp',
   '/v1/checkout/resend-otp',
 ]);
 
+const mebibyte = 1_048_576;
+
 /**
- * The typed client of the payments service. A call resolves with the service's answer (2xx, and 400 and 404,
- * which are answers in this specification; a 404 only when it is JSON) and its JSON; for anything else it throws ServiceFailure. Each
- * call has one deadline, follows no redirect, carries credentials only where the specification wants them,
- * and after a 401 renews the token once and repeats once, which is safe: a 401 was never acted on.
+ * The typed client of the payments service. A call resolves with the service's answer (2xx, and 400, 404 and 422,
+ * which are answers too; a 404 only when it is JSON) and its JSON of at most 1 MiB; for anything else it throws
+ * ServiceFailure. Each call has one deadline, follows no redirect, carries credentials only where the specification
+ * wants them, and after a 401 renews the token once and repeats once, which is safe: a 401 was never acted on. While
+ * the service asks for a pause (429) nothing is sent but codes: one held back would cost the customer a try.
  *
  * Callers always name the production path; in the sandbox the checkout paths are exchanged here.
  *
  * Spec: Authentication; Sandbox endpoints; Errors.
  */
 export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps): PaymentsClient {
+  const { pauses = new Map<string, number>(), now = Date.now } = deps;
+
   async function send(request: Request): Promise<Response> {
     const { timeoutMs } = settings;
     try {
@@ -56,31 +71,48 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
   async function exchange(request: Request, signal: AbortSignal): Promise<Response> {
     const path = new URL(request.url).pathname.slice(basePathLength(settings.baseUrl));
     const url = settings.sandbox ? sandboxUrl(settings.baseUrl, path, request.url) : request.url;
-    // A refresh brings the token it refreshes.
-    const isReady = withoutToken.has(path) || takesNoToken(request) || request.headers.has('Authorization');
-    if (isReady) return await readAnswer(await leave(url, request, undefined, signal), settings);
-    const token = await deps.accessToken.current();
-    const first = await leave(url, request, token, signal);
-    if (first.status !== 401) return await readAnswer(first, settings);
-    await first.body?.cancel();
-    const newer = await deps.accessToken.replace(token);
-    return await readAnswer(await leave(url, request, newer, signal), settings);
-  }
+    const isPayers = payersPaths.has(path);
+    const endpoint = isPayers ? undefined : endpointOf(request);
+    // As text, which a repeat needs again and fetch knows the length of: of a stream it knows none.
+    const body = request.body && (await request.text());
 
-  function leave(
-    url: string,
-    request: Request,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    refuseLate(request);
-    // A repeat needs the body again.
-    const leaving = new Request(url, request.clone());
-    if (token !== undefined) leaving.headers.set('Authorization', `Bearer ${token}`);
-    return deps.fetch(new Request(leaving, { redirect: 'error', signal }));
+    async function leave(token?: string): Promise<Response> {
+      const untilMs = endpoint === undefined ? 0 : (pauses.get(endpoint) ?? 0);
+      if (now() < untilMs) throw rateLimited(untilMs - now());
+      refuseLate(request);
+      const headers = new Headers([...request.headers]);
+      if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
+      const { method } = request;
+      return await deps.fetch(new Request(url, { method, headers, body, redirect: 'error', signal }));
+    }
+
+    async function read(response: Response): Promise<Response> {
+      const failure = failureOfStatus(response, now());
+      if (!failure) return await readAnswer(response, settings);
+      await response.body?.cancel();
+      if (endpoint !== undefined && failure.retryAfterMs !== undefined) {
+        pauses.set(endpoint, now() + failure.retryAfterMs);
+      }
+      throw failure;
+    }
+
+    // A refresh brings the token it refreshes.
+    const isReady =
+      isPayers || tokenPaths.has(path) || takesNoToken(request) || request.headers.has('Authorization');
+    if (isReady) return await read(await leave());
+    const token = await deps.accessToken.current();
+    const first = await leave(token);
+    if (first.status !== 401) return await read(first);
+    await first.body?.cancel();
+    return await read(await leave(await deps.accessToken.replace(token)));
   }
 
   return createClient<paths>({ baseUrl: settings.baseUrl, fetch: send });
+}
+
+function endpointOf({ method, url, headers }: Request): string {
+  const { origin, pathname } = new URL(url);
+  return `${method} ${origin}${pathname} ${headers.get('accountId')?.toLowerCase() ?? ''}`;
 }
 
 /** A base URL may itself have a path, behind a proxy. */
@@ -97,12 +129,10 @@ function sandboxUrl(baseUrl: string, path: string, url: string): string {
   return `${baseUrl}${path.replace('/v1/', '/sandbox/')}${new URL(url).search}`;
 }
 
-/** Reads the whole body before the deadline and answers with JSON, or throws what the status means. */
+/** Reads the whole body before the deadline and answers with JSON, or throws what the answer means. */
 async function readAnswer(response: Response, settings: ClientSettings): Promise<Response> {
-  const text = await response.text();
-  const failure = failureOfStatus(response);
-  if (failure) throw failure;
   const { status } = response;
+  const text = await readText(response);
   const json = parseJson(text);
   if (json === undefined && response.ok) {
     const message = 'The payments service answered with something that is not JSON.';
@@ -111,6 +141,21 @@ async function readAnswer(response: Response, settings: ClientSettings): Promise
   if (status === 404 && !isJsonObject(json)) throw notTheService(settings);
   const headers = { 'Content-Type': 'application/json' };
   return new Response(json === undefined ? '{}' : text, { status, headers });
+}
+
+/** At most 1 MiB of it, counted as it is decompressed: a small answer can be a large text. */
+async function readText({ body, status }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    length += piece.length;
+    if (length > mebibyte) {
+      const message = 'The payments service answered with more than 1 MiB.';
+      throw new ServiceFailure('malformed', message, { httpStatus: status });
+    }
+    pieces.push(piece);
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces));
 }
 
 /** The service's own 404 is JSON; what any web server says to a path it does not know is no answer about a record. */

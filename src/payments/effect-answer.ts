@@ -2,7 +2,7 @@ import { isTooLateToLeave } from './leaving.ts';
 import type { NotMade, Rejected, RejectionReason, Unknown } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json-pointer.ts';
-import { asObjects, looseText } from './wire.ts';
+import { asObjects, looseText, withoutSecrets } from './wire.ts';
 
 /** What an answer told, read loosely: whatever could not be read is undefined. `description` decides nothing. */
 export type Told = {
@@ -27,6 +27,8 @@ type Effect<A> = {
   judge: (told: Told) => A | undefined;
   /** Struck out of the service's words, should it repeat them. */
   secrets: readonly string[];
+  /** HTTP 422 says nothing certain of it: the specification shows none, and money may have moved. */
+  movesMoney?: true;
 };
 
 /**
@@ -39,7 +41,9 @@ export async function askForEffect<A>(effect: Effect<A>): Promise<A | NotMade | 
   try {
     const { data, error, response } = await effect.call();
     const told = readTold(response, data ?? error, effect.secrets);
-    return effect.judge(told) ?? (isNotMade(told) ? notValid(told) : notInTheSpecification(told));
+    const isInvalid = told.httpStatus === 400 || (told.httpStatus === 422 && effect.movesMoney !== true);
+    const notMade = isInvalid && !saysMade(told);
+    return effect.judge(told) ?? (notMade ? notValid(told) : notInTheSpecification(told));
   } catch (error) {
     // Nothing left, which is for the caller to tell: only effects on money have a time to leave by.
     if (isTooLateToLeave(error)) throw error;
@@ -57,9 +61,9 @@ function answerOfThrow(error: unknown): NotMade | Unknown {
   return refused ? { kind: 'not_made', failure, cause: error } : { kind: 'unknown', cause: error };
 }
 
-/** HTTP 400 says the body failed validation. An answer that also says the bank was asked contradicts itself. */
-function isNotMade({ httpStatus, code, status, otpRequired }: Told): boolean {
-  return httpStatus === 400 && code !== '00' && status !== true && otpRequired !== true;
+/** An answer that the body failed validation and also that the bank was asked contradicts itself. */
+function saysMade({ code, status, otpRequired }: Told): boolean {
+  return code === '00' || status === true || otpRequired === true;
 }
 
 function notValid({ message, description }: Told): NotMade {
@@ -68,6 +72,7 @@ function notValid({ message, description }: Told): NotMade {
 
 function notInTheSpecification(told: Told): Unknown {
   const { httpStatus, code, status, otpRequired } = told;
+  const said = told.message ?? told.description;
   const words = [
     `HTTP ${httpStatus}`,
     `code ${code === undefined ? 'missing' : code.replace(/[^\w-]/g, '').slice(0, 8)}`,
@@ -75,7 +80,7 @@ function notInTheSpecification(told: Told): Unknown {
     `data.otpRequired ${otpRequired ?? 'missing'}`,
   ].join(', ');
   const message = `The specification does not have this answer: ${words}.`;
-  return { kind: 'unknown', cause: new ServiceFailure('malformed', message, { httpStatus }) };
+  return { kind: 'unknown', cause: new ServiceFailure('malformed', message, { httpStatus, said }) };
 }
 
 function readTold(response: Response, body: unknown, known: readonly string[]): Told {
@@ -83,7 +88,7 @@ function readTold(response: Response, body: unknown, known: readonly string[]): 
   const data = only(envelope?.['data']);
   const transactionId = looseText.parse(data?.['transactionId']);
   const secrets = [...known, transactionId ?? ''];
-  const words = (value: unknown): string | undefined => strikeOut(looseText.parse(value), secrets);
+  const words = (value: unknown): string | undefined => withoutSecrets(looseText.parse(value), secrets);
   return {
     httpStatus: response.status,
     isOk: response.ok,
@@ -109,16 +114,6 @@ export function readBoolean(value: unknown): boolean | undefined {
   const word = looseText.parse(value)?.trim().toLowerCase();
   if (word === 'true') return true;
   return word === 'false' ? false : undefined;
-}
-
-/** Nothing shorter is a secret, and striking it out would only spoil the words. */
-const shortestSecret = 4;
-
-function strikeOut(text: string | undefined, secrets: readonly string[]): string | undefined {
-  return secrets
-    .filter((secret) => secret.length >= shortestSecret)
-    .reduce((clean, secret) => clean?.replaceAll(secret, '[secret]'), text)
-    ?.replaceAll(/Bearer\s+\S+/gi, 'Bearer [secret]');
 }
 
 const rejections: Readonly<Record<string, RejectionReason>> = {

@@ -1,13 +1,14 @@
 import { ServiceFailure } from '../domain/failure.ts';
+import { asObject, looseText, withoutSecrets } from './wire.ts';
 
 /**
- * What an HTTP status means where it is no answer; undefined for 2xx, 400 and 404, which are.
+ * What an HTTP status means where it is no answer; undefined for 2xx, 400, 404 and 422, which are.
  *
  * Spec: Errors (HTTP status responses); Limits (rate limiting).
  */
-export function failureOfStatus(response: Response): ServiceFailure | undefined {
+export function failureOfStatus(response: Response, nowMs: number): ServiceFailure | undefined {
   const { status: httpStatus } = response;
-  if (response.ok || httpStatus === 400 || httpStatus === 404) return undefined;
+  if (response.ok || [400, 404, 422].includes(httpStatus)) return undefined;
   switch (httpStatus) {
     case 401:
       return new ServiceFailure('unauthorized', 'The payments service does not accept the access token.', {
@@ -18,10 +19,7 @@ export function failureOfStatus(response: Response): ServiceFailure | undefined 
         httpStatus,
       });
     case 429:
-      return new ServiceFailure('rate_limited', 'The payments service allows no more calls for now.', {
-        httpStatus,
-        retryAfterMs: retryAfterMs(response.headers),
-      });
+      return rateLimited(retryAfterMs(response.headers, nowMs), httpStatus);
     default:
       return new ServiceFailure('server', `The payments service answered with HTTP ${httpStatus}.`, {
         httpStatus,
@@ -29,11 +27,58 @@ export function failureOfStatus(response: Response): ServiceFailure | undefined 
   }
 }
 
-/** `Retry-After` in seconds, else the window the service names ("60s"); undefined when it says neither. */
-function retryAfterMs(headers: Headers): number | undefined {
-  const text = headers.get('Retry-After') ?? headers.get('X-Rate-Limit-Window');
-  const seconds = /^\s*(\d{1,6})\s*(?:s|sec|seconds?)?\s*$/i.exec(text ?? '')?.[1];
-  return seconds === undefined ? undefined : Number(seconds) * 1_000;
+/** `retryAfterMs`: in how long the service takes calls again; undefined when it did not say. */
+export function rateLimited(retryAfterMs: number | undefined, httpStatus?: number): ServiceFailure {
+  const goesOn = retryAfterMs === undefined ? '' : `; they go on in ${Math.ceil(retryAfterMs / 1_000)} s`;
+  const message = `The payments service allows no more calls for now${goesOn}.`;
+  return new ServiceFailure('rate_limited', message, { httpStatus, retryAfterMs });
+}
+
+/** A slip in a header must not stop an account for days: after this the service is asked again. */
+const longestPauseMs = 900_000;
+
+/** `Retry-After` in seconds or as a date, else the window the service names ("60s"); undefined when it says neither. */
+function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const text = headers.get('Retry-After') ?? headers.get('X-Rate-Limit-Window') ?? '';
+  const seconds = /^\s*(\d{1,6})\s*(?:s|sec|seconds?)?\s*$/i.exec(text)?.[1];
+  const ms = seconds === undefined ? Date.parse(text) - nowMs : Number(seconds) * 1_000;
+  return ms > 0 ? Math.min(ms, longestPauseMs) : undefined;
+}
+
+/**
+ * What an answer means that should have brought something and did not: a refusal in the service's own words, or,
+ * where it refuses nothing, `missing`.
+ */
+export function failureOfAnswer(
+  { data, error, response }: { data?: unknown; error?: unknown; response: Response },
+  missing: string,
+): ServiceFailure {
+  const { status: httpStatus, ok } = response;
+  const envelope = asObject(data ?? error);
+  const code = looseText.parse(envelope?.['code']);
+  const said = wordsOf(envelope);
+  const isRefusal = ok ? code !== undefined && code !== '00' : code !== undefined || said !== undefined;
+  if (!isRefusal) return new ServiceFailure('malformed', missing, { httpStatus });
+  const message = `The payments service refused the request (HTTP ${httpStatus}, code ${code === undefined ? 'missing' : readable(code)}).`;
+  return new ServiceFailure('refused', message, { httpStatus, said });
+}
+
+/** What an envelope says to a person, secrets struck out. */
+export function wordsOf(
+  envelope: Readonly<Record<string, unknown>> | undefined,
+  secrets: readonly string[] = [],
+): string | undefined {
+  const { description, message, data } = envelope ?? {};
+  const said = [description, message, asObject(data)?.['message']].map((one) => looseText.parse(one));
+  return withoutSecrets(
+    said.find((text) => text !== undefined),
+    secrets,
+  );
+}
+
+/** The code is outside text, and the message reaches the log and whoever may ask for the health. */
+export function readable(code: string): string {
+  return code.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 8) || 'unreadable';
 }
 
 /** Whether the request was acted on is unknown. */

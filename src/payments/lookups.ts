@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
 import { valueAt } from '../domain/json-pointer.ts';
 import { minorFromWire, wireFromMinor } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
+import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseMinor, looseText } from './wire.ts';
 
 const transactionRecord = z
@@ -57,26 +57,17 @@ export async function findTransaction(
   reference: OrderReference,
   reading: TransactionReading = specifiedReading,
 ): Promise<Transaction | undefined> {
-  const { data: answer, response } = await client.GET('/v1/transactions/accounts/single', {
+  const answer = await client.GET('/v1/transactions/accounts/single', {
     params: { header: { accountId }, query: { orderReference: reference } },
   });
-  if (response.status === 404) return undefined;
-  const envelope = asObject(answer);
+  if (answer.response.status === 404) return undefined;
+  const envelope = asObject(answer.data);
   const code = looseText.parse(envelope?.['code']);
   if (code === '01') return undefined;
   const records = asObjects(envelope?.['data']).map((one) => readTransaction(one, reading));
   const record = records.find((candidate) => candidate.orderReference === reference) ?? records[0];
   if (code === '00' && record) return record;
-  throw new ServiceFailure(
-    'malformed',
-    `The look-up was answered with code ${code === undefined ? 'missing' : readable(code)} and no record.`,
-    { httpStatus: response.status },
-  );
-}
-
-/** The code is outside text, and the message reaches the log and whoever may ask for the health. */
-function readable(code: string): string {
-  return code.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 8) || 'unreadable';
+  throw failureOfAnswer(answer, 'The look-up was answered without code "00" and its record.');
 }
 
 function readTransaction(record: unknown, reading: TransactionReading): Transaction {

@@ -1,5 +1,4 @@
 import type { Middleware } from 'openapi-fetch';
-import { ServiceFailure } from '../domain/failure.ts';
 import { isJsonObject, valueAt, valueAtFirst, type JsonObject } from '../domain/json-pointer.ts';
 import {
   savedCardFields,
@@ -12,6 +11,7 @@ import {
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
+import { failureOfAnswer, wordsOf } from './failures.ts';
 import { fillTemplate } from './token-body.ts';
 import { withoutAuthorization } from './tokenless.ts';
 import { asObject, looseText } from './wire.ts';
@@ -21,37 +21,71 @@ const path = '/v1/checkout/tokenized-card-data';
 /** Whose account it is, and how it lists and deletes. */
 export type SavedCardsOf = { accountId: string; shape: SavedCardShape };
 
+/** As many as one listing keeps; nobody reads further. */
+const enoughCards = 100;
+
 /**
- * The cards that are saved for an e-mail. `not_found` is HTTP 404, or code "01" or "404". A list that stands nowhere
- * the settings point is no empty one: that throws ServiceFailure, as every answer does that cannot be used.
+ * The cards that are saved for an e-mail, read on by the list's own cursor as the service's other lists are.
+ * `not_found` is HTTP 404, or code "01" or "404". A list that stands nowhere the settings point is no empty one: that
+ * throws ServiceFailure, as every answer does that cannot be used.
  *
- * Spec: list saved cards by customer email (request and response shape: not shown, so settings).
+ * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
  */
 export async function listSavedCards(
   client: PaymentsClient,
   of: SavedCardsOf,
   email: string,
 ): Promise<SavedCardsAnswer> {
+  const cards: ToldCard[] = [];
+  const cursors = new Set<string>();
+  for (let cursor: string | undefined; ;) {
+    // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
+    const page = await readPage(client, of, { email, cursor });
+    if (page.kind !== 'page') return page;
+    cards.push(...page.cards);
+    cursor = page.cursor;
+    if (cursor === undefined) {
+      // A round number is a page that is full: its cursor may stand where no setting looks.
+      const isFull = cards.length > 0 && cards.length % 10 === 0;
+      return { kind: 'cards', cards, ...(isFull && cursors.size === 0 ? { mayHaveMore: true } : {}) };
+    }
+    if (cursors.has(cursor) || cards.length >= enoughCards)
+      return { kind: 'cards', cards, mayHaveMore: true };
+    cursors.add(cursor);
+  }
+}
+
+type Page =
+  | { kind: 'page'; cards: readonly ToldCard[]; cursor: string | undefined }
+  | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
+
+async function readPage(
+  client: PaymentsClient,
+  of: SavedCardsOf,
+  { email, cursor }: { email: string; cursor: string | undefined },
+): Promise<Page> {
   const { shape } = of;
-  const { data, error, response } = await client.GET(path, {
+  const query = { [shape.emailParameter]: email, ...(cursor === undefined ? {} : { cursor }) };
+  const answer = await client.GET(path, {
     ...headersOf(of),
-    querySerializer: () => new URLSearchParams({ [shape.emailParameter]: email }).toString(),
+    querySerializer: () => new URLSearchParams(query).toString(),
   });
-  const { status: httpStatus } = response;
-  const body: unknown = data ?? error;
+  const { status: httpStatus } = answer.response;
+  const body: unknown = answer.data ?? answer.error;
   const envelope = asObject(body);
   const code = looseText.parse(envelope?.['code']);
   if (httpStatus === 404 || code === '01' || code === '404') return { kind: 'not_found' };
-  if (httpStatus === 400 || code === '400') {
-    return { kind: 'refused', message: looseText.parse(envelope?.['description']) };
+  if (httpStatus === 400 || httpStatus === 422 || code === '400') {
+    return { kind: 'refused', message: wordsOf(envelope) };
   }
-  const records = recordsIn(body, shape);
-  if (!records || (code !== undefined && code !== '00')) {
-    const message =
+  const records = code === undefined || code === '00' ? recordsIn(body, shape) : undefined;
+  if (!records) {
+    const missing =
       'The saved cards were answered without a list where SAVED_CARDS_LIST_POINTERS looks for one.';
-    throw new ServiceFailure('malformed', message, { httpStatus });
+    throw failureOfAnswer(answer, missing);
   }
-  return { kind: 'cards', cards: records.map((record) => readCard(record, shape)) };
+  const cards = records.map((record) => readCard(record, shape));
+  return { kind: 'page', cards, cursor: looseText.parse(valueAtFirst(body, shape.cursorPointers)) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { largestPage, type PageAnswer } from '../domain/service-page.ts';
 import type { Terminal } from '../domain/terminal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
-import { envelopedPage, readPageAnswer } from './pages.ts';
+import { readPageAnswer } from './pages.ts';
 import { looseText } from './wire.ts';
 
 const terminalRecord = z
@@ -36,8 +36,5 @@ export async function listTerminals(
       query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
     },
   });
-  return readPageAnswer(answer, cursor, {
-    page: envelopedPage,
-    item: (record): Terminal => withoutUndefined(terminalRecord.parse(record)),
-  });
+  return readPageAnswer(answer, cursor, (record): Terminal => withoutUndefined(terminalRecord.parse(record)));
 }

@@ -1,5 +1,6 @@
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
+import { readable, wordsOf } from './failures.ts';
 import { readTokenAnswer, type Token, type TokenPointers } from './token-answer.ts';
 import { fillTemplate, type JsonTemplate, type TemplateValues } from './token-body.ts';
 import type { SharedToken } from './access-token.ts';
@@ -27,21 +28,21 @@ export async function issueToken(
   now: () => number,
 ): Promise<Token> {
   try {
-    const { data, response } = await client.POST('/v1/auth/token/issue', {
-      params: { header: { accountId: settings.parentAccountId } },
-      body: fillTemplate(settings.issueBody, templateValues(settings, undefined)),
-    });
-    return readAnswer(data, response, settings, now);
+    const body = fillTemplate(settings.issueBody, templateValues(settings, undefined));
+    const header = { accountId: settings.parentAccountId };
+    const answer = await client.POST('/v1/auth/token/issue', { params: { header }, body });
+    return readAnswer(answer, body, settings, now);
   } catch (error) {
     const refused = error instanceof ServiceFailure && error.kind === 'unauthorized';
-    throw refused ? issueRefused(error.httpStatus) : error;
+    throw refused && error.said === undefined ? issueRefused(error.httpStatus) : error;
   }
 }
 
-function issueRefused(httpStatus: number | undefined): ServiceFailure {
+function issueRefused(httpStatus: number | undefined, code?: string, said?: string): ServiceFailure {
   const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
-  const message = `The payments service refused to give an access token (HTTP ${httpStatus}): ${fix}.`;
-  return new ServiceFailure('unauthorized', message, { httpStatus });
+  const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
+  const message = `The payments service refused to give an access token (${how}): ${fix}.`;
+  return new ServiceFailure('unauthorized', message, { httpStatus, said });
 }
 
 /**
@@ -55,12 +56,13 @@ export async function refreshToken(
   last: SharedToken & { refreshToken: string },
   now: () => number,
 ): Promise<Token> {
-  const { data, response } = await client.POST('/v1/auth/token/refresh', {
+  const body = fillTemplate(settings.refreshBody, templateValues(settings, last));
+  const answer = await client.POST('/v1/auth/token/refresh', {
     params: { header: { accountId: settings.parentAccountId } },
     headers: { Authorization: `Bearer ${last.accessToken}` },
-    body: fillTemplate(settings.refreshBody, templateValues(settings, last)),
+    body,
   });
-  return readAnswer(data, response, settings, now);
+  return readAnswer(answer, body, settings, now);
 }
 
 /**
@@ -92,10 +94,26 @@ function revokeRefused(httpStatus: number | undefined): ServiceFailure {
   return new ServiceFailure('unauthorized', message, { httpStatus });
 }
 
-function readAnswer(data: unknown, response: Response, settings: TokenSettings, now: () => number): Token {
-  if (data === undefined) throw issueRefused(response.status);
+/** What came with another code than "00" is no token, whatever stands in it. `sent` may be repeated in its words. */
+function readAnswer(
+  { data, error, response }: { data?: unknown; error?: unknown; response: Response },
+  sent: unknown,
+  settings: TokenSettings,
+  now: () => number,
+): Token {
+  const envelope = asObject(data ?? error);
+  const code = looseText.parse(envelope?.['code']);
+  if (data === undefined || (code !== undefined && code !== '00')) {
+    const secrets = [settings.clientId ?? '', settings.clientSecret ?? '', ...textsIn(sent)];
+    throw issueRefused(response.status, code, wordsOf(envelope, secrets));
+  }
   const clock = { nowMs: now(), fallbackLifetimeMs: settings.fallbackLifetimeMs };
   return readTokenAnswer(data, settings.pointers, clock);
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function templateValues(settings: TokenSettings, last: SharedToken | undefined): TemplateValues {

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
+import { saysNothing } from '../domain/outside-text.ts';
 
 /**
  * Loose readers for what the payments service sends: none of them ever fails, each gives undefined for
  * what it cannot make sense of. Strictness belongs to the judgement, not to the reading.
  */
 
-/** Text, also from a number or a boolean; empty text counts as absent. */
+/** Text, also from a number or a boolean; empty text and "N/A" count as absent. */
 export const looseText = z.unknown().transform((value) => {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && !saysNothing(value) ? value : undefined;
 });
 
 /** Minor units of a decimal told as text or number. */
@@ -25,4 +26,15 @@ export function asObject(value: unknown): JsonObject | undefined {
 export function asObjects(value: unknown): JsonObject[] {
   const items: unknown[] = Array.isArray(value) ? value : [value];
   return items.filter(isJsonObject);
+}
+
+/** Nothing shorter is a secret, and striking it out would only spoil the words. */
+const shortestSecret = 4;
+
+/** The service's words with these, and any bearer token, struck out. */
+export function withoutSecrets(text: string | undefined, secrets: readonly string[]): string | undefined {
+  return secrets
+    .filter((secret) => secret.length >= shortestSecret)
+    .reduce((clean, secret) => clean?.replaceAll(secret, '[secret]'), text)
+    ?.replaceAll(/Bearer\s+\S+/gi, 'Bearer [secret]');
 }

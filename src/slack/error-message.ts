@@ -11,7 +11,7 @@ import {
   type Piece,
   type Run,
 } from './blocks.ts';
-import { typedReference } from './evidence.ts';
+import { quoted, typedReference } from './evidence.ts';
 import type { Refused } from './command.ts';
 import type { SlackMessage } from './message.ts';
 import type { ModalRefusal } from './modals.ts';
@@ -32,7 +32,11 @@ export function serviceFailureMessage(failure: ServiceFailure, about: Interrupte
   const nextStep = wait === undefined ? next : `the service asks to wait ${seconds(wait)}; then try again.`;
   return {
     text,
-    blocks: [block, richText([bold('Money: '), words(moneyWords(about))], [bold('Next: '), words(nextStep)])],
+    blocks: [
+      block,
+      richText([bold('Money: '), words(moneyWords(about))], [bold('Next: '), words(nextStep)]),
+      ...quoted('The service says:', failure.said),
+    ],
   };
 }
 
@@ -183,6 +187,10 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
   server: {
     what: 'The payments service reports a fault of its own',
     next: 'try again in a few minutes.',
+  },
+  refused: {
+    what: 'The payments service refused the request',
+    next: 'correct what it names, then try again.',
   },
   malformed: {
     what: 'The payments service gave an answer that cannot be read',

@@ -7,7 +7,7 @@ import { checkParts } from '../../src/http/health.ts';
 const well = { health: () => ({ state: 'ok' as const }) };
 
 function report(
-  merchantBot: { failure?: ServiceFailure; problem?: string },
+  merchantBot: { failure?: ServiceFailure; problem?: string; isContended?: boolean },
   ping: () => Promise<void> = async () => undefined,
 ) {
   const parts = {
@@ -17,7 +17,10 @@ function report(
     merchantBots: [
       {
         place: { merchant: undefined },
-        payments: { failure: () => merchantBot.failure },
+        payments: {
+          failure: () => merchantBot.failure,
+          isContended: () => merchantBot.isContended === true,
+        },
         webhooks: { problem: merchantBot.problem },
         outbox: well,
         undelivered: well,
@@ -52,6 +55,15 @@ describe('what readiness says of the parts', () => {
       name: 'payments',
       state: 'degraded',
       detail: 'the last look-up failed: No token was given (HTTP 401): check PAYMENTS_CLIENT_ID.',
+    });
+  });
+
+  it('says that another system seems to take the session of the same credentials', async () => {
+    expect(await report({ isContended: true })).toContainEqual({
+      name: 'payments',
+      state: 'degraded',
+      detail: 'an access token was rejected soon after it was given',
+      fix: 'another system seems to use the same credentials: give the bot its own',
     });
   });
 

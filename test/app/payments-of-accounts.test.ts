@@ -36,6 +36,8 @@ type Service = {
   answered: number;
   /** Tokens that are refused from now on. */
   dead: Set<string>;
+  /** Answers 429 to all that is asked. */
+  limited: boolean;
 };
 
 /** One service for all accounts, so that nothing but what a call carries says whose it is. */
@@ -88,6 +90,31 @@ describe(`the payments of three accounts at one address (seed ${seed})`, () => {
     });
     expect(service.mixed.splice(before)).toEqual(['GET /v1/transactions/accounts/single: lagos, main']);
   });
+});
+
+it('share one token where several accounts have the same credentials, and pauses of what they ask for together', async () => {
+  const before = service.renewals;
+  const all = openPayments({ client: () => 'main', parent: () => 'main' });
+  for (const name of names) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await all(name).findTransaction(referenceOf('main', 1));
+  }
+  expect(service.renewals - before).toBe(1);
+  service.limited = true;
+  const failures = [];
+  const calls = service.calls;
+  for (const name of names) {
+    // oxlint-disable-next-line no-await-in-loop
+    failures.push(
+      await all(name)
+        .listAccounts()
+        .catch((error: unknown) => error),
+    );
+  }
+  service.limited = false;
+  expect(failures).toMatchObject(names.map(() => ({ kind: 'rate_limited', retryAfterMs: 60_000 })));
+  expect(service.calls - calls).toBe(1);
+  service.mixed.length = 0;
 });
 
 /** Gives what was answered, which must be of the account that asked, or of nobody. */
@@ -143,16 +170,21 @@ async function strangersIn(answered: Promise<unknown>, name: string): Promise<st
 }
 
 /** A bot started anew: its store is empty, so every account asks for its first token. */
-function openPayments(): (name: string) => Payments {
+function openPayments(
+  of: Record<'client' | 'parent', (name: string) => string> = {
+    client: (name) => name,
+    parent: (name) => name,
+  },
+): (name: string) => Payments {
   const path = join(folder, 'payops.yml');
   const accounts = names.map(
     (name) =>
-      `  - { name: ${name}, account_id: ${idOf(name)}, parent_id: ${parentOf(name)}, environment: live }\n`,
+      `  - { name: ${name}, account_id: ${idOf(name)}, parent_id: ${parentOf(of.parent(name))}, environment: live }\n`,
   );
   writeFileSync(path, `channels: { alerts: C0ALERTS01 }\naccounts:\n${accounts.join('')}`);
   const secrets = names.flatMap((name) => [
-    [`PAYMENTS_CLIENT_ID__${name.toUpperCase()}`, `client-${name}`],
-    [`PAYMENTS_CLIENT_SECRET__${name.toUpperCase()}`, `secret-${name}`],
+    [`PAYMENTS_CLIENT_ID__${name.toUpperCase()}`, `client-${of.client(name)}`],
+    [`PAYMENTS_CLIENT_SECRET__${name.toUpperCase()}`, `secret-${of.client(name)}`],
   ]);
   const result = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-token',
@@ -180,7 +212,7 @@ function openPayments(): (name: string) => Payments {
   };
   const places = merchantPlaces({ config: result.config, log: () => undefined, now: () => nowMs }, kept);
   const all = new Map(
-    places.map((place) => [place.merchant?.name, createPayments(place.outside, place.kept)]),
+    places.map((place) => [place.merchant?.name, createPayments(place.outside, place.kept, place.pauses)]),
   );
   return (name) => {
     const payments = all.get(name);
@@ -192,13 +224,15 @@ function openPayments(): (name: string) => Payments {
 async function openService(): Promise<Service> {
   const server = createServer((request, response) => {
     void answer(request).then(({ status, body }) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'retry-after': '60' })
+        .end(JSON.stringify(body)),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  return { url, server, mixed: [], calls: 0, renewals: 0, answered: 0, dead: new Set() };
+  return { url, server, mixed: [], calls: 0, renewals: 0, answered: 0, dead: new Set(), limited: false };
 }
 
 const issued = new Map<string, number>();
@@ -217,6 +251,7 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
   const [name = ''] = whose;
   if (whose.length !== 1) service.mixed.push(`${request.method} ${pathname}: ${whose.toSorted().join(', ')}`);
   if (/token\/(issue|refresh)$/.test(pathname)) return { status: 200, body: newToken(name) };
+  if (service.limited) return { status: 429, body: {} };
   return service.dead.has(authorization) ? refusal : { status: 200, body: bodyOf(pathname, name) };
 }
 

@@ -11,7 +11,9 @@ function read(name: Name, text: string): unknown {
 
 describe('the settings of saved cards', () => {
   it('have no default, so that live asks nothing that nobody has shown', () => {
-    expect(Object.values(settings).filter((setting) => 'fallback' in setting)).toEqual([]);
+    // Where a next page's cursor stands is read alone: nothing is asked by it.
+    const { savedCardsCursorPointers: _read, ...asked } = settings;
+    expect(Object.values(asked).filter((setting) => 'fallback' in setting)).toEqual([]);
   });
 
   it('read the headers in any case, both, one or none', () => {

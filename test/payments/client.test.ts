@@ -1,15 +1,20 @@
 import nock from 'nock';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../src/payments/access-token.ts';
-import { createPaymentsClient } from '../../src/payments/client.ts';
+import { createPaymentsClient, type ClientDeps } from '../../src/payments/client.ts';
 import { findTransaction, specifiedReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 const baseUrl = 'https://payments.test';
 const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+const parentId = '0d1c7b92-7a0e-4a51-8f2c-3f9f7f6f0d11';
 const reference = 'ORDER-1' as OrderReference;
 const header = { accountId };
 const order = { amount: '10.00', currency: 'NGN', customerEmail: 'a@example.com' };
@@ -28,13 +33,29 @@ function fixedToken(): AccessToken & { replaced: string[] } {
   };
 }
 
-function clientOf(settings: { sandbox?: boolean; timeoutMs?: number; baseUrl?: string } = {}) {
+function clientOf(
+  settings: { sandbox?: boolean; timeoutMs?: number; baseUrl?: string } = {},
+  deps: Partial<ClientDeps> = {},
+) {
   const accessToken = fixedToken();
   const client = createPaymentsClient(
     { baseUrl, sandbox: false, timeoutMs: 1_000, ...settings },
-    { accessToken, fetch: (request) => fetch(request) },
+    { accessToken, fetch: (request) => fetch(request), ...deps },
   );
   return { client, accessToken };
+}
+
+async function serve(listener: RequestListener): Promise<{ url: string; close: () => void }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 const record = {
@@ -114,29 +135,109 @@ describe('payments client', () => {
 
   it.each([
     [{ 'Retry-After': '7' }, 7_000],
+    [{ 'Retry-After': 'Thu, 01 Jan 1970 00:00:09 GMT' }, 9_000],
+    [{ 'Retry-After': 'Thu, 01 Jan 1970 00:00:00 GMT' }, undefined],
+    [{ 'Retry-After': '999999' }, 900_000],
     [{ 'X-Rate-Limit-Window': '60s' }, 60_000],
     [{ 'X-Rate-Limit-Window': '60 seconds' }, 60_000],
     [{ 'X-Rate-Limit-Window': 'a while' }, undefined],
     [{}, undefined],
   ])('throws rate_limited on 429 and reads %j', async (headers, retryAfterMs) => {
     lookUpMock().reply(429, {}, headers);
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    const { client } = clientOf({}, { now: () => 0 });
+    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
       kind: 'rate_limited',
       retryAfterMs,
     });
   });
 
   it('throws timeout at the deadline, also while the body trickles', async () => {
-    const server = createServer((_request, response) => {
+    const { url, close } = await serve((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.write('{"code":');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const { client } = clientOf({ timeoutMs: 50, baseUrl: `http://127.0.0.1:${port}` });
+    const { client } = clientOf({ timeoutMs: 50, baseUrl: url });
     await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({ kind: 'timeout' });
-    server.closeAllConnections();
-    server.close();
+    close();
+  });
+
+  it('tells the length of each body it sends, the repeat after a 401 included', async () => {
+    const seen: { headers: IncomingHttpHeaders; body: string }[] = [];
+    const { url, close } = await serve((request, response) => {
+      void text(request).then((body) => {
+        seen.push({ headers: request.headers, body });
+        const status = seen.length === 1 ? 401 : 200;
+        return response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
+      });
+    });
+    const body = { tokenKey: 'k', order: { ...order, customerEmail: 'ọlá@example.com' } };
+    const { client } = clientOf({ baseUrl: url });
+    await client.POST('/v1/checkout/tokenized-card-payment', { params: { header }, body });
+    close();
+    expect(seen.map(({ body: sent }) => JSON.parse(sent))).toEqual([body, body]);
+    const length = String(Buffer.byteLength(JSON.stringify(body)));
+    for (const { headers } of seen) {
+      expect(headers).toMatchObject({ 'content-length': length, 'content-type': 'application/json' });
+      expect(headers).not.toHaveProperty('transfer-encoding');
+    }
+  });
+
+  it('refuses an answer of more than 1 MiB once decompressed, and reads no further', async () => {
+    const mebibyte = Buffer.alloc(1_048_576, ' ');
+    let sent = 0;
+    function* bomb(): Generator<Buffer> {
+      for (sent = 0; sent < 64; sent += 1) yield mebibyte;
+    }
+    const { url, close } = await serve((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' });
+      void pipeline(Readable.from(bomb()), createGzip(), response).catch(() => undefined);
+    });
+    const { client } = clientOf({ baseUrl: url, timeoutMs: 10_000 });
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+      kind: 'malformed',
+      message: expect.stringContaining('1 MiB'),
+    });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * mebibyte.length);
+    close();
+  });
+
+  it('makes one call of twenty during a 429 of 60 s, and says of the others when it goes on', async () => {
+    let nowMs = 0;
+    const pauses = new Map<string, number>();
+    const { client } = clientOf({}, { pauses, now: () => nowMs });
+    lookUpMock().reply(429, {}, { 'Retry-After': '60' });
+    for (let call = 0; call < 20; call += 1) {
+      nowMs = call * 1_000;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+        kind: 'rate_limited',
+        retryAfterMs: 60_000 - nowMs,
+      });
+    }
+    // Another endpoint has a quota of its own, and so has another account.
+    nock(baseUrl).get('/v1/accounts/terminals').query(true).reply(200, {});
+    await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
+    const other = clientOf({}, { pauses, now: () => nowMs }).client;
+    await expect(findTransaction(other, accountId, reference)).rejects.toMatchObject({
+      kind: 'rate_limited',
+    });
+    lookUpMock().reply(404, {});
+    expect(await findTransaction(other, parentId, reference)).toBeUndefined();
+    nowMs = 60_000;
+    lookUpMock().reply(404, {});
+    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+  });
+
+  it('lets a code leave all the same: held back it would cost the customer a try', async () => {
+    const otp = { otp: '1', orderReference: 'r', transactionId: 't' };
+    nock(baseUrl).post('/v1/checkout/checkout-card-otp').reply(429, {}, { 'Retry-After': '60' });
+    nock(baseUrl).post('/v1/checkout/checkout-card-otp').reply(200, { code: '00' });
+    const { client } = clientOf();
+    await expect(client.POST('/v1/checkout/checkout-card-otp', { body: otp })).rejects.toThrow(
+      'no more calls',
+    );
+    await client.POST('/v1/checkout/checkout-card-otp', { body: otp });
   });
 
   it('throws network when nothing answers, and keeps the cause', async () => {
@@ -281,16 +382,33 @@ describe('findTransaction', () => {
   });
 
   it.each([
-    ['<b>4111111111111111</b>', 'code b4111111 and'],
-    ['E-1_a', 'code E-1_a and'],
-    ['…', 'code unreadable and'],
+    ['<b>4111111111111111</b>', 'code b4111111).'],
+    ['E-1_a', 'code E-1_a).'],
+    ['…', 'code unreadable).'],
   ])('tells of an unknown code %j no more than eight safe characters', async (code, told) => {
     lookUpMock().reply(200, { code, data: null });
     await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toThrow(told);
   });
 
   it.each([
-    { code: '99', data: null },
+    [400, { description: 'orderReference has 51 characters' }],
+    [422, { message: 'orderReference has 51 characters' }],
+    [200, { code: '99', description: 'orderReference has 51 characters', data: null }],
+  ])('tells the service’s own words for HTTP %i with %j', async (status, body) => {
+    lookUpMock().reply(status, body);
+    const failure = await findTransaction(clientOf().client, accountId, reference).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      kind: 'refused',
+      httpStatus: status,
+      said: 'orderReference has 51 characters',
+    });
+    // Logged and shown to anyone who asks for the health: the service's words are not.
+    expect(String(failure)).not.toContain('51');
+  });
+
+  it.each([
     { code: '00', data: null },
     { data: record, description: 'success' },
   ])('throws malformed for %j: neither found nor not found', async (body) => {

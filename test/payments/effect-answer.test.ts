@@ -90,6 +90,17 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
     expect(await ask(clientOf(), inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'server' } });
   });
 
+  it('is in doubt after HTTP 422, which the specification does not have, with the service’s words', async () => {
+    nock(baseUrl).post(path).reply(422, { code: '22', description: 'cannot be processed' });
+    const answer = await ask(clientOf(), inTime);
+    const isMoney = path !== resendPath;
+    expect(answer).toMatchObject(
+      isMoney
+        ? { kind: 'unknown', cause: { said: 'cannot be processed' } }
+        : { kind: 'not_made', failure: 'invalid_request', message: 'cannot be processed' },
+    );
+  });
+
   it('is in doubt after no answer, a cut connection, a body that is no JSON, a redirect', async () => {
     const client = clientOf();
     expect(await ask(brokenClient(silence), inTime)).toMatchObject({

@@ -1,6 +1,5 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
-import { ServiceFailure } from '../../src/domain/failure.ts';
 import { createAccount, findAccount, listAccounts } from '../../src/payments/accounts.ts';
 import { listTerminals } from '../../src/payments/terminals.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -62,8 +61,6 @@ describe('listTerminals', () => {
     ['no results', envelope('00', { cursor: '' })],
     ['null results', envelope('00', { results: null })],
     ['no data', envelope('00', null)],
-    ['another code', envelope('99', { results: [] })],
-    ['the bare shape', { results: [terminal], cursor: '' }],
   ])('takes for no page: %s', async (_what, body) => {
     await expect(terminals(body)).rejects.toMatchObject({ kind: 'malformed' });
   });
@@ -75,9 +72,19 @@ describe('listTerminals', () => {
     expect(await terminals({ description: 'no' }, status, 'old')).toEqual(answer);
   });
 
-  it('has no terminals by HTTP 404, and no answer by HTTP 400, on the first page', async () => {
+  it('has no terminals by HTTP 404 on the first page', async () => {
     expect(await terminals({ description: 'no' }, 404)).toEqual({ kind: 'page', items: [] });
-    await expect(terminals({ description: 'no' }, 400)).rejects.toThrow(ServiceFailure);
+  });
+
+  it.each([
+    [400, { description: 'limit is too large' }],
+    [422, { description: 'limit is too large' }],
+    [200, { code: '07', description: 'limit is too large', data: { results: [] } }],
+  ])('tells why the service refuses the first page with HTTP %i', async (status, body) => {
+    await expect(terminals(body, status)).rejects.toMatchObject({
+      kind: 'refused',
+      said: 'limit is too large',
+    });
   });
 });
 
@@ -95,9 +102,12 @@ describe('listAccounts', () => {
       items: [{ ...account, banks: [{ bankAccountNumber: '1234567890' }] }],
       cursor: '7',
     });
-    await expect(listAccounts(cannedClient(envelope('00', { results: [] }), 200), accountId)).rejects.toThrow(
-      ServiceFailure,
-    );
+  });
+
+  it('reads a page that is wrapped in data, as the terminals’ is', async () => {
+    const wrapped = cannedClient(envelope('00', { results: [account], cursor: 'next' }));
+    const page = { kind: 'page', items: [account], cursor: 'next' };
+    expect(await listAccounts(wrapped, accountId)).toEqual(page);
   });
 });
 
@@ -124,6 +134,7 @@ describe('findAccount', () => {
     ['code "01"', envelope('01', null), 200, { kind: 'not_found' }],
     ['code "404"', envelope('404', null), 200, { kind: 'not_found' }],
     ['HTTP 400', { description: 'must be a uuid' }, 400, { kind: 'refused', message: 'must be a uuid' }],
+    ['HTTP 422', { message: 'must be a uuid' }, 422, { kind: 'refused', message: 'must be a uuid' }],
     ['data without fields', envelope('00', {}), 200, { kind: 'found', account: {} }],
     [
       'its own among several',
@@ -142,6 +153,11 @@ describe('findAccount', () => {
     ['several, none of which says whose it is', envelope('00', [{ accountName: 'A' }, { accountName: 'B' }])],
   ])('gives no account for %s', async (_what, body) => {
     await expect(find(body)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+
+  it('tells the service’s words where it gives an error code', async () => {
+    const body = { code: '07', description: 'the parent is suspended', data: null };
+    await expect(find(body)).rejects.toMatchObject({ kind: 'refused', said: 'the parent is suspended' });
   });
 });
 

@@ -90,9 +90,47 @@ describe('listSavedCards', () => {
   it.each<[string, unknown]>([
     ['nothing where the pointers look', { code: '00', data: { cards: [card] } }],
     ['a list with something else among its cards', { code: '00', data: [card, 'and 3 more'] }],
-    ['a code that is no success', { code: '99', data: [card] }],
   ])('throws for %s: it is not an empty list', async (_what, body) => {
     await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+
+  it('reads the list’s own next pages, wherever the setting says that their cursor stands', async () => {
+    const pages = [
+      { code: '00', data: { results: [card], next: { page: 'p 2' } } },
+      { code: '00', data: { results: [{ ...card, tokenKey: 'tok-2' }], next: { page: 'p 3' } } },
+      { code: '00', data: { results: [{ ...card, tokenKey: 'tok-3' }], next: { page: null } } },
+    ];
+    const mail = { customerEmail: email };
+    nock(baseUrl).get(emailPath).query(mail).reply(200, pages[0]);
+    nock(baseUrl)
+      .get(emailPath)
+      .query({ ...mail, cursor: 'p 2' })
+      .reply(200, pages[1]);
+    nock(baseUrl)
+      .get(emailPath)
+      .query({ ...mail, cursor: 'p 3' })
+      .reply(200, pages[2]);
+    const of = { accountId, shape: { ...shape, cursorPointers: ['/data/next/page'] } };
+    expect(await listSavedCards(clientOf(), of, email)).toEqual({
+      kind: 'cards',
+      cards: [card, { ...card, tokenKey: 'tok-2' }, { ...card, tokenKey: 'tok-3' }],
+    });
+  });
+
+  it.each([
+    ['a page is full and no cursor is found', Array.from({ length: 10 }, () => card), {}, 10],
+    ['its cursor leads back to itself', [card], { cursor: 'again' }, 2],
+    ['there are more pages than people read', Array.from({ length: 60 }, () => card), { cursor: 'x' }, 120],
+  ])('says that there may be more where %s', async (_what, results, more, count) => {
+    const answer = await listAnswered({ code: '00', data: { results, ...more } });
+    expect(answer).toMatchObject({ kind: 'cards', mayHaveMore: true });
+    expect(answer).toHaveProperty('cards.length', count);
+  });
+
+  it('tells why the service refuses', async () => {
+    const body = { code: '99', description: 'not for this account', data: [card] };
+    expect(await listAnswered(body, 422)).toEqual({ kind: 'refused', message: 'not for this account' });
+    await expect(listAnswered(body)).rejects.toMatchObject({ kind: 'refused', said: 'not for this account' });
   });
 
   it.each([

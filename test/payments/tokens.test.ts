@@ -60,6 +60,41 @@ describe('issueToken', () => {
   });
 });
 
+describe('a token answer that refuses', () => {
+  const refusal = {
+    code: '05',
+    description: 'client me is locked: pa"ss\\word was wrong 5 times',
+    data: { accessToken: 'looks-like-one' },
+  };
+  const failure = {
+    kind: 'unauthorized',
+    said: 'client me is locked: [secret] was wrong 5 times',
+    message: expect.stringContaining('code 05'),
+  };
+
+  it.each([200, 400, 401, 422])('gives no token with HTTP %i, and tells why', async (status) => {
+    nock(baseUrl).post('/v1/auth/token/issue').reply(status, refusal);
+    await expect(issueToken(client(), settings, () => nowMs)).rejects.toMatchObject(
+      status === 401 ? { kind: 'unauthorized' } : failure,
+    );
+    if (status === 401) return;
+    nock(baseUrl).post('/v1/auth/token/refresh').reply(status, refusal);
+    const refresh = { ...settings, refreshBody: {} };
+    const last = { accessToken: 'old', refreshToken: 'r' };
+    await expect(refreshToken(client(), refresh, last, () => nowMs)).rejects.toMatchObject(failure);
+  });
+
+  it('holds no refresh token and no lifetime where their fields say N/A', async () => {
+    nock(baseUrl)
+      .post('/v1/auth/token/issue')
+      .reply(200, { code: '00', data: { accessToken: 'a', refresh: 'N/A', expires: 'n/a' } });
+    expect(await issueToken(client(), settings, () => nowMs)).toEqual({
+      accessToken: 'a',
+      lifetimeMs: 1_800_000,
+    });
+  });
+});
+
 describe('refreshToken', () => {
   it('brings the token it refreshes, and never asks for another', async () => {
     nock(baseUrl, { reqheaders: { authorization: 'Bearer old' } })

@@ -1,12 +1,12 @@
 import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
-import { shareToken, type TokenMemory } from '../../operations/service/share-token.ts';
+import type { TokenMemory } from '../../operations/service/share-token.ts';
 import { createPaymentsClient } from '../../payments/client.ts';
 import type { JsonTemplate } from '../../payments/token-body.ts';
 import { revokeToken } from '../../payments/tokens.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Kept } from '../kept.ts';
 import type { Outside } from '../outside.ts';
-import { clientSettings, tokenSettings } from '../payments.ts';
+import { clientSettings, tokenMemory, tokenSettings } from '../payments.ts';
 import { withKept } from './with-kept.ts';
 
 /**
@@ -46,7 +46,7 @@ function failed(error: unknown): CommandEnd {
 
 async function revokeShared(outside: Outside, kept: Kept, revokeBody: JsonTemplate): Promise<CommandEnd> {
   const settings = tokenSettings(outside.config);
-  const memory = shareToken(kept.store, kept.sealer, settings.parentAccountId);
+  const memory = tokenMemory(outside.config, kept);
   const client = clientSettings(outside.config);
   // So that no replica is given a new token meanwhile, which would then be the one forgotten.
   const unlock = await memory.lock(2 * client.timeoutMs);

@@ -34,13 +34,17 @@ export type ListedCard = {
   isKnown?: boolean;
 };
 
-/** `total` is more than the cards that are kept only when the service told more than a hundred. */
+/**
+ * `total` is more than the cards that are kept only when the service told more than a hundred. `mayHaveMore`: it gave
+ * no sign that these are all.
+ */
 export type CardListing = {
   kind: 'listed';
   list: string;
   email: string;
   cards: readonly ListedCard[];
   total: number;
+  mayHaveMore?: true;
 };
 
 export type CardsListed = CardListing | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
@@ -112,6 +116,7 @@ const keptListing = z.object({
   by: z.string(),
   email: z.string(),
   total: z.number().int(),
+  mayHaveMore: z.literal(true).exactOptional(),
   cards: z.array(keptCard),
 });
 
@@ -138,7 +143,8 @@ export function createSavedCardDesk(deps: SavedCardDeskDeps): SavedCardDesk {
       const told = answer.cards.slice(0, mostKept).map((card) => keptOf(card, email));
       const cards = await Promise.all(told.map((card) => asListed(deps, card)));
       const list = randomBytes(16).toString('hex');
-      const listing = { by, email, total: answer.cards.length, cards };
+      const { mayHaveMore } = answer;
+      const listing = withoutUndefined({ by, email, total: answer.cards.length, mayHaveMore, cards });
       const key = keyOf(list);
       const value = deps.sealer.seal(key, JSON.stringify(listing));
       if (!(await deps.store.create(key, value, { ttlMs: keepMs }))) throw new Error('a name came twice');
@@ -211,9 +217,9 @@ async function deletionOf({ store }: SavedCardDeskDeps, id: string): Promise<str
 }
 
 async function shown(deps: SavedCardDeskDeps, list: string, listing: KeptListing): Promise<CardListing> {
-  const { email, total } = listing;
+  const { by: _by, ...told } = listing;
   const cards = await Promise.all(listing.cards.map((card) => shownCard(deps, card)));
-  return { kind: 'listed', list, email, cards, total };
+  return { kind: 'listed', ...told, list, cards };
 }
 
 async function shownCard({ fingerprint, ledger }: SavedCardDeskDeps, card: KeptCard): Promise<ListedCard> {

@@ -198,6 +198,7 @@ export const uncheckedWords: Record<FailureKind, string> = {
   forbidden: 'it does not let the bot’s account look transactions up',
   rate_limited: 'its call limit was reached',
   server: 'it reported a fault of its own',
+  refused: 'it refused the request',
   malformed: 'its answer could not be read',
 };
 

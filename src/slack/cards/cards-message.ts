@@ -34,7 +34,13 @@ export type CardShown = {
   isKnown?: boolean;
 };
 
-export type CardsShown = { list: string; email: string; cards: readonly CardShown[]; total: number };
+export type CardsShown = {
+  list: string;
+  email: string;
+  cards: readonly CardShown[];
+  total: number;
+  mayHaveMore?: true;
+};
 
 /** What the person may do with a card, and which other verbs there are to name. */
 export type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean; link: boolean };
@@ -60,7 +66,7 @@ export function sampleLine(environment: Environment): Run[][] {
 
 /** The cards from that one on, as many as fit, each with what may be done with it. */
 export function cardsMessage(
-  { list, email, cards, total }: CardsShown,
+  { list, email, cards, total, mayHaveMore }: CardsShown,
   from: number,
   { place, may, nowMs }: CardsContext,
 ): SlackMessage {
@@ -71,6 +77,7 @@ export function cardsMessage(
     ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
   ]);
   const lines = [...sampleLine(place.environment), ...ledgerLine(cards), ...moreLine(cards, total, from)];
+  if (mayHaveMore) lines.push(plain('There may be more: the service gave no end of its list.'));
   return {
     text,
     blocks: [

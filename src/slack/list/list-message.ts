@@ -132,6 +132,7 @@ const failureWords: Record<FailureKind, string> = {
   forbidden: 'the payments service does not allow this to the bot’s account',
   rate_limited: 'the payments service’s call limit is reached',
   server: 'the payments service reports a fault of its own',
+  refused: 'the payments service refused the request',
   malformed: 'the payments service gave an answer that cannot be read',
 };
 
@@ -160,7 +161,9 @@ function stopLines(stop: ReadingStop, filter: string): Run[][] {
 }
 
 /** "the payments service’s call limit is reached, and asks to wait 60 seconds": without a full stop. */
-export function failureSentence({ kind, retryAfterMs }: ServiceFailure): string {
+export function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
+  const theirs = outsideText(said ?? '', 300);
+  if (theirs !== '') return `${failureWords[kind]}: “${theirs}”`;
   if (retryAfterMs === undefined) return failureWords[kind];
   return `${failureWords[kind]}, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../../src/app/kept.ts';
 import type { Outside } from '../../../src/app/outside.ts';
 import { runCommand } from '../../../src/app/command-line/run-command.ts';
-import { shareToken, type TokenMemory } from '../../../src/operations/service/share-token.ts';
+import { tokenMemory } from '../../../src/app/payments.ts';
+import type { TokenMemory } from '../../../src/operations/service/share-token.ts';
 import { mockTheOutside } from '../../support/mocks.ts';
 import { accountId, outsideOf } from '../outside-of.ts';
 
@@ -29,7 +30,7 @@ function outside(more: Record<string, string> = {}): Outside {
 async function withMemory<T>(use: (memory: TokenMemory) => Promise<T>): Promise<T> {
   const kept = openKept(outside());
   try {
-    return await use(shareToken(kept.store, kept.sealer, accountId));
+    return await use(tokenMemory(outside().config, kept));
   } finally {
     await kept.close();
   }

@@ -113,6 +113,8 @@ describe('the list of a customer’s saved cards', () => {
     expect(last).toContain('\n[Back]\n');
     const cutOff = cardsMessage({ list, email, cards, total: 300 }, 2 * cardsPerMessage, context);
     expect(read(cutOff)).toContain(`${300 - cards.length} beyond these`);
+    const full = cardsMessage({ list, email, cards, total: cards.length, mayHaveMore: true }, 0, context);
+    expect(read(full)).toContain('There may be more');
   });
 
   it('says what to do next when there is none, naming only verbs that there are', () => {
