@@ -2,7 +2,8 @@
  * `npm test`: types, lint, format, freshness of what is generated, then the tests. Goes through all of
  * them even when one fails, says what was skipped because a program is missing, and ends with the counts.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,34 +13,54 @@ const bin = (name: string): string => join('node_modules', '.bin', name);
 const folder = mkdtempSync(join(tmpdir(), 'payops-test-'));
 const resultsPath = join(folder, 'results.json');
 
-const steps: [name: string, command: string, args: string[]][] = [
+type Step = [name: string, command: string, args: string[]];
+
+/** They run beside the tests, which wait as much as they work. */
+const checks: Step[] = [
   ['types', bin('tsc'), ['-p', '.']],
   ['types of the playground page', bin('tsc'), ['-p', 'src/playground/page']],
   ['lint', bin('oxlint'), ['--type-aware', 'src', 'test', 'scripts', 'bench']],
   ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts']],
   ['generated settings', process.execPath, ['scripts/generate-settings.ts', '--check']],
+];
+const tests: Step = [
+  'tests',
+  process.execPath,
   [
-    'tests',
-    process.execPath,
-    [
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${resultsPath}`,
-      ...process.argv.slice(2),
-    ],
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${resultsPath}`,
+    ...process.argv.slice(2),
   ],
 ];
 
 const failed: string[] = [];
-for (const [name, command, args] of steps) {
+
+/** `shown` at once, or when it has ended: two that write at a time would be read by nobody. */
+async function run([name, command, args]: Step, shown: 'at once' | 'at its end'): Promise<void> {
   const startedAt = performance.now();
-  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  const child = spawn(command, args, { stdio: ['ignore', shown === 'at once' ? 'inherit' : 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      if (shown === 'at once') process.stderr.write(text);
+      else said += text;
+    });
+  }
+  const [status] = (await once(child, 'close')) as [number | null];
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${status === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+  console.log(`${said}${status === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
   if (status !== 0) failed.push(name);
 }
+
+async function checkStatically(): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- beside the tests one at a time is enough for two processors
+  for (const step of checks) await run(step, 'at its end');
+}
+
+await Promise.all([checkStatically(), run(tests, 'at once')]);
 
 const whatNeeds: Record<Program, string> = {
   'redis-server': 'everything on a real Redis (apt-get install redis-server)',
