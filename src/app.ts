@@ -9,7 +9,13 @@ import { createHomes, type Homes } from './app/homes.ts';
 import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
-import { createPostCounter, startWork, type PostCounter } from './app/outbox.ts';
+import {
+  createAsideCounter,
+  createPostCounter,
+  startWork,
+  type AsideCounter,
+  type PostCounter,
+} from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { undeliveredMetric } from './app/undelivered.ts';
 import { webhooksFix, type Webhooks } from './app/webhook-settings.ts';
@@ -48,6 +54,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
   const posts = createPostCounter();
+  const aside = createAsideCounter();
   const homes = createHomes(outside, { kept, wake });
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
   const { mayRun } = directory;
@@ -66,7 +73,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const isStopping = (): boolean => stopping.signal.aborted;
   const server = createHttpServer({
     log,
-    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts, isStopping }),
+    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts, aside, isStopping }),
   });
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
@@ -104,7 +111,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, merchantBots, homes, audit, isPressed });
+      worker = startWork(outside, { store: kept.store, merchantBots, homes, audit, aside, isPressed });
       audit.start();
       for (const { alarms, alerts } of merchantBots) {
         alarms.watch.start();
@@ -208,6 +215,7 @@ type Doors = {
   channels: Channels;
   merchantBots: MerchantBots;
   posts: PostCounter;
+  aside: AsideCounter;
   isStopping: () => boolean;
 };
 
@@ -246,7 +254,7 @@ function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
     createHealthRoute(),
     createReadinessRoute({ checks: createChecks(doors), log }),
     createMetricsRoute({
-      metrics: [deliveries.metric, doors.posts.metric, undeliveredMetric(merchantBots)],
+      metrics: [deliveries.metric, doors.posts.metric, doors.aside.metric, undeliveredMetric(merchantBots)],
       log,
     }),
   ];

@@ -76,7 +76,6 @@ export function openStage(store: Store) {
     createCheckoutOrder: () => Promise.reject(new Error('no order is made here')),
     tell: { ...posts, hasDesk: true },
     show: () => Promise.resolve(false),
-    tellStuck: () => Promise.resolve(),
     inBackground(work) {
       const done = work
         .catch((error: unknown) => failures.push(error))
@@ -104,7 +103,7 @@ export function openStage(store: Store) {
     lookedUp,
     failures,
     /** One round of the worker, as the bot runs it; the charge's story goes on in the background. */
-    workOnce: () => workOnce({ store, leaseMs: 45_000, kinds, log }),
+    workOnce: () => workOnce({ store, leaseMs: 45_000, kinds }),
     async drained(): Promise<void> {
       // What is under way may bring more.
       // oxlint-disable-next-line no-await-in-loop

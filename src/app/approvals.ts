@@ -29,7 +29,6 @@ export type ApprovalParts = {
   tell: TellApproval;
   homeChanged: OpenHomes['changed'];
   /** Tells the operators, once for each record, that it cannot be worked on. */
-  tellStuck: (key: string, errorId: string) => Promise<void>;
   audit?: Audit | undefined;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
   hands: () => {
@@ -72,7 +71,6 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     audit: parts.audit,
     account: config.merchant?.name,
     inBackground: background.add,
-    tellStuck: parts.tellStuck,
     wait: sleep,
     now,
     log,

@@ -79,7 +79,6 @@ type ChargeParts = {
   homeChanged: OpenHomes['changed'];
   processed: NonNullable<DeskDeps['processed']>;
   standingOf: StandingOf;
-  tellStuck: DeskDeps['tellStuck'];
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   notes: Pick<AuditNotes, 'note' | 'write'>;
@@ -136,7 +135,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     processed,
-    tellStuck: parts.tellStuck,
   };
   const ledger =
     config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;

@@ -32,7 +32,7 @@ import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/approval/ask-to-redrive.ts';
-import { tellStuck } from '../operations/outbox/put-aside.ts';
+import { tellStuck } from '../operations/outbox/tell-operators.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
@@ -86,7 +86,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     wake,
     homeChanged,
     notes,
-    tellStuck: createTellStuck(outside, { kept, wake }),
   };
   const { telling, approvals } = createFourEyes(outside, {
     ...known,
@@ -128,6 +127,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     undelivered,
     receiving,
     outbox,
+    tellStuck: createTellStuck(outside, { kept, wake }),
     verbs,
   };
 }

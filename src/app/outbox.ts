@@ -16,6 +16,7 @@ import type { Post } from '../operations/outbox/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
 import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
+import { asideReasons, createPutAside } from '../operations/work/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../operations/work/work-once.ts';
 import { startWorker, type Worker } from '../operations/work/worker.ts';
 import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
@@ -71,13 +72,32 @@ export function createPostCounter() {
   );
 }
 
+export type AsideCounter = ReturnType<typeof createAsideCounter>;
+
+/** Of all accounts. */
+export function createAsideCounter() {
+  return createCounter(
+    {
+      name: 'payops_records_put_aside_total',
+      help: 'Records that could not be worked on, kept until the next start, by why.',
+      label: 'reason',
+    },
+    asideReasons,
+  );
+}
+
+type MerchantWork = {
+  outbox: Pick<Outbox, 'kinds'>;
+  place: Pick<MerchantPlace, 'entryOf' | 'merchant'>;
+  /** Tells its operators that a record, as the account knows it, was put aside. */
+  tellStuck: (key: string, errorId: string) => Promise<void>;
+};
+
 type WorkParts = {
   /** The whole one, which is shared by all accounts. */
   store: Store;
-  merchantBots: readonly {
-    outbox: Pick<Outbox, 'kinds'>;
-    place: Pick<MerchantPlace, 'entryOf' | 'merchant'>;
-  }[];
+  merchantBots: readonly [MerchantWork, ...MerchantWork[]];
+  aside: Pick<AsideCounter, 'add'>;
   /** A person has one Home, whatever accounts they work for. */
   homes: Pick<OpenHomes, 'work'>;
   /** One for all accounts. */
@@ -87,7 +107,7 @@ type WorkParts = {
 
 /** The worker over the whole store: each record is the work of the account whose it is. */
 export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
-  const { store, merchantBots, homes, audit, isPressed } = parts;
+  const { store, merchantBots, homes, audit, aside, isPressed } = parts;
   const ofAccounts = merchantBots.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
@@ -107,7 +127,17 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
       };
     });
   });
-  const kinds = [...ofAccounts, { prefix: homePrefix, work: homes.work }, ...audit.kinds];
+  const putAside = createPutAside({
+    store,
+    async tell(entry, errorId) {
+      const owner = merchantBots.find(({ place }) => place.entryOf(entry)) ?? merchantBots[0];
+      await owner.tellStuck(owner.place.entryOf(entry)?.key ?? entry.key, errorId);
+    },
+    count: aside.add,
+    now,
+    log,
+  });
+  const kinds = putAside.guard([...ofAccounts, { prefix: homePrefix, work: homes.work }, ...audit.kinds]);
   const leaseMs = config.workLeaseSeconds * 1_000;
   const together = { lanes: toRouteLanes, most: config.routeLookupsAtOnce, now };
   return startWorker({
@@ -116,7 +146,10 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
     idleMs,
     failureDelayMs,
     log,
-    workOnce: () => workOnce({ store, leaseMs, kinds, together, log }),
+    async workOnce() {
+      await putAside.takeUp();
+      return await workOnce({ store, leaseMs, kinds, together });
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import { longestPutAsideMs } from '../operations/work/keep-for-later.ts';
+import { longestRetryMs } from '../operations/outbox/outbox-work.ts';
 import { utcTime } from '../slack/text.ts';
 import { awayFix } from '../slack/workspace.ts';
 
@@ -16,7 +16,7 @@ export type Refusals = {
 };
 
 /** What waits for a channel is tried again sooner than this, so that nothing waits any more where nothing was refused. */
-const forgottenAfterMs = longestPutAsideMs + 600_000;
+const forgottenAfterMs = longestRetryMs + 600_000;
 
 /**
  * Which channels Slack refuses, and whether it answers posts at all, as this process saw it, for health. A channel is

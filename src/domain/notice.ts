@@ -27,7 +27,7 @@ export const unreadableKind = 'unreadable';
  * `reasons_differ`: more than `most` of them within an hour, of which nothing but the reason is another.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
- * `stuck`: something that should be posted cannot be prepared, time after time.
+ * `stuck`: a record that cannot be read or worked on was put aside.
  * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says;
  * `gathered`: so many alerts of a storm its digest counts there, which nobody sees.
  */

@@ -54,14 +54,18 @@ function sentences(notice: Notice): NoticeSentences {
       return unknownEvent(notice);
     case 'stuck':
       return {
-        state: 'A message cannot be posted and waits',
+        state: 'A record was put aside',
         details: [notice.record],
         lines: [
-          [words(`It is kept and tried again, ever more rarely. The log says why under ${notice.errorId}.`)],
           [
-            words('After a change of '),
+            words(
+              `It can't be worked on. Nothing else waits for it. The log says why under ${notice.errorId}.`,
+            ),
+          ],
+          [
+            words('It is kept, and retried at the next start at the latest. After a change of '),
             code('SEALING_KEYS'),
-            words(', put the old key back behind the new one.'),
+            words(', put the old key back behind the new one and restart.'),
           ],
         ],
       };

@@ -10,7 +10,7 @@ export type Birth = { kind: 'work'; delayMs: number } | { kind: 'memory'; ttlMs:
  * No lease and no pause is longer. One that is still to last longer was given before the clock was put back, and
  * would stop its lane for all that time.
  */
-export const longestBlockMs = 600_000;
+export const longestBlockMs = 3_600_000;
 
 const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
 

@@ -1,14 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import type { Sealer } from '../domain/sealer.ts';
+import { SealBroken, type Sealer } from '../domain/sealer.ts';
 import type { SealingKey } from '../domain/sealing-key.ts';
-
-/** The sealed text cannot be opened. The message says why and never holds any of its content. */
-export class SealBroken extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SealBroken';
-  }
-}
 
 const nonceBytes = 12;
 const tagBytes = 16;

@@ -49,7 +49,7 @@ async function openRoom(more: Record<string, string> = {}) {
         { prefix: alarmPrefix, work: watch.work },
         { prefix: 'outbox:', work: () => Promise.resolve() },
       ];
-      while (await workOnce({ store, leaseMs: 45_000, kinds, log: () => undefined }));
+      while (await workOnce({ store, leaseMs: 45_000, kinds }));
     }
   }
   async function contents(): Promise<{ key: string; value: string }[]> {

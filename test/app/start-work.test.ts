@@ -38,6 +38,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
     merchantBots: [
       {
         outbox: houseOf('main', store),
+        tellStuck: () => Promise.resolve(),
         place: {
           merchant: { name: 'main', isFirst: true, isMixed: false },
           entryOf: (entry) => (entry.key.startsWith(merchantPrefix('lagos')) ? undefined : entry),
@@ -45,11 +46,13 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
       },
       {
         outbox: houseOf('lagos', lagos.store),
+        tellStuck: () => Promise.resolve(),
         place: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
       },
     ],
     homes: noWork,
     audit: { kinds: [] },
+    aside: { add: () => undefined },
     isPressed: () => false,
   });
   await all.promise;

@@ -97,7 +97,6 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
         }),
     },
     audit: (entry) => points.pass('audit', () => void world.audited.set(entry.id, entry)),
-    tellStuck: () => Promise.resolve(),
   });
   const gate: ApprovalGate = {
     needFor: (question) => needFor(world.approvalRules, question),

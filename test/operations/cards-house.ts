@@ -247,7 +247,7 @@ export function cardsHouse(
   async function drain(forMs = 5_000): Promise<void> {
     const endsAtMs = clock.nowMs + forMs;
     for (;;) {
-      while (await workOnce({ store, leaseMs: plain.leaseMs, kinds, log: () => undefined }));
+      while (await workOnce({ store, leaseMs: plain.leaseMs, kinds }));
       if (clock.nowMs >= endsAtMs) return;
       clock.nowMs += 1_000;
     }

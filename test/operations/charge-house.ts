@@ -190,7 +190,6 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         shown.push(charge);
         return hasModal;
       }),
-    tellStuck: () => Promise.resolve(),
     inBackground(work) {
       const done = work
         .catch((error: unknown) => failures.push(error))

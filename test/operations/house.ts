@@ -10,6 +10,8 @@ import type { ReceiveDeps } from '../../src/operations/alert/receive-event.ts';
 import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
 import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
 import { createEventLog } from '../../src/operations/alert/event-log.ts';
+import { tellStuck } from '../../src/operations/outbox/tell-operators.ts';
+import { createPutAside } from '../../src/operations/work/put-aside.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -43,14 +45,19 @@ export type Delivering = DeliverPostDeps & { store: Pick<Store, 'take'> };
 
 /** One round of the worker, as the bot runs it. */
 export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolean> {
-  const { store, leaseMs, log } = deps;
+  const { store, leaseMs } = deps;
+  const { guard } = createPutAside({
+    ...deps,
+    tell: async ({ key }, errorId) => void (await tellStuck(deps, key, errorId)),
+    count: () => undefined,
+  });
   const kind = {
     prefix: 'outbox:',
     work: (entry: Entry) => deliverPost(deps, entry),
     ahead: (entry: Entry) => lookUpAhead(deps, entry),
   };
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
-  return workOnce({ store, leaseMs, kinds: [kind], together, log });
+  return workOnce({ store, leaseMs, kinds: guard([kind]), together });
 }
 
 /** Nobody acts on any card, and nothing is paid later. */

@@ -127,7 +127,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       const endsAtMs = clock.nowMs + forMs;
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- one piece of work after the other
-        while (await workOnce({ store: reach, leaseMs: 45_000, kinds, log: () => undefined }));
+        while (await workOnce({ store: reach, leaseMs: 45_000, kinds }));
         if (clock.nowMs >= endsAtMs) return;
         clock.nowMs += Math.min(1_000, endsAtMs - clock.nowMs);
       }

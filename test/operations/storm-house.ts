@@ -160,8 +160,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
   const together = { lanes: toRouteLanes, most: 8, now: shared.now };
-  const once = (): Promise<boolean> =>
-    workOnce({ store, leaseMs: plain.leaseMs, kinds, together, log: () => undefined });
+  const once = (): Promise<boolean> => workOnce({ store, leaseMs: plain.leaseMs, kinds, together });
 
   async function drain(forMs: number, stepMs = 1_000): Promise<void> {
     const endsAtMs = clock.nowMs + forMs;

@@ -64,7 +64,7 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
       { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
     ];
-    while (await workOnce({ store: on, leaseMs: 45_000, kinds, log: () => undefined }));
+    while (await workOnce({ store: on, leaseMs: 45_000, kinds }));
   }
   async function run(forMs: number): Promise<void> {
     for (const endMs = clock.nowMs + forMs; clock.nowMs < endMs; clock.nowMs += minuteMs) {

@@ -56,7 +56,7 @@ export async function openRoom(
       { prefix: alarmPrefix, work: worker.work },
       { prefix: 'outbox:', work: () => Promise.resolve() },
     ];
-    while (await workOnce({ store, leaseMs: 45_000, kinds, log: () => undefined }));
+    while (await workOnce({ store, leaseMs: 45_000, kinds }));
   }
   async function pass(ms: number): Promise<void> {
     for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSealer, SealBroken } from '../../src/store/sealed.ts';
+import { SealBroken } from '../../src/domain/sealer.ts';
+import { createSealer } from '../../src/store/sealed.ts';
 
 const old = { id: 'old', key: Buffer.alloc(32, 1) };
 const current = { id: 'new', key: Buffer.alloc(32, 2) };

@@ -162,7 +162,7 @@ export function startBot(world: World, process: Process): Bot {
       summaries.start();
       summaries.stop();
     },
-    work: () => workOnce({ store, leaseMs, kinds, log }),
+    work: () => workOnce({ store, leaseMs, kinds }),
   };
 }
 
@@ -195,11 +195,9 @@ function gatedStore(world: World, process: Process): Store {
 
 /** What is nobody’s fault here: no key is lost, and no record is another program’s. */
 const neverSaid = [
-  'this cannot be posted as it is; trying again later',
-  'a payment cannot be held against failures',
+  'a record cannot be worked on; it is retried',
+  'a record is put aside until the next start',
   'a failure cannot be linked to its payments',
-  'an alert’s card cannot be opened; it is kept',
-  'work of an unknown kind is due; it is kept',
   'an event is missing in the log of its hour',
 ];
 

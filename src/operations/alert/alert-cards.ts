@@ -16,7 +16,6 @@ import type { Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { auditOfCardStep } from '../audit/audit-of-alert.ts';
 import { createChangeRecord } from '../work/change-record.ts';
-import { keepUnopened } from '../work/keep-for-later.ts';
 import {
   alertKey,
   newestOf,
@@ -233,13 +232,7 @@ function judgeOther(
 async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | undefined> {
   const { store, sealer } = deps;
   const id = entry.key.slice(alertCardPrefix.length);
-  let record: CardRecord;
-  try {
-    record = openCard(sealer, entry.key, entry.value);
-  } catch (error) {
-    await keepUnopened(deps, entry, { what: 'an alert’s card', error });
-    return undefined;
-  }
+  const record = openCard(sealer, entry.key, entry.value);
   const woken = moveCard(record.card, { kind: 'wake' }, deps.now());
   if (woken.kind === 'moved') {
     // Stored before it is told: the next round tells it.

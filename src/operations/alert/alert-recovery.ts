@@ -20,7 +20,6 @@ import {
   type Term,
 } from './event-lists.ts';
 import { createChangeRecord, makeDue, type ChangeRecord } from '../work/change-record.ts';
-import { keepForLater } from '../work/keep-for-later.ts';
 import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -117,21 +116,14 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     },
 
     async work(entry) {
-      try {
-        const payment = openPayment(sealer, entry);
-        const isFailure = payment.event.kind === 'payment_failed';
-        const next = await (isFailure ? nameFailure : holdAgainstFailures)(linking, payment);
-        const { delayMs } = next;
-        const value = sealer.seal(entry.key, JSON.stringify(next.payment));
-        // Of a failure nothing is kept but its lists.
-        const ttlMs = isFailure ? 0 : deps.rememberMs;
-        await store.write(entry, value, delayMs === undefined ? { ttlMs } : { delayMs });
-      } catch (error) {
-        if (error instanceof StoreUnavailable) throw error;
-        const errorId = newErrorId();
-        log('error', 'a payment cannot be held against failures', { errorId, key: entry.key }, error);
-        await keepForLater(deps, entry);
-      }
+      const payment = openPayment(sealer, entry);
+      const isFailure = payment.event.kind === 'payment_failed';
+      const next = await (isFailure ? nameFailure : holdAgainstFailures)(linking, payment);
+      const { delayMs } = next;
+      const value = sealer.seal(entry.key, JSON.stringify(next.payment));
+      // Of a failure nothing is kept but its lists.
+      const ttlMs = isFailure ? 0 : deps.rememberMs;
+      await store.write(entry, value, delayMs === undefined ? { ttlMs } : { delayMs });
     },
   };
 }

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../log.ts';
 import type { RecordStore } from '../work/change-record.ts';
 import type { Sealer } from '../../domain/sealer.ts';
-import { sealingKeyFix } from '../work/keep-for-later.ts';
+import { sealingKeyFix } from '../work/put-aside.ts';
 import { createPagedLog } from '../work/paged-log.ts';
 
 /** The events of one hour, by when they were received: `hourMs` is when it began, UTC. */

@@ -93,8 +93,8 @@ export async function routeByLookUp(
 
 /**
  * Looks an event up that waits for its turn to be routed by what is found, and puts that on its record, so that its
- * turn asks nobody and nothing is asked twice, also after a crash. Undefined: the alert waits for the service. What
- * cannot be read or opened is left to its turn. Throws StoreUnavailable.
+ * turn asks nobody and nothing is asked twice, also after a crash. Undefined: the alert waits for the service. Throws
+ * what keeps it from being read.
  */
 export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
   const waiting = openWaiting(deps, entry);
@@ -110,12 +110,8 @@ function openWaiting(
   { sealer }: AlertPostDeps,
   entry: Entry,
 ): { record: OutboxRecord; event: PaymentEvent } | undefined {
-  try {
-    const record = readOutboxRecord(entry.value);
-    const isWaiting = record.kind === 'alert' && !isMessage(record) && !record.untold;
-    if (!isWaiting || record.evidence !== undefined) return undefined;
-    return { record, event: openEvent(sealer, entry.key, record) };
-  } catch {
-    return undefined;
-  }
+  const record = readOutboxRecord(entry.value);
+  const isWaiting = record.kind === 'alert' && !isMessage(record) && !record.untold;
+  if (!isWaiting || record.evidence !== undefined) return undefined;
+  return { record, event: openEvent(sealer, entry.key, record) };
 }

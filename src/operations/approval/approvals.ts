@@ -10,7 +10,6 @@ import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.t
 import { openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
 import { createApprovalStore, type ApprovalStore, type ApprovalStoreDeps } from './approval-store.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
-import { keepUnopened } from '../work/keep-for-later.ts';
 import { createOpenList, type OpenList } from '../work/open-list.ts';
 
 export type ApprovalsDeps = ApprovalStoreDeps &
@@ -24,8 +23,6 @@ export type ApprovalsDeps = ApprovalStoreDeps &
     account?: string | undefined;
     /** Work that nobody waits for; the process does, before it ends. */
     inBackground: (work: Promise<unknown>) => void;
-    /** The record is stuck: sealed with a key that is not here. */
-    tellStuck: (key: string, errorId: string) => Promise<void>;
     log: Log;
   };
 
@@ -176,14 +173,7 @@ function notesOf({ state: { kind }, approvals, isWarned }: Approval): Parameters
 }
 
 async function work(deciding: Deciding, entry: Entry): Promise<void> {
-  let record: ApprovalRecord;
-  try {
-    record = openApproval(deciding.sealer, entry);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
-    const errorId = await keepUnopened(deciding, entry, { what: 'a request for approval', error });
-    return await deciding.tellStuck(entry.key, errorId);
-  }
+  const record = openApproval(deciding.sealer, entry);
   const { id } = record.approval;
   const applied = await deciding.approvals.apply(id, { kind: 'due' });
   const { approval } = await conclude(deciding, applied?.record ?? record);

@@ -6,7 +6,6 @@ import { newErrorId } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { advanceCharge, advanceEntry, writeCharge } from './advance-charge.ts';
 import { isAudited, openCharge, type ChargeRecord } from './charge-record.ts';
-import { keepUnopened } from '../work/keep-for-later.ts';
 import { runCharge, type RunDeps } from './run-charge.ts';
 
 /** So many charges at most are being settled by one process; the others stay due, and alerts are not held up. */
@@ -32,12 +31,7 @@ export async function recoverCharge(deps: RunDeps, room: Room, entry: Entry): Pr
     await deps.store.write(entry, entry.value, { delayMs: nextPlaceMs(room, deps.now()) });
     return;
   }
-  let record;
-  try {
-    record = openCharge(deps.sealer, entry);
-  } catch (error) {
-    return await putAside(deps, entry, error);
-  }
+  const record = openCharge(deps.sealer, entry);
   if (await isForAuditAlone(deps, record)) {
     await writeCharge(deps, entry, record);
     return;
@@ -73,13 +67,6 @@ function nextPlaceMs(room: Room, nowMs: number): number {
   const atMs = Math.min(Math.max(room.nextPlaceAtMs ?? 0, nowMs) + placeMs, nowMs + longestNoRoomMs);
   room.nextPlaceAtMs = atMs;
   return Math.max(0, atMs - nowMs);
-}
-
-/** Sealed with a key that is not here: kept, tried ever more rarely, and it holds nobody up. */
-async function putAside(deps: RunDeps, entry: Entry, error: unknown): Promise<void> {
-  if (error instanceof StoreUnavailable) throw error;
-  const errorId = await keepUnopened(deps, entry, { what: 'a charge', error });
-  await deps.tellStuck(entry.key, errorId);
 }
 
 /**

@@ -48,8 +48,6 @@ export type RunDeps = AdvanceDeps & {
   inBackground: (work: Promise<unknown>) => void;
   /** Called when the service surely processed a charge, at least once: its event is waited for. */
   processed?: (charge: ProcessedCharge) => Promise<void>;
-  /** Tells the operators, once for each record, that it cannot be worked on. */
-  tellStuck: (key: string, errorId: string) => Promise<void>;
   wait: (ms: number) => Promise<void>;
   log: Log;
 };

@@ -19,7 +19,6 @@ import type { Entry } from '../../store/store.ts';
 import { createListsByPerson } from '../work/lists-by-person.ts';
 import { askForOrder, type AskForOrderDeps } from './ask-for-order.ts';
 import { insist } from '../work/insist.ts';
-import { keepUnopened } from '../work/keep-for-later.ts';
 import { linkOrderKey, openLinkRecord, type LinkRecord } from './link-record.ts';
 import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
 import { referenceOf } from '../work/reference-of.ts';
@@ -240,13 +239,7 @@ async function referenceOfOrder({ store }: Linking, orderId: string): Promise<st
 
 async function work(linking: Linking, entry: Entry): Promise<void> {
   const { links, sealer, log, now, rules } = linking;
-  let record: LinkRecord;
-  try {
-    record = openLinkRecord(sealer, entry.key, entry.value);
-  } catch (error) {
-    await keepUnopened(linking, entry, { what: 'a payment link', error });
-    return;
-  }
+  let record = openLinkRecord(sealer, entry.key, entry.value);
   // First what may change it: a card that is edited twice in a row is read twice.
   const { link } = record;
   const due = dueForLink(link, now(), rules);

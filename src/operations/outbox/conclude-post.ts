@@ -4,8 +4,15 @@ import type { WriteOptions } from '../../store/store.ts';
 import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
-import { again, finish, finishPosted, lookForMessage, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs } from '../work/keep-for-later.ts';
+import {
+  again,
+  finish,
+  finishPosted,
+  longestRetryMs,
+  lookForMessage,
+  paceMs,
+  type Work,
+} from './outbox-work.ts';
 import { addsNamesAlone, planAnew } from './post-anew.ts';
 
 export type ConcludeDeps = RefusalDeps & {
@@ -143,7 +150,7 @@ async function concludeUnsure(
   // Slack may still be about to show it: a look that comes too soon finds nothing.
   const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOff);
   // A marked repeat whose answer is lost too must not become a stream of marked repeats.
-  const repeatMs = growingDelayMs(repeatAgainMs, work.record.misses, longestPutAsideMs);
+  const repeatMs = growingDelayMs(repeatAgainMs, work.record.misses, longestRetryMs);
   const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
   await again(deps, work, { misses, doubt }, standing ? waitAlone(repeatMs) : wait);
 }

@@ -1,26 +1,28 @@
 import type { PostOutcome } from '../../domain/delivery.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { newErrorId } from '../../log.ts';
+import { newErrorId, type Log } from '../../log.ts';
 import type { WriteOptions } from '../../store/store.ts';
 import { createDeadLetters, type Refused } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
-import { again, finish, paceMs, type Work } from './outbox-work.ts';
-import { longestPutAsideMs } from '../work/keep-for-later.ts';
+import { again, finish, longestRetryMs, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
 import { incidentSince } from './refusal-incident.ts';
-import { tellStuck, type PutAsideDeps } from './put-aside.ts';
-import { tellOperators } from './tell-operators.ts';
+import { tellOperators, tellStuck, type TellDeps } from './tell-operators.ts';
 
-export type RefusalDeps = PutAsideDeps & {
-  /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
-  giveUpMs: number;
-  /** How many alerts a storm gathers, and which storm a channel is in. */
-  storms: {
-    see: (storm: string) => Promise<{ count: number } | undefined>;
-    channel: (channel: string, gathers: PaymentEventKind) => Promise<{ storm?: { id: string } | undefined }>;
+export type RefusalDeps = WorkDeps &
+  TellDeps & { store: TellDeps['store'] & WorkDeps['store']; log: Log } & {
+    /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
+    giveUpMs: number;
+    /** How many alerts a storm gathers, and which storm a channel is in. */
+    storms: {
+      see: (storm: string) => Promise<{ count: number } | undefined>;
+      channel: (
+        channel: string,
+        gathers: PaymentEventKind,
+      ) => Promise<{ storm?: { id: string } | undefined }>;
+    };
   };
-};
 
 type Refusal = {
   channel: string;
@@ -57,7 +59,7 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
   deps.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
   switch (about) {
     case 'message':
-      await again(deps, work, missed, { delayMs: longestPutAsideMs, pauseMs: paceMs });
+      await again(deps, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
       await tellStuck(deps, key, errorId);
       return;
     case 'bot':
@@ -82,7 +84,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   if (work.record.kind === 'charge_direct') {
     // Without a desk channel nobody else is told of the charge, and an agent does not look for dead letters.
-    const delayMs = Math.min(waitMs, longestPutAsideMs);
+    const delayMs = Math.min(waitMs, longestRetryMs);
     await again(deps, work, changed, leftMs > 0 ? { holdMs: delayMs } : { delayMs, pauseMs: paceMs });
     return;
   }

@@ -1,12 +1,10 @@
 import type { PostOutcome } from '../../domain/delivery.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, hold, waitForTurn, type Work } from './outbox-work.ts';
 import type { Prepared } from './prepare-post.ts';
 import { startAnew } from './post-anew.ts';
-import { putAside } from './put-aside.ts';
 import { settleDoubt, type DoubtDeps } from './settle-doubt.ts';
 
 export type DeliverDeps = ConcludeDeps &
@@ -23,29 +21,14 @@ export type DeliverDeps = ConcludeDeps &
 /** Before all that came after it: work that is due anew would go behind it. */
 const atOnce = { holdMs: 0 } as const;
 
-/** What is under way with one record, as it was last written. */
-type Held = { entry: Entry; record?: OutboxRecord };
-
 /**
  * Delivers one record that was taken. Each is posted once: `doubt` is written before the post leaves, by
  * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds it set asks the
  * channel's history before it repeats anything. A message that has a `progress` is edited from then on, whenever
- * `markStale` asks for it. A record that cannot be handled is put aside, so that its channel goes on without
- * it. Throws StoreUnavailable alone.
+ * `markStale` asks for it. Throws what keeps it from being delivered.
  */
 export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<void> {
-  const held: Held = { entry };
-  try {
-    await deliver(deps, held);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
-    await putAside(deps, held, error);
-  }
-}
-
-async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
-  const taken: Work = { entry: held.entry, record: readOutboxRecord(held.entry.value) };
-  held.record = taken.record;
+  const taken: Work = { entry, record: readOutboxRecord(entry.value) };
   if (await waitForTurn(deps, taken)) return;
   const verdict = await settleDoubt(deps, taken);
   if (verdict === 'settled') return;
@@ -60,7 +43,6 @@ async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
   }
   const work = await claim(deps, { entry: taken.entry, record });
   if (!work) return;
-  Object.assign(held, work);
   const prepared = await deps.prepare(work, standing !== undefined);
   switch (prepared.kind) {
     case 'settled':
@@ -69,7 +51,7 @@ async function deliver(deps: DeliverDeps, held: Held): Promise<void> {
       if (hasTime(deps, claimedAtMs)) await edit(deps, work, prepared);
       return;
     case 'post':
-      await post(deps, held, work, { ...prepared, standing });
+      await post(deps, work, { ...prepared, standing });
       return;
   }
 }
@@ -106,7 +88,7 @@ async function edit(
 
 type Posting = Extract<Prepared, { kind: 'post' }> & { standing: OutboxRecord['doubt'] };
 
-async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting): Promise<void> {
+async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<void> {
   const { channel, threadTs, message, standing, keep = {} } = posting;
   const heldAtMs = deps.now();
   const doubt = widen(standing, { channel, threadTs }, heldAtMs);
@@ -120,7 +102,6 @@ async function post(deps: DeliverDeps, held: Held, work: Work, posting: Posting)
   if (!doubted) await again(deps, work, {}, atOnce);
   // Somebody else's by now, or too late to post.
   if (!doubted || !hasTime(deps, heldAtMs)) return;
-  Object.assign(held, doubted);
   const outcome = await message.post(channel, threadTs);
   deps.report(channel, outcome);
   const shown = message.isIncomplete ? undefined : message.digest;

@@ -18,6 +18,8 @@ type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
+/** Whoever mends what keeps a message from its channel wants to see it told the same day. */
+export const longestRetryMs = 3_600_000;
 
 /** Of one digest: an edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
 const shortestDigestPaceMs = 3_000;

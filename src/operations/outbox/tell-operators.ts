@@ -14,3 +14,9 @@ export async function tellOperators(deps: TellDeps, name: string, notice: Notice
   const message = { kind: 'notice', channel: opsChannel, body: notice } as const;
   return await storeMessage(deps, outboxKey('notice', name), message);
 }
+
+/** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
+export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<boolean> {
+  if (key.startsWith(outboxKey('notice', ''))) return false;
+  return await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
+}

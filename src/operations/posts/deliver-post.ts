@@ -45,7 +45,7 @@ const preparing: Readonly<Record<OutboxRecord['kind'], Prepare<FamilyDeps>>> = {
   notice: prepareNotice,
 };
 
-/** Delivers one record of the outbox that was taken, as `deliverEntry` says. Throws StoreUnavailable alone. */
+/** Delivers one record of the outbox that was taken, as `deliverEntry` says. */
 export async function deliverPost(deps: DeliverPostDeps, entry: Entry): Promise<void> {
   await deliverEntry(
     { ...deps, prepare: (work, mayBeRepeat) => preparing[work.record.kind](deps, work, mayBeRepeat) },

@@ -1,6 +1,4 @@
-import type { Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { keepForLater } from './keep-for-later.ts';
 
 /** Whose work a record is, by how its key begins. */
 export type Kind = {
@@ -21,13 +19,11 @@ export type WorkOnceDeps = {
   kinds: readonly Kind[];
   /** Of lanes whose names begin so, so many records are taken at once, for what can be done ahead; absent: one of any. */
   together?: { lanes: string; most: number; now: () => number };
-  log: Log;
 };
 
 /**
  * Takes one due record and hands it to its kind; false when nothing was due. Throws what that work throws:
- * the record is then due again when its lease ends. A record of no known kind, as a newer release may have
- * left it, is kept, put off ever longer, and logged the first time.
+ * the record is then due again when its lease ends.
  */
 export async function workOnce(deps: WorkOnceDeps): Promise<boolean> {
   const { lanes = '', most = 1, now = () => 0 } = deps.together ?? {};
@@ -58,17 +54,10 @@ async function workInTurn(deps: WorkOnceDeps, now: () => number, taken: readonly
 
 async function work(deps: WorkOnceDeps, entry: Entry): Promise<void> {
   const kind = kindOf(deps, entry);
-  await (kind ? kind.work(entry) : putOff(deps, entry));
+  if (!kind) throw new Error('Work of no known kind is due.');
+  await kind.work(entry);
 }
 
 function kindOf({ kinds }: WorkOnceDeps, { key }: Entry): Kind | undefined {
   return kinds.find(({ prefix }) => key.startsWith(prefix));
-}
-
-async function putOff(deps: WorkOnceDeps, entry: Entry): Promise<void> {
-  if (entry.attempts === 1) {
-    const fix = 'Run the release that wrote it, or a newer one.';
-    deps.log('error', 'work of an unknown kind is due; it is kept', { key: entry.key, fix });
-  }
-  await keepForLater(deps, entry);
 }

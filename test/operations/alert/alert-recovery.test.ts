@@ -334,18 +334,6 @@ describe('a payment’s event', () => {
     expect(sealer.open(kept?.key ?? '', kept?.value ?? '')).not.toContain('CANARY');
   });
 
-  it('tries a payment that is sealed with a lost key ever more rarely, and keeps it', async () => {
-    const house = cardsHouse();
-    const key = 'alert-payment:payment_success/order/ORDER-1';
-    await house.store.create(key, 'sealed with a lost key', { delayMs: 0 });
-    await house.drain(24 * 3_600_000);
-    const kept = await house.store.read(key);
-    expect(kept).toMatchObject({ value: 'sealed with a lost key' });
-    // After 1, 3, 7, 15, 31 and 63 minutes, then once an hour.
-    expect(kept?.attempts).toBeGreaterThan(24);
-    expect(kept?.attempts).toBeLessThan(32);
-  });
-
   it('holds up no alert when the key that names customers is gone', async () => {
     const house = cardsHouse();
     const logged: string[] = [];

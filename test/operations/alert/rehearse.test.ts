@@ -46,10 +46,10 @@ async function posted(events: readonly Drawn[], threshold: number): Promise<Reco
   for (const { atMs, rule, id } of events) {
     for (; clock.nowMs < atMs; clock.nowMs += 1_000) {
       // oxlint-disable-next-line no-await-in-loop
-      while (await workOnce({ store, leaseMs: 500, kinds, log: () => undefined }));
+      while (await workOnce({ store, leaseMs: 500, kinds }));
     }
     // oxlint-disable-next-line no-await-in-loop
-    while (await workOnce({ store, leaseMs: 500, kinds, log: () => undefined }));
+    while (await workOnce({ store, leaseMs: 500, kinds }));
     // oxlint-disable-next-line no-await-in-loop
     const asked = await storms.ask({ channel, rule }, id, 'payment_failed');
     if (asked.kind === 'single' || asked.begins) posts[rule.name] = (posts[rule.name] ?? 0) + 1;

@@ -1,3 +1,4 @@
+import { SealBroken } from '../../../src/domain/sealer.ts';
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
@@ -136,7 +137,7 @@ it('what cannot be opened holds up nothing that is taken with it', async () => {
     sealer: {
       ...sealer,
       open(context: string, text: string) {
-        if (context.endsWith('order/2')) throw new Error('sealed with a lost key');
+        if (context.endsWith('order/2')) throw new SealBroken('sealed with a lost key');
         return sealer.open(context, text);
       },
     },

@@ -42,7 +42,6 @@ function replica(store: Store, begun: string[]) {
     changeCardEmail: fail,
     deliverAgain: fail,
     tell: { refresh: async () => undefined, note: async () => undefined },
-    tellStuck: fail,
   });
   return { ...approvals, drained: () => Promise.all(background) };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { readCharge } from '../../../src/operations/charge/advance-charge.ts';
 import { recoverCharge } from '../../../src/operations/charge/recover-charge.ts';
+import { createPutAside } from '../../../src/operations/work/put-aside.ts';
 import { workOnce } from '../../../src/operations/work/work-once.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import {
@@ -40,9 +41,16 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
     },
     { prefix: 'charge:', work: doCharge },
   ];
+  const { guard } = createPutAside({
+    store,
+    tell: () => Promise.resolve(),
+    count: () => undefined,
+    now: () => clock.nowMs,
+    log: () => undefined,
+  });
   async function piece(): Promise<void> {
     try {
-      const worked = await workOnce({ store, leaseMs: 45_000, kinds, log: () => undefined });
+      const worked = await workOnce({ store, leaseMs: 45_000, kinds: guard(kinds) });
       clock.nowMs += worked ? pieceMs : idleMs;
     } catch {
       clock.nowMs += failureRestMs / lanesAtOnce;
@@ -110,22 +118,6 @@ describe('alerts', () => {
 });
 
 describe('a charge whose key is gone', () => {
-  it('is kept and named to the operators, and goes on once the key is back', async () => {
-    const world = openWorld('lost');
-    const process = startProcess(world);
-    const stuck: string[] = [];
-    process.deps.tellStuck = async (key) => void stuck.push(key);
-    await submit(process);
-    const giveKeyBack = await loseKey(world);
-    await process.work(world.clock.nowMs + 2 * hourMs);
-    expect(new Set(stuck)).toEqual(new Set([`charge:${reference}`]));
-    // Ever more rarely: 1, 2, 4 … minutes apart.
-    expect(stuck.length).toBeLessThan(10);
-    await giveKeyBack();
-    await process.work(world.clock.nowMs + 5 * minuteMs);
-    expect((await process.desk.find(reference))?.state).not.toMatchObject({ kind: 'charging' });
-  });
-
   it('is no reason to refuse its signed event for ever', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);

@@ -38,7 +38,7 @@ function stage(options: { hangs?: boolean } = {}) {
   async function work(): Promise<void> {
     const kinds = [{ prefix: homePrefix, work: homes.work }];
     // oxlint-disable-next-line no-await-in-loop
-    while (await workOnce({ store, leaseMs: 10_000, kinds, log: () => undefined }));
+    while (await workOnce({ store, leaseMs: 10_000, kinds }));
   }
   return { clock, store, shown, homes, replica, change, work };
 }

@@ -1,3 +1,4 @@
+import { SealBroken } from '../../../src/domain/sealer.ts';
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PostOutcome } from '../../../src/domain/delivery.ts';
@@ -5,7 +6,7 @@ import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import { channel, deliverNext, event, house, killed, ops, sealer } from '../house.ts';
 
 function openAllButOne(context: string, sealed: string): string {
-  if (context === 'outbox:alert:sealed-with-a-lost-key') throw new Error('no such key');
+  if (context === 'outbox:alert:sealed-with-a-lost-key') throw new SealBroken('no such key');
   return sealer.open(context, sealed);
 }
 

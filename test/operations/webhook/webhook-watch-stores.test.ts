@@ -36,7 +36,7 @@ onBothStores('watching over webhooks', (open) => {
       if (!store || !watch) return 0;
       const kinds = [{ prefix: alarmPrefix, work: watch.work }];
       let done = 0;
-      while (await workOnce({ store, leaseMs: 45_000, kinds, log: () => undefined })) done += 1;
+      while (await workOnce({ store, leaseMs: 45_000, kinds })) done += 1;
       return done;
     }
     // While one holds the lane the other finds nothing and stops: so until neither does.

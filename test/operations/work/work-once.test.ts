@@ -7,7 +7,6 @@ function workshop() {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const done: string[] = [];
-  const logged: string[] = [];
   function kind(name: string): WorkOnceDeps['kinds'][number] {
     return {
       prefix: `${name}:`,
@@ -21,9 +20,8 @@ function workshop() {
     store,
     leaseMs: 45_000,
     kinds: [kind('outbox'), kind('charge')],
-    log: (level, message, fields) => void logged.push(`${level}: ${message}: ${fields?.key}`),
   };
-  return { clock, store, done, logged, deps };
+  return { clock, store, done, deps };
 }
 
 describe('workOnce', () => {
@@ -33,28 +31,6 @@ describe('workOnce', () => {
     await store.create('charge:pay-1', '', { delayMs: 0 });
     expect([await workOnce(deps), await workOnce(deps), await workOnce(deps)]).toEqual([true, true, false]);
     expect(done.toSorted()).toEqual(['charge did charge:pay-1', 'outbox did outbox:charge:pay-1']);
-  });
-
-  it('keeps what is of no known kind, logs it once and does not spin', async () => {
-    const { clock, store, deps, logged } = workshop();
-    await store.create('later:x', 'kept', { delayMs: 0 });
-    let rounds = 0;
-    for (let second = 0; second < 600; second += 1) {
-      while (await workOnce(deps)) rounds += 1;
-      clock.nowMs += 1_000;
-    }
-    expect(rounds).toBeLessThan(6);
-    expect(rounds).toBeGreaterThan(1);
-    expect(logged).toEqual(['error: work of an unknown kind is due; it is kept: later:x']);
-    expect(await store.read('later:x')).toMatchObject({ value: 'kept' });
-  });
-
-  it('goes on with the lane behind what is of no known kind', async () => {
-    const { store, done, deps } = workshop();
-    await store.create('later:x', '', { delayMs: 0, lane: 'C1' });
-    await store.create('outbox:y', '', { delayMs: 0, lane: 'C1' });
-    while (await workOnce(deps));
-    expect(done).toEqual(['outbox did outbox:y']);
   });
 
   it('does ahead what can be, of all that are taken together, and works them in their order', async () => {

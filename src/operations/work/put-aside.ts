@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { errorCode } from '../../domain/error-code.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { growingDelayMs } from '../../domain/growing-delay.ts';
+import { SealBroken } from '../../domain/sealer.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { newErrorId, type Log } from '../../log.ts';
+import type { Entry } from '../../store/store.ts';
+import type { RecordStore } from './change-record.ts';
+import { createOpenList } from './open-list.ts';
+import type { Kind } from './work-once.ts';
+
+/** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
+export const asideReasons = ['unreadable', 'failing'] as const;
+type Reason = (typeof asideReasons)[number];
+
+export type PutAsideDeps = {
+  /** The whole one, which is shared by all accounts. */
+  store: RecordStore;
+  /** Tells the operators, once of each record. */
+  tell: (entry: Entry, errorId: string) => Promise<void>;
+  count: (reason: Reason) => void;
+  now: () => number;
+  log: Log;
+};
+
+export type PutAside = {
+  /** The same kinds, and one for what is of none: what they throw concerns their record alone, unless it is outside. */
+  guard: (kinds: readonly Kind[]) => Kind[];
+  /** Makes all that was put aside due once more: the key may be back, or another release runs. Once in a process. */
+  takeUp: () => Promise<void>;
+};
+
+/** What mends a record that cannot be opened. */
+export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
+
+const mostFailures = 5;
+const failingForMs = 120_000;
+const firstRetryMs = 10_000;
+const longestRetryMs = 60_000;
+
+/**
+ * A record that cannot be worked on is put aside: kept as it is and not due any more, so that it stops nothing. What
+ * cannot be read is put aside at once; what its work throws, at its fifth failure in a row in this process, after two
+ * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
+ */
+export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): PutAside {
+  const aside = createOpenList({ store, prefix: 'aside' });
+  const failing = new Map<string, { failures: number; sinceMs: number }>();
+  let taken: Promise<void> | undefined;
+
+  async function judge(entry: Entry, error: unknown): Promise<void> {
+    if (isOutside(error)) throw error;
+    const errorId = newErrorId();
+    const { key } = entry;
+    const { failures, sinceMs } = failing.get(key) ?? { failures: 0, sinceMs: now() };
+    const isLast = failures + 1 >= mostFailures && now() - sinceMs >= failingForMs;
+    const reason = isUnreadable(error) ? 'unreadable' : isLast ? 'failing' : undefined;
+    const held = await stillTaken(entry);
+    if (!held) return;
+    if (reason !== undefined) {
+      await putAside(held, reason, { errorId, error });
+      return;
+    }
+    failing.set(key, { failures: failures + 1, sinceMs });
+    log(
+      'error',
+      'a record cannot be worked on; it is retried',
+      { errorId, key, attempt: failures + 1 },
+      error,
+    );
+    await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
+  }
+
+  /** As it stands now. Undefined: its work has ended all the same, or somebody else has it. */
+  async function stillTaken(entry: Entry): Promise<Entry | undefined> {
+    const found = await store.read(entry.key);
+    if (found?.version === entry.version) return found;
+    return found?.attempts === entry.attempts
+      ? await store.write(found, found.value, { holdMs: firstRetryMs })
+      : undefined;
+  }
+
+  async function putAside(
+    held: Entry,
+    reason: Reason,
+    { errorId, error }: { errorId: string; error: unknown },
+  ): Promise<void> {
+    const { key, attempts } = held;
+    // Listed first: after a crash in between it is due all the same.
+    await aside.add(`${attempts} ${key}`);
+    if (!(await store.write(held, held.value))) return;
+    failing.delete(key);
+    const fix =
+      reason === 'unreadable' ? sealingKeyFix : 'Report this line: it takes another release of the bot.';
+    log('error', 'a record is put aside until the next start', { errorId, key, fix }, error);
+    count(reason);
+    await tell(held, errorId);
+  }
+
+  async function takeUp(): Promise<void> {
+    for (const item of await aside.all()) {
+      const at = item.indexOf(' ');
+      // oxlint-disable-next-line no-await-in-loop -- seldom any, and the store has others to answer
+      const found = await store.read(item.slice(at + 1));
+      // oxlint-disable-next-line no-await-in-loop
+      if (found?.attempts === Number(item.slice(0, at)))
+        await store.write(found, found.value, { delayMs: 0 });
+      // oxlint-disable-next-line no-await-in-loop
+      await aside.drop([item]);
+    }
+  }
+
+  function guarded({ prefix, work, ahead }: Kind): Kind {
+    const kind: Kind = {
+      prefix,
+      async work(entry) {
+        try {
+          await work(entry);
+          failing.delete(entry.key);
+        } catch (error) {
+          await judge(entry, error);
+        }
+      },
+    };
+    if (!ahead) return kind;
+    return {
+      ...kind,
+      async ahead(entry) {
+        try {
+          return await ahead(entry);
+        } catch (error) {
+          if (isOutside(error)) throw error;
+          // Its turn comes, and fails by itself.
+          return entry;
+        }
+      },
+    };
+  }
+
+  return {
+    guard: (kinds) => [...kinds.map(guarded), guarded({ prefix: '', work: ofNoKind })],
+    async takeUp() {
+      taken ??= takeUp();
+      await taken.catch((error: unknown) => {
+        taken = undefined;
+        throw error;
+      });
+    },
+  };
+}
+
+class UnknownKind extends Error {}
+
+function ofNoKind(): Promise<void> {
+  return Promise.reject(new UnknownKind('No part of this release works on such a record.'));
+}
+
+function isUnreadable(error: unknown): boolean {
+  return [SealBroken, SyntaxError, z.ZodError, UnknownKind].some((known) => error instanceof known);
+}
+
+/** Also what Node and Slack's client say of a network: their errors carry a code. */
+function isOutside(error: unknown): boolean {
+  if (error instanceof StoreUnavailable || error instanceof ServiceFailure) return true;
+  const code = errorCode(error);
+  return code !== undefined && !code.startsWith('ERR_');
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { createPutAside } from '../../../src/operations/work/put-aside.ts';
+import { workOnce } from '../../../src/operations/work/work-once.ts';
+import type { Entry } from '../../../src/store/store.ts';
+import { memoryStore } from '../memory-store.ts';
+
+const lane = 'C1';
+
+/** A worker whose one kind does what `work` says at the time. */
+function workshop(work: (entry: Entry) => Promise<void>) {
+  const clock = { nowMs: 1_000_000 };
+  const store = memoryStore(clock);
+  const told: string[] = [];
+  const counted: string[] = [];
+  const done: string[] = [];
+  const kind = {
+    prefix: 'job:',
+    async work(entry: Entry) {
+      if (entry.key === 'job:good') done.push(entry.key);
+      else await work(entry);
+      await store.write(entry, entry.value);
+    },
+  };
+  function start() {
+    const aside = createPutAside({
+      store,
+      tell: async ({ key }) => void told.push(key),
+      count: (reason) => void counted.push(reason),
+      now: () => clock.nowMs,
+      log: () => undefined,
+    });
+    return async function workFor(ms: number): Promise<void> {
+      const untilMs = clock.nowMs + ms;
+      await aside.takeUp();
+      for (; clock.nowMs < untilMs; clock.nowMs += 1_000) {
+        // oxlint-disable-next-line no-await-in-loop
+        while (await workOnce({ store, leaseMs: 45_000, kinds: aside.guard([kind]) }));
+      }
+    };
+  }
+  const put = (key: string) => store.create(key, 'kept', { delayMs: 0, lane });
+  return { clock, store, told, counted, done, start, put };
+}
+
+function unreadable(): Promise<void> {
+  return Promise.reject(new SyntaxError('not valid JSON'));
+}
+
+describe('a record that cannot be worked on', () => {
+  it('is put aside at once when it cannot be read, told once, and stops nothing of its lane', async () => {
+    const { store, told, counted, done, start, put } = workshop(unreadable);
+    await put('job:bad');
+    await put('job:good');
+    const workFor = start();
+    await workFor(1_000);
+    expect(done).toEqual(['job:good']);
+    await workFor(7_200_000);
+    expect({ told, counted }).toEqual({ told: ['job:bad'], counted: ['unreadable'] });
+    expect(await store.read('job:bad')).toMatchObject({ value: 'kept', attempts: 1 });
+  });
+
+  it('is put aside when no part of the bot knows its kind', async () => {
+    const { store, told, start, put } = workshop(unreadable);
+    await put('later:x');
+    await start()(7_200_000);
+    expect(told).toEqual(['later:x']);
+    expect(await store.read('later:x')).toMatchObject({ value: 'kept', attempts: 1 });
+  });
+
+  it('is put aside after the same bug five times over two minutes, and its lane goes on meanwhile', async () => {
+    const { store, told, counted, done, start, put } = workshop(() => {
+      throw new TypeError('undefined is not a function');
+    });
+    await put('job:bad');
+    await put('job:good');
+    const workFor = start();
+    await workFor(1_000);
+    expect(done).toEqual(['job:good']);
+    await workFor(119_000);
+    expect(told).toEqual([]);
+    await workFor(60_000);
+    expect({ told, counted }).toEqual({ told: ['job:bad'], counted: ['failing'] });
+    await workFor(7_200_000);
+    expect(await store.read('job:bad')).toMatchObject({ value: 'kept', attempts: 5 });
+  });
+
+  it('frees its lane too when it fails after it was written and held', async () => {
+    const { store, done, start, put } = workshop(async (entry) => {
+      await store.write(entry, 'under way', { holdMs: 45_000 });
+      throw new TypeError('undefined is not a function');
+    });
+    await put('job:bad');
+    await put('job:good');
+    await start()(2_000);
+    expect(done).toEqual(['job:good']);
+    expect(await store.read('job:bad')).toMatchObject({ value: 'under way' });
+  });
+
+  it('is not work again when what throws comes after its end', async () => {
+    const { store, start, put } = workshop(async (entry) => {
+      await store.write(entry, 'done');
+      throw new TypeError('undefined is not a function');
+    });
+    await put('job:ended');
+    await start()(600_000);
+    expect(await store.read('job:ended')).toMatchObject({ value: 'done', attempts: 1 });
+  });
+
+  it('is due again at the next start, and not put aside twice for one', async () => {
+    let isBroken = true;
+    const { store, told, start, put } = workshop(async () => {
+      if (isBroken) await unreadable();
+    });
+    await put('job:bad');
+    await start()(60_000);
+    await start()(60_000);
+    expect(await store.read('job:bad')).toMatchObject({ attempts: 2 });
+    isBroken = false;
+    await start()(60_000);
+    await start()(60_000);
+    expect(await store.read('job:bad')).toMatchObject({ attempts: 3 });
+    expect(told).toHaveLength(2);
+  });
+
+  it.each([
+    ['the store', new StoreUnavailable('away')],
+    ['the payments service', new ServiceFailure('timeout', 'away')],
+    ['a network', Object.assign(new Error('away'), { code: 'ECONNRESET' })],
+  ])('is none of them while %s is away: it waits for its lease', async (_what, error) => {
+    const { store, told, clock, start, put } = workshop(() => Promise.reject(error));
+    await put('job:x');
+    const workFor = start();
+    for (let round = 0; round < 20; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      await expect(workFor(1_000)).rejects.toBe(error);
+      clock.nowMs += 45_000;
+    }
+    expect(told).toEqual([]);
+    expect(await store.read('job:x')).toMatchObject({ attempts: 20 });
+  });
+});
