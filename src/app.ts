@@ -18,7 +18,7 @@ import {
 } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { undeliveredMetric } from './app/undelivered.ts';
-import { webhooksFix, type Webhooks } from './app/webhook-settings.ts';
+import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
 import { withHints } from './commands/merchant-hints.ts';
 import { createMerchantSets } from './commands/merchant-sets.ts';
@@ -101,6 +101,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       for (const { webhooks, routes, place } of merchantBots) {
         tellRefusal(webhooks, place.outside.log);
         tellMutes(routes, now(), place.outside.log);
+        tellUnsignedFields(webhooks, place.outside.log);
         tellUnreadParts(routes, webhooks, place.outside.log);
       }
       tellRulesElsewhere(

@@ -1,9 +1,11 @@
 import { settingsCheck, type Config, type SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import { signaturePresetNames } from '../domain/signature-preset.ts';
+import { signaturePresetNames, unsignedMeans } from '../domain/signature-preset.ts';
 import { readEventPointers, type EventPointers } from '../webhooks/event.ts';
 import { readSignatureScheme } from '../webhooks/scheme-settings.ts';
+import type { Log } from '../log.ts';
+import { listed } from '../config/listed.ts';
 import { coverageOf } from '../webhooks/signature-template.ts';
 import { signatureProblem, type SignatureScheme } from '../webhooks/signature.ts';
 
@@ -35,6 +37,21 @@ export function readsField(
   const coverage = coverageOf(scheme.template);
   if (coverage.covers === 'body') return true;
   return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
+}
+
+/** At the start: what the recipe switches off, because it signs single fields and not the body. */
+export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
+  if (!webhooks.scheme) return;
+  const fields = (Object.keys(unsignedMeans) as (keyof typeof unsignedMeans)[]).filter(
+    (field) => !readsField(webhooks, field),
+  );
+  // Where the reference is signed, nothing hangs on the transaction id.
+  const missed = fields.includes('orderReference') ? fields : fields.filter((one) => one !== 'transactionId');
+  if (missed.length === 0) return;
+  const off = missed.map((field) => unsignedMeans[field]).join('; ');
+  log('warn', `The signature covers single fields of an event, not its body: ${off}`, {
+    fix: `have WEBHOOK_SIGNED_TEMPLATE name ${listed(missed, 'and')}, if the sender signs them`,
+  });
 }
 
 const recipe = [

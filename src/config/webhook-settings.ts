@@ -1,8 +1,12 @@
-import { signaturePresetNames } from '../domain/signature-preset.ts';
+import { signaturePresetNames, unsignedMeans } from '../domain/signature-preset.ts';
 import { jsonObject, list, oneOf, text, wholeNumber } from './readers.ts';
 import { secret, setting } from './setting.ts';
 
 const webhook = 'Webhook';
+
+const unsignedWords = Object.entries(unsignedMeans)
+  .map(([field, means]) => `\`${field}\`: ${means}`)
+  .join('; ');
 
 /** How deliveries of events are verified, read and watched. */
 export const webhookSettings = {
@@ -43,7 +47,7 @@ export const webhookSettings = {
   ),
   webhookSignedTemplate: setting(
     webhook,
-    'What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s.',
+    `What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s. Without {body}, as in \`field-concatenation\`, the bot trusts nothing but the fields it names, and what is off is logged at the start. Not signed: ${unsignedWords}.`,
     text(),
   ),
   webhookTimestampSource: setting(

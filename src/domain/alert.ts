@@ -12,13 +12,14 @@ export type Environment = 'live' | 'sandbox';
 
 /**
  * What the look-up behind an event gave. `unchecked`: the payments service could not be asked, so nothing
- * is claimed beyond what the signed event says. `no_reference`: the event names no order to look up.
+ * is claimed beyond what the signed event says. `no_reference`: the event names no order under its signature.
+ * `hint`: what came of the unsigned reference that came with it; `other` is a record that is not the event's.
  */
 export type Lookup =
   | Confirmation
   /** `sinceMs`: since when the service as a whole gives no answer; absent where that may be about this order alone. */
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
-  | { kind: 'no_reference' };
+  | { kind: 'no_reference'; hint?: 'unknown' | 'other' };
 
 /** The service's own record, where the look-up found one. */
 export function recordOf(lookup: Lookup | undefined): Transaction | undefined {

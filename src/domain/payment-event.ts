@@ -20,6 +20,8 @@ export type PaymentEvent = {
    * What the service answers counts only when its record has the signed transaction id.
    */
   referenceHint?: string;
+  /** The signed time, where no reference is signed: then it helps a person to find the payment. */
+  signedAtMs?: number;
   orderId?: string;
   transactionId?: string;
   customerId?: string;

@@ -92,6 +92,7 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
     return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
   }
   const fields = readFields(kind, read);
+  if (fields.orderReference === undefined && coverage.covers === 'fields') fields.signedAtMs = coverage.atMs;
   const eventId = read.text('eventId');
   const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
   const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey();
@@ -162,6 +163,7 @@ function readFields(kind: PaymentEventKind, read: Reader): EventFields {
   return {
     orderReference: read.text('orderReference'),
     referenceHint: read.text('orderReference') === undefined ? read.hint('orderReference') : undefined,
+    signedAtMs: undefined,
     orderId: read.text('orderId'),
     transactionId: read.text('transactionId'),
     customerId: read.text('customerId'),

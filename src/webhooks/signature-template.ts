@@ -12,8 +12,8 @@ export type SignatureTemplate = readonly TemplatePart[];
 
 export type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
 
-/** What a valid signature vouches for: the whole body, or nothing but the values at these JSON pointers. */
-export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[] };
+/** What a valid signature vouches for: the whole body, or nothing but the values at these JSON pointers, at this time. */
+export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[]; atMs?: number };
 
 /** Reads `{body}`, `{header:NAME}`, `{pair:K}` and `{json:/pointer}`, with any text between them. */
 export function parseSignatureTemplate(words: string): Parsed<SignatureTemplate> {

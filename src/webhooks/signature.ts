@@ -15,6 +15,7 @@ import {
 import {
   readDelivery,
   signedBytes,
+  timeOf,
   timeProblem,
   writeTime,
   type DeliveryParts,
@@ -133,9 +134,9 @@ export function createVerifier(
       const given = givenDigest(scheme, signature);
       for (const digest of expected.value) matches = sameBytes(digest, given) || matches;
     }
-    return matches
-      ? { kind: 'valid', ...coverage }
-      : { kind: 'invalid', why: 'the signature is not one of ours' };
+    if (!matches) return { kind: 'invalid', why: 'the signature is not one of ours' };
+    const atMs = coverage.covers === 'fields' && scheme.timestamp && timeOf(scheme.timestamp, delivery.value);
+    return { kind: 'valid', ...coverage, ...(typeof atMs === 'number' ? { atMs } : {}) };
   };
 }
 

@@ -195,6 +195,11 @@ export function timeProblem(
   return aheadMs < 0 ? 'the timestamp is too old' : 'the timestamp is too far ahead';
 }
 
+export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): number | undefined {
+  const written = readText(source, delivery);
+  return written.ok ? readTime(unit, written.value) : undefined;
+}
+
 export function readTime(unit: SignedTime['unit'], written: string): number {
   if (unit === 'iso') return isoTime.exec(written)?.[1] === undefined ? Number.NaN : Date.parse(written);
   if (!/^\d{1,15}$/.test(written)) return Number.NaN;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { filledPolicyFile } from '../support/filled-policy.ts';
-import { webhookChecks } from '../../src/app/webhook-settings.ts';
+import { readWebhooks, tellUnsignedFields, webhookChecks } from '../../src/app/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 const complete = {
@@ -70,5 +70,31 @@ describe('webhookChecks', () => {
     const problems = problemsOf(variables);
     expect(problems).toEqual([expect.stringContaining(words)]);
     expect(problems.join()).not.toContain('canary');
+  });
+});
+
+function saidOf(variables: Record<string, string>): string[] {
+  const result = readConfig({ ...complete, WEBHOOK_SECRETS: 'canary-secret', ...variables });
+  if (result.kind !== 'read') throw new Error(result.problems.join());
+  const lines: string[] = [];
+  tellUnsignedFields(readWebhooks(result.config), (_level, words) => void lines.push(words));
+  return lines;
+}
+
+describe('what a start says of a recipe that signs single fields', () => {
+  it('is what that switches off', () => {
+    const fields = { WEBHOOK_SIGNATURE_PRESET: 'field-concatenation' };
+    const [said] = saidOf(fields);
+    expect(said).toContain('saved cards aren’t learnt from events');
+    expect(said).toContain('amounts come from look-ups alone');
+    expect(said).not.toContain('the order reference is only looked up');
+    const template = '{json:/event}:{json:/data/transaction/transactionId}:{header:x-webhook-timestamp}';
+    const [unsigned] = saidOf({ ...fields, WEBHOOK_SIGNED_TEMPLATE: template });
+    expect(unsigned).toContain('the order reference is only looked up');
+    expect(unsigned).not.toContain('can be proven');
+  });
+
+  it('is nothing where the body is signed', () => {
+    expect([saidOf(rawBody), saidOf({})]).toEqual([[], []]);
   });
 });

@@ -290,6 +290,12 @@ describe('parseEvent where fields alone are signed', () => {
     expect(keyOf(forged, signed)).toBe(event.key);
   });
 
+  it('keeps the signed time of an event whose reference is not signed', () => {
+    const atMs = 1_800_000_000_000;
+    expect(eventOf(failed, { ...signed, atMs }).signedAtMs).toBe(atMs);
+    expect(eventOf(failed, { ...withReference, atMs })).not.toHaveProperty('signedAtMs');
+  });
+
   it('does not find in an array what was signed as missing', () => {
     const emptied = { event_type: 'payment_failed', data: [{ order: { orderReference: 'victim' } }] };
     expect(parse(emptied, withReference)).toMatchObject({ kind: 'unreadable' });

@@ -29,6 +29,7 @@ describe('readSignatureScheme', () => {
       kind: 'valid',
       covers: 'fields',
       pointers: ['/event', '/requestId', '/data/transaction/id'],
+      atMs: 1_000,
     });
   });
 

@@ -49,6 +49,7 @@ describe('verifySignature', () => {
             kind: 'valid',
             covers: 'fields',
             pointers: ['/event_type', '/data/order/orderReference', '/data/order/orderId'],
+            atMs: nowMs,
           }
         : { kind: 'valid', covers: 'body' },
     );

@@ -17,11 +17,10 @@ export async function lookUpEvent(findTransaction: FindTransaction, event: Payme
   const reference = parseOrderReference(event.orderReference ?? event.referenceHint ?? '');
   if (!reference.ok) return { kind: 'no_reference' };
   const expected = { reference: reference.value, ...expectedAmount(event) };
-  return await lookUpExpected(findTransaction, expected, (transaction) =>
-    event.orderReference === undefined && !isOfEvent(transaction, event)
-      ? { kind: 'no_reference' }
-      : undefined,
-  );
+  return await lookUpExpected(findTransaction, expected, (transaction) => {
+    if (event.orderReference !== undefined || isOfEvent(transaction, event)) return undefined;
+    return { kind: 'no_reference', hint: transaction ? 'other' : 'unknown' };
+  });
 }
 
 /** The verdict on what should have been paid; `unless` may say otherwise of the record that was found. */

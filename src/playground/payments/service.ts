@@ -26,8 +26,8 @@ import { createListener } from './serve.ts';
 import { createStats, type PaymentsStats } from './stats.ts';
 import { terminalRoutes } from './terminals.ts';
 import { createTokens, type Credentials } from './tokens.ts';
-import { transactionRoutes } from './transactions.ts';
-import { createWebhooksOut } from './webhooks-out.ts';
+import { transactionRoutes, type TellTransaction } from './transactions.ts';
+import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
 import type { World } from './world.ts';
 
 export type PaymentsOptions = {
@@ -51,6 +51,10 @@ export type PaymentsOptions = {
   terminals?: number;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
+  /** Signs deliveries as another service does. */
+  sign?: SignDelivery;
+  /** Tells transactions as another service does: with its fee, with its statuses. */
+  tellTransaction?: TellTransaction;
 };
 
 export type PaymentsService = {
@@ -111,7 +115,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   server.on(
     'request',
     createListener({
-      routes: routesOf(world),
+      routes: routesOf(world, options.tellTransaction),
       answer: (route, call) => answerCall({ world, weather, limit }, route, call),
       record,
       onCrash: (error) => {
@@ -151,16 +155,15 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   };
 }
 
-type WorldParts = Required<
-  Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelaysMs' | 'webhookTimeoutMs'>
-> & {
-  now: () => number;
-  url: string;
-  credentials: Credentials;
-  changed: () => void;
-  record: RecordExchange;
-  terminals?: number;
-};
+type WorldParts = Required<Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelaysMs' | 'webhookTimeoutMs'>> &
+  Pick<PaymentsOptions, 'sign'> & {
+    now: () => number;
+    url: string;
+    credentials: Credentials;
+    changed: () => void;
+    record: RecordExchange;
+    terminals?: number;
+  };
 
 function createWorld(parts: WorldParts): World {
   const { now, url, credentials, changed, record } = parts;
@@ -182,6 +185,7 @@ function createWorld(parts: WorldParts): World {
       changed,
       retryDelaysMs: parts.retryDelaysMs,
       answerTimeoutMs: parts.webhookTimeoutMs,
+      sign: parts.sign,
     }),
     stats: createStats(),
     pager: createPager(),
@@ -191,7 +195,7 @@ function createWorld(parts: WorldParts): World {
   };
 }
 
-function routesOf(world: World): Route[] {
+function routesOf(world: World, tellTransaction?: TellTransaction): Route[] {
   return [
     ...authRoutes(world),
     ...accountRoutes(world),
@@ -200,7 +204,7 @@ function routesOf(world: World): Route[] {
     ...otpRoutes(world),
     ...savedCardChargeRoutes(world),
     ...savedCardRoutes(world),
-    ...transactionRoutes(world),
+    ...transactionRoutes(world, tellTransaction),
     ...sandboxRoutes(world),
     ...checkoutPageRoutes(world),
   ];

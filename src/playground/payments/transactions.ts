@@ -4,8 +4,12 @@ import type { Order } from './orders.ts';
 import type { Call, Route } from './route.ts';
 import type { World } from './world.ts';
 
+type ToldTransaction = Record<string, string> & { status: string; amount: string };
+
+export type TellTransaction = (record: ToldTransaction) => ToldTransaction;
+
 /** Spec: Transactions. */
-export function transactionRoutes(world: World): Route[] {
+export function transactionRoutes(world: World, tell: TellTransaction = (record) => record): Route[] {
   return [
     {
       method: 'GET',
@@ -13,12 +17,12 @@ export function transactionRoutes(world: World): Route[] {
       label: 'Look up a transaction',
       access: 'merchant',
       from: 'bot',
-      answer: (call) => lookUp(world, call),
+      answer: (call) => lookUp(world, call, tell),
     },
   ];
 }
 
-function lookUp(world: World, call: Call): Answer {
+function lookUp(world: World, call: Call, tell: TellTransaction): Answer {
   const reference = call.query.get('orderReference');
   if (reference === null || reference === '') return refusal(400, 'orderReference is required');
   world.stats.lookedUp(reference);
@@ -29,13 +33,13 @@ function lookUp(world: World, call: Call): Answer {
       `${reference} not found`,
     );
   }
-  const record = transactionRecord(order);
+  const record = tell(transactionRecord(order));
   if (order.state === 'paid' && order.pendingLookups > 0) order.pendingLookups -= 1;
   return enveloped(record, `${reference} is ${record.status}`);
 }
 
 /** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING and FAILED. */
-function transactionRecord(order: Order): Record<string, string> & { status: string } {
+function transactionRecord(order: Order): ToldTransaction {
   const amount = wireFromMinor(order.amountMinor);
   return {
     id: order.transactionRecordId,

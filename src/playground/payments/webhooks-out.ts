@@ -47,12 +47,16 @@ export type WebhooksOutOptions = {
   /** The waits between attempts; their number plus one is the number of attempts. */
   retryDelaysMs: readonly number[];
   answerTimeoutMs: number;
+  sign?: SignDelivery | undefined;
 };
+
+/** The headers that sign a delivery. */
+export type SignDelivery = (body: string, secret: string) => Record<string, string>;
 
 type Delivery = PaymentsDelivery & {
   body: string;
   payload: WebhookPayload;
-  signature: string;
+  signature: Record<string, string>;
   /** A forger does not try again. */
   once: boolean;
   /** There was no URL to send it to; it leaves when there is one. */
@@ -69,8 +73,13 @@ export function signWebhook(body: string, secret: string): string {
   return createHmac('sha512', secret).update(body).digest('hex');
 }
 
+function signWhole(body: string, secret: string): Record<string, string> {
+  return { [signatureHeader]: signWebhook(body, secret) };
+}
+
 /** Sends events to the merchant's URL and tries again until a 2xx comes. Spec: Events (rules). */
 export function createWebhooksOut(options: WebhooksOutOptions): WebhooksOut {
+  const { sign = signWhole } = options;
   const deliveries: Delivery[] = [];
   const sender = createSender(options);
 
@@ -84,7 +93,7 @@ export function createWebhooksOut(options: WebhooksOutOptions): WebhooksOut {
       state: 'waiting',
       body,
       payload,
-      signature: signWebhook(body, how === 'bad_signature' ? randomUUID() : options.secret),
+      signature: sign(body, how === 'bad_signature' ? randomUUID() : options.secret),
       once: how === 'bad_signature',
       parked: false,
       note: how === undefined ? '' : redeliveryNotes[how],
@@ -201,14 +210,16 @@ async function post(
     path: new URL(url).pathname,
     summary,
     request: shownText({
-      headers: { [signatureHeader]: `${delivery.signature.slice(0, 16)}…` },
+      headers: Object.fromEntries(
+        Object.entries(delivery.signature).map(([name, value]) => [name, `${value.slice(0, 16)}…`]),
+      ),
       body: delivery.payload,
     }),
   });
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', [signatureHeader]: delivery.signature },
+      headers: { 'content-type': 'application/json', ...delivery.signature },
       body: delivery.body,
       redirect: 'manual',
       signal: AbortSignal.any([closing, AbortSignal.timeout(options.answerTimeoutMs)]),

@@ -11,7 +11,7 @@ import { cardButtons } from './card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './card-lines.ts';
 import { cardSavedLines, cardSavedState } from '../charge/card-saved-lines.ts';
 import { routeBlocks } from './alert-route-blocks.ts';
-import { bold, fields, headline, richText, words, type Run } from '../blocks.ts';
+import { bold, code, fields, headline, moment, richText, words, type Run } from '../blocks.ts';
 import { declineNext } from '../decline-lines.ts';
 import {
   customerWord,
@@ -88,6 +88,7 @@ function body(alert: Alert): MessageBlock[] {
     ...('evidence' in lookup
       ? [proofLine(lookup.evidence, isDeclined(alert) ? lookup.transaction : {})]
       : []),
+    ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
       ? [richText(...whyNot(lookup))]
       : []),
@@ -114,10 +115,15 @@ function placeOf(alert: Alert): ContextBlock {
 
 function buttons(alert: Alert): ActionsBlock[] {
   const { event, card } = alert;
-  const { orderReference } = event;
+  const orderReference = event.orderReference ?? hintToLookUp(alert);
   if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
   const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
   return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
+}
+
+/** It may be known by now, and a look-up is all that it is good for. */
+function hintToLookUp({ event, lookup }: Alert): string | undefined {
+  return lookup.kind === 'no_reference' && lookup.hint === 'unknown' ? event.referenceHint : undefined;
 }
 
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
@@ -163,12 +169,53 @@ function verdict(alert: Alert): Verdict {
         next: 'Look it up before you act.',
       };
     case 'no_reference':
+      return { state: `❔ ${says}, not checked`, ...withoutReference(event, lookup.hint) };
+  }
+}
+
+type Unreferenced = Extract<Lookup, { kind: 'no_reference' }>;
+
+/** A reference that is not signed may be any order's: it is named as that, and never in the first line. */
+function withoutReference(
+  { referenceHint, transactionId }: PaymentEvent,
+  hint: Unreferenced['hint'],
+): { says: string; next: string } {
+  const unsigned = `The reference that came with it, ${word(referenceHint)}, isn’t signed`;
+  switch (hint) {
+    case undefined:
       return {
-        state: `❔ ${says}, not checked`,
         says: 'The event’s signature covers no order reference, so there is nothing to look up.',
         next: 'Find the payment in the merchant’s records.',
       };
+    case 'unknown':
+      return {
+        says: `${unsigned}, and the service doesn’t know it.`,
+        next: 'Look it up again: a new payment can take a moment to show.',
+      };
+    case 'other':
+      return transactionId === undefined
+        ? {
+            says: `${unsigned}, and nothing signed ties it to this event.`,
+            next: 'Find the payment in the merchant’s records.',
+          }
+        : {
+            says: `${unsigned}, and leads to another transaction.`,
+            next: 'Don’t act on that reference. Find the signed transaction in the merchant’s records.',
+          };
   }
+}
+
+/** All that is known for sure of an event without a reference. */
+function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): MessageBlock[] {
+  if (orderReference !== undefined) return [];
+  const id = word(transactionId);
+  return fields({
+    Signed: [
+      words(kind),
+      ...(id ? [words(', transaction '), code(id)] : []),
+      ...(signedAtMs === undefined ? [] : [words(', '), moment(signedAtMs)]),
+    ],
+  });
 }
 
 function confirmed(kind: PaymentEventKind): Verdict {
@@ -186,7 +233,7 @@ function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
   if (kind === 'payment_success' || !isSuccess) return { state: `⚠️ ${state}` };
   return {
     state: `🚨 ${state}`,
-    says: 'The look-up says SUCCESS, so money may have moved.',
+    says: 'The look-up’s status means paid, so money may have moved.',
     next: 'Don’t charge again.',
   };
 }
@@ -205,7 +252,9 @@ export const uncheckedWords: Record<FailureKind, string> = {
 function details(alert: Alert, paid: Money | undefined): string[] {
   const { event, lookup } = alert;
   const reference = event.orderReference;
-  const named = reference === undefined ? 'no reference' : referenceWord(reference);
+  const id = word(event.transactionId);
+  const unnamed = id === undefined || id === '' ? 'no reference' : `transaction ${id}`;
+  const named = reference === undefined ? unnamed : referenceWord(reference);
   if (event.isErased) return [named];
   const money = paid ?? moneyOf(event, lookup);
   return [amountWords(event, money), customerOf(alert), named];

@@ -88,7 +88,7 @@ export function lookedUpMessage(
     );
     return { text, blocks: [block, richText([why])] };
   }
-  if (lookup.kind === 'no_reference') return doneMessage('❔ There is no order to look up');
+  if (lookup.kind === 'no_reference') return doneMessage(noReferenceWords[lookup.hint ?? 'none']);
   const view = {
     // It was looked up, so it is one.
     reference: reference as OrderReference,
@@ -99,3 +99,9 @@ export function lookedUpMessage(
   };
   return transactionMessage(view, mayReveal);
 }
+
+const noReferenceWords = {
+  none: '❔ There is no order to look up',
+  unknown: '🔎 The service doesn’t know this event’s unsigned reference',
+  other: '⚠️ This event’s unsigned reference leads to another transaction',
+} as const;

@@ -52,9 +52,11 @@ describe('lookUpEvent', () => {
     expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-1' })).toMatchObject({
       kind: 'confirmed',
     });
-    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual({ kind: 'no_reference' });
-    expect(await lookUpEvent(found, unsigned)).toEqual({ kind: 'no_reference' });
-    expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual({ kind: 'no_reference' });
+    const other = { kind: 'no_reference', hint: 'other' };
+    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual(other);
+    expect(await lookUpEvent(found, unsigned)).toEqual(other);
+    const unknown = { kind: 'no_reference', hint: 'unknown' };
+    expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual(unknown);
   });
 });
 

@@ -67,6 +67,12 @@ function declinedAlert(event: PaymentEvent, record = declinedRecord): Alert {
 
 const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:ORDER-1042' };
 
+function linesOf(event: PaymentEvent, hint?: 'unknown' | 'other'): string[] {
+  return shownLines(
+    alertMessage(alert({ event, lookup: { kind: 'no_reference', ...(hint ? { hint } : {}) } })),
+  );
+}
+
 describe('alertMessage', () => {
   it('calls a failed charge declined when the look-up agrees, with the bank’s words quoted', () => {
     const message = alertMessage(declinedAlert(event));
@@ -176,6 +182,27 @@ describe('alertMessage', () => {
           "❔ Event says success, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
         ]
       `);
+  });
+
+  it('shows what is signed of an event without a reference, and where an unsigned one leads', () => {
+    const { orderReference: _reference, ...bare } = event;
+    const signed = { ...bare, transactionId: 'T-77', signedAtMs: Date.UTC(2026, 8, 14, 13, 36) };
+    const unsigned = { ...signed, referenceHint: 'ORDER-9' };
+    const known = expect.stringMatching(
+      /^Signed {2}payment_failed, transaction T-77, .*2026-09-14 13:36 UTC/,
+    );
+    expect(linesOf(signed)[0]).toBe(
+      '❔ Event says failed, not checked · NGN 12,500.00 by the event · a***@example.com · transaction T-77',
+    );
+    expect(linesOf(signed)).toContainEqual(known);
+    const other = linesOf(unsigned, 'other');
+    expect(other).toContainEqual(known);
+    expect(other).toContain(
+      'The reference that came with it, ORDER-9, isn’t signed, and leads to another transaction.',
+    );
+    expect(other[0]).not.toContain('ORDER-9');
+    expect(other).not.toContain('[Look up]');
+    expect(linesOf(unsigned, 'unknown')).toContain('[Look up]');
   });
 
   it('says in a plain sentence that it may repeat an earlier alert', () => {

@@ -1,0 +1,104 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { linkFields } from '../../src/slack/link/link-form.ts';
+import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
+import { signDelivery } from '../../src/webhooks/signature.ts';
+import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
+import { openHouse, type Channel, type House } from '../support/house.ts';
+
+/** Of every story here, from the service's event to the words on the screen. */
+const soonMs = 10_000;
+
+const signs = {
+  WEBHOOK_SIGNATURE_HEADER: 'x-neighbour-signature',
+  WEBHOOK_SIGNATURE_ALGORITHM: 'sha256',
+  WEBHOOK_SIGNED_TEMPLATE: '{json:/event}:{json:/data/transaction/transactionId}:{header:x-neighbour-at}',
+  WEBHOOK_TIMESTAMP_SOURCE: 'header:x-neighbour-at',
+} as const;
+
+/** A neighbour's service: it signs three fields, puts its fee into the amount, and has its own word for paid. */
+const settings = {
+  WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
+  ...signs,
+  PAYMENTS_PAID_STATUSES: 'SETTLED',
+  PAYMENTS_FINAL_STATUSES: 'FAILED',
+  PAYMENTS_FEE_POINTER: '/fee',
+};
+const fee = '75.00';
+
+function sign(body: string, secret: string): Record<string, string> {
+  const scheme = readSignatureScheme('field-concatenation', {
+    headers: [signs.WEBHOOK_SIGNATURE_HEADER],
+    algorithm: signs.WEBHOOK_SIGNATURE_ALGORITHM,
+    template: signs.WEBHOOK_SIGNED_TEMPLATE,
+    timestampSource: signs.WEBHOOK_TIMESTAMP_SOURCE,
+  });
+  if (!scheme.ok) throw new Error(scheme.problem);
+  return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
+}
+
+type Desk = { house: House; dialogue: ChargeDialogue; lines: readonly string[] };
+
+async function openNeighbour(test: TestContext): Promise<Desk> {
+  const house = await openHouse(test, {
+    env: settings,
+    payments: {
+      sign,
+      tellTransaction: (record) => ({
+        ...record,
+        fee,
+        amount: (Number(record.amount) + Number(fee)).toFixed(2),
+        status: record.status === 'SUCCESS' ? 'SETTLED' : record.status,
+      }),
+    },
+  });
+  const bot = house.bot();
+  await house.start(bot);
+  return { house, dialogue: openChargeDialogue(house), lines: bot.lines };
+}
+
+/** Resolves with the blocks of the message that has these words in its text. */
+async function says({ house }: Desk, channel: Channel, words: string): Promise<string> {
+  const found = () => house.posts(channel).find(({ text }) => text.includes(words));
+  await house.until(`${channel}: ${words}`, () => found() !== undefined, soonMs);
+  return JSON.stringify(found()?.blocks);
+}
+
+describe.concurrent('a service that signs fields alone, with its own statuses and its fee, by settings', () => {
+  it('has its link paid by its event, and the proof says which amount was compared', async (test) => {
+    const desk = await openNeighbour(test);
+    const { house, dialogue } = desk;
+    await dialogue.opens('agent', '/pay link 150.00');
+    const orderReference = 'LINK-1';
+    const form = { [linkFields.amount]: '150.00', [linkFields.email]: 'zainab@example.com' };
+    await dialogue.submit('agent', { ...form, [linkFields.reference]: orderReference });
+    await says(desk, 'payDesk', 'Payment link, not paid yet');
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    const proof = await says(desk, 'payDesk', '✅ Paid (confirmed) · NGN 150.00');
+    expect(proof).toContain('NGN 150.00 (amount 225.00 − fee 75.00) equals the link’s amount');
+  });
+
+  it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async (test) => {
+    const desk = await openNeighbour(test);
+    const { house, lines } = desk;
+    expect(lines.join('\n')).toContain('saved cards aren’t learnt from events');
+    const reference = await house.decline();
+    await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 5,000.00 · c***@example.com · ${reference}`);
+    async function send(transactionId: string, order: object): Promise<void> {
+      const body = JSON.stringify({
+        event: 'payment_failed',
+        data: { transaction: { transactionId }, order },
+      });
+      const headers = {
+        'content-type': 'application/json',
+        ...sign(body, house.payments.credentials.webhookSecret),
+      };
+      const url = `${house.webhookGate.url}/webhooks/payments`;
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+    }
+    await send('T-ALONE', {});
+    await says(desk, 'payAlerts', 'transaction T-ALONE');
+    await send('T-FOREIGN', { orderReference: reference });
+    const foreign = await says(desk, 'payAlerts', 'transaction T-FOREIGN');
+    expect(foreign).toContain(`${reference}, isn’t signed, and leads to another transaction`);
+  });
+});
