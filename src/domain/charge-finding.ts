@@ -1,4 +1,13 @@
-import { charge, askForOtp, conclude, enter, hear, lateLookUpAt, lookUp } from './charge-moves.ts';
+import {
+  charge,
+  askForOtp,
+  codeEndsAt,
+  conclude,
+  enter,
+  hear,
+  lateLookUpAt,
+  lookUp,
+} from './charge-moves.ts';
 import {
   chargeLimits,
   type ChargeEvent,
@@ -8,7 +17,7 @@ import {
   type Step,
 } from './charge-state.ts';
 import { confirm } from './confirmation.ts';
-import { otpStanding, type PendingOtp } from './otp-rules.ts';
+import { isRefused, otpStanding } from './otp-rules.ts';
 import type { Transaction } from './transaction.ts';
 
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
@@ -26,9 +35,14 @@ export function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Ste
   if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
   if (finding.kind === 'mismatch') return conclude(intent, at, 'review', { why: finding.why });
-  return state.kind === 'confirming'
-    ? stillInDoubt(intent, finding.kind, at)
-    : stillConcluded(intent, state, finding.kind, at);
+  switch (state.kind) {
+    case 'confirming':
+      return stillInDoubt(intent, finding, at);
+    case 'otp':
+      return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;
+    default:
+      return stillConcluded(intent, state, finding, at);
+  }
 }
 
 /**
@@ -58,25 +72,43 @@ export function findingOf(
   return { kind: 'pending', ...shown };
 }
 
-type Unproven = Exclude<Finding['kind'], 'paid' | 'mismatch'>;
+type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' }>;
 
-/** The order matters: who was told "paid" waits for proof; an OTP comes before a failure; only silence is "not sent". */
+/**
+ * Concludes on a status that is known to be final, or on the charge's own answer. Else nothing is concluded while
+ * a code may be open: an event that says "failed" is no more than a reason to look.
+ *
+ * Spec: awaiting OTP, 15 minutes pass; Events.
+ */
 function stillInDoubt(intent: ChargeIntent, found: Unproven, at: number): Step {
-  if (found === 'failed') return lookAgain(intent, at);
+  if (found.kind === 'failed') return lookAgain(intent, at);
   const known = isThere(found) ? hear(intent, 'exists') : intent;
-  if (known.heard.includes('paid')) return lookAgain(known, at);
-  if (known.otp) return otpInDoubt(known, known.otp, at);
-  if (known.heard.includes('failed')) return conclude(known, at, 'declined', bankSaid(known));
-  return known.heard.includes('exists') ? lookAgain(known, at) : neverSeen(known, at);
+  const { heard, otp, failedAt } = known;
+  if (heard.includes('paid')) return calledPaid(known, found, at);
+  if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');
+  if (found.kind === 'final_not_paid') return notPaid(known, at);
+  if (otp && otpStanding(otp, at).kind === 'open') return askForOtp(known, at);
+  if (!otp && heard.includes('declined')) return conclude(known, at, 'declined', bankSaid(known));
+  const isKnown = otp !== undefined || failedAt !== undefined || found.kind === 'pending';
+  if (!isKnown) return heard.includes('exists') ? lookAgain(known, at) : neverSeen(known, at);
+  const over = codeEndsAt(known) + chargeLimits.otpGraceMs;
+  if (at < over) return lookAgain(known, at, over);
+  return otp ? conclude(known, at, 'expired') : notPaid(known, at);
 }
 
-/** Expired only once the service has had time to ask the bank itself. Spec: awaiting OTP, 15 minutes pass. */
-function otpInDoubt(intent: ChargeIntent, otp: PendingOtp, at: number): Step {
-  const failed = intent.heard.includes('failed');
-  if (failed && at < otp.until) return conclude(intent, at, 'declined', bankSaid(intent));
-  if (otpStanding(otp, at).kind === 'open') return askForOtp(intent, at);
-  const over = otp.until + chargeLimits.otpGraceMs;
-  return failed || at >= over ? conclude(intent, at, 'expired') : lookAgain(intent, at, over);
+/** Whoever was told "approved" waits for proof; a record that says finally not paid is a person's case. */
+function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
+  if (found.kind !== 'final_not_paid') return lookAgain(intent, at);
+  return conclude(intent, at, 'review', {
+    why: `The service said that it was paid, and now shows it as ${found.status}`,
+  });
+}
+
+/** Declined, unless it failed no sooner than the time for a code ran out. */
+function notPaid(intent: ChargeIntent, at: number): Step {
+  return (intent.failedAt ?? at) < codeEndsAt(intent)
+    ? conclude(intent, at, 'declined', bankSaid(intent))
+    : conclude(intent, at, 'expired');
 }
 
 /** Nobody has ever said that the reference arrived. Spec: charge a saved card (retry rules). */
@@ -91,8 +123,8 @@ function neverSeen(intent: ChargeIntent, at: number): Step {
     : conclude(intent, at, 'rejected', refusal);
 }
 
-function isThere(found: Unproven): boolean {
-  return found === 'pending' || found === 'final_not_paid';
+function isThere({ kind }: Unproven): boolean {
+  return kind === 'pending' || kind === 'final_not_paid';
 }
 
 function bankSaid({ bankWords }: ChargeIntent): { why?: string } {
@@ -113,10 +145,9 @@ function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): St
 
 /** A look-up of a concluded intent that proves nothing leaves it as it is, unless it belies "never sent". */
 function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven, at: number): Step {
-  if (found === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
+  if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
   if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
-  const lateAt = lateLookUpAt(intent, state);
-  return enter(intent, state, lateAt !== undefined && at < lateAt ? lateAt : undefined);
+  return enter(intent, state, lateLookUpAt(intent, state, at));
 }

@@ -8,11 +8,17 @@ import type { ChargeEvent, ChargeIntent, Finding, Past } from './charge-state.ts
 export function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
   const unchanged = before.state.kind === next.state.kind;
-  const past: Past = unchanged && event.kind === 'due' ? { at, event, times: 1 } : { at, event };
+  const isIdle = unchanged && event.kind === 'due' && !isJustConcluded(before);
+  const past: Past = isIdle ? { at, event, times: 1 } : { at, event };
   if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
   if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
   const [earlierDue, , due] = history.slice(-3);
   return due ? [...history.slice(0, -3), countedWith(due, earlierDue), past] : [...history, past];
+}
+
+/** The step before concluded it: replay needs that one, whatever is found the same after it. */
+function isJustConcluded({ state, at }: ChargeIntent): boolean {
+  return 'concludedAt' in state && state.concludedAt === at;
 }
 
 /** A verdict that cannot be told is tried again and again: the same nothing, kept once. */

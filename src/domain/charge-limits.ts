@@ -74,8 +74,16 @@ export type OwnLimits =
  * later success of one that had ended counts again.
  */
 export function countsForLimits({ kind }: Pick<ChargeState, 'kind'>): boolean {
-  return kind !== 'declined' && kind !== 'rejected' && kind !== 'abandoned' && kind !== 'expired';
+  return !movedNothing.has(kind);
 }
+
+const movedNothing = new Set<ChargeState['kind']>([
+  'declined',
+  'rejected',
+  'abandoned',
+  'wrong_codes',
+  'expired',
+]);
 
 /** Whose roles' limits are judged by. */
 export type HeldLimits =

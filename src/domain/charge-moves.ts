@@ -10,7 +10,7 @@ import {
   type Told,
   type Verdict,
 } from './charge-state.ts';
-import { otpStanding } from './otp-rules.ts';
+import { otpLimits, otpStanding } from './otp-rules.ts';
 
 /** Sends the charge, again under the same reference. Spec: charge a saved card (retry rules). */
 export function charge(intent: ChargeIntent, at: number): Step {
@@ -35,6 +35,11 @@ export function lookUp(intent: ChargeIntent, at: number): Step {
 /** Asks once more and stays concluded meanwhile. */
 export function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, { ...state, askedAt: at }, at + chargeLimits.answerMs, lookUpEffect(intent, at));
+}
+
+/** Asks, and the code stays open meanwhile: nobody who is typing one is interrupted. */
+export function lookUpOpen(intent: ChargeIntent, at: number): Step {
+  return enter(intent, { kind: 'otp', askedAt: at }, intent.dueAt, lookUpEffect(intent, at));
 }
 
 function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
@@ -62,7 +67,7 @@ export function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
   if (intent.state.kind !== 'otp' || !otp) return undefined;
   const standing = otpStanding(otp, at);
   if (standing.kind !== 'open') return undefined;
-  const counted = { ...otp, tries: otp.tries + 1 };
+  const counted = { ...otp, tries: otp.tries + 1, unanswered: otp.unanswered + 1 };
   const giveUpAt = at + chargeLimits.answerMs;
   return enter({ ...intent, otp: counted }, { kind: 'otp_checking' }, giveUpAt, {
     kind: 'submit_otp',
@@ -78,7 +83,7 @@ export function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
 export function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
   const state: Conclusion = { kind: verdict, concludedAt: at, ...because };
   return intent.told.includes(verdict)
-    ? enter(intent, state, lateLookUpAt(intent, state))
+    ? enter(intent, state, lateLookUpAt(intent, state, at))
     : announce(intent, state, at);
 }
 
@@ -98,14 +103,22 @@ function tellKey({ reference }: ChargeIntent, what: Told): string {
   return `told:${what}:${reference}`;
 }
 
+/** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */
+export function codeEndsAt({ otp, sends }: ChargeIntent): number {
+  return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
+}
+
 /**
- * When a conclusion is looked at once more, in case money moves after all: a request can arrive late and a
- * bank can change its mind. A refused only send is sure, as are proof and a case that a person has.
+ * When a conclusion is looked at next, in case money moves after all: a request can arrive late and a bank can
+ * change its mind. A refused only send is sure, as are proof and a case that a person has.
  */
-export function lateLookUpAt(intent: ChargeIntent, state: Conclusion): number | undefined {
+export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, at: number): number | undefined {
   const { kind } = state;
   const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' && intent.sends.length === 1);
-  return sure ? undefined : state.concludedAt + chargeLimits.lateLookUpMs;
+  if (sure) return undefined;
+  // The service asks the bank itself once the time for the code is over.
+  const bankAsked = kind === 'wrong_codes' ? [codeEndsAt(intent) + chargeLimits.otpGraceMs] : [];
+  return [...bankAsked, state.concludedAt + chargeLimits.lateLookUpMs].find((time) => time > at);
 }
 
 /** What an answer or an event said in words; the last words stay when it brought none. */

@@ -10,6 +10,8 @@ export type SeenOtp = {
   triesLeft: number;
   /** What became of the last code that was entered; absent before the first, and while one is being checked. */
   lastCode?: 'refused' | 'unanswered';
+  /** A code was sent whose answer never came: the bank may have taken it. */
+  answerLost?: boolean;
 };
 
 /** One hand-over of the OTP from one agent to another; Slack user ids. */

@@ -14,7 +14,7 @@ export const chargeLimits = {
   resendMs: 120_000,
   /** How long after the last send "not found" may still mean "on its way". */
   quietMs: 60_000,
-  /** How long after the OTP's end the service may still be asking the bank. */
+  /** How long after the end of the time for a code the service may still be asking the bank. */
   otpGraceMs: 60_000,
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
@@ -22,17 +22,27 @@ export const chargeLimits = {
   lateLookUpMs: 24 * 3_600_000,
 } as const;
 
-/** How a charge ends. `abandoned`: nothing of it ever reached the service. `review`: a person must look. */
-export type Verdict = 'approved' | 'declined' | 'rejected' | 'abandoned' | 'expired' | 'review';
+/**
+ * How a charge ends. `abandoned`: nothing of it ever reached the service. `wrong_codes`: each code was refused.
+ * `expired`: nobody paid while a code could be open. `review`: a person must look.
+ */
+export type Verdict =
+  | 'approved'
+  | 'declined'
+  | 'rejected'
+  | 'abandoned'
+  | 'wrong_codes'
+  | 'expired'
+  | 'review';
 
 /** What the agent is told, each once. */
 export type Told = Verdict | 'otp';
 
 /**
- * What the service has said about the reference, whoever said it and whenever. `exists`: it knows it;
- * `paid`, `failed`: an answer or a signed event says so, which is a reason to look up and never a proof.
+ * What the service has said about the reference, whoever said it and whenever. `exists`: it knows it; `paid`: an
+ * answer or a signed event says so, which is no proof; `declined`: the charge's own answer, when it came late.
  */
-export type Heard = 'exists' | 'paid' | 'failed';
+export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
  * `askedAt` names the look-up under way: an answer to an earlier one may be older than the last send.
@@ -41,7 +51,7 @@ export type Heard = 'exists' | 'paid' | 'failed';
 export type ChargeState =
   | { kind: 'charging' }
   | { kind: 'confirming'; since: number; askedAt: number }
-  | { kind: 'otp' }
+  | { kind: 'otp'; askedAt?: number }
   | { kind: 'otp_checking' }
   | Conclusion;
 
@@ -67,6 +77,8 @@ export type ChargeIntent = {
   sends: readonly number[];
   heard: readonly Heard[];
   told: readonly Told[];
+  /** When a signed event first said that it failed: a reason to look up, and never a proof. */
+  failedAt?: number;
   otp?: PendingOtp;
   /** A refused repeat: the earlier send is not accounted for by it. */
   refusal?: Refusal;

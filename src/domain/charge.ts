@@ -10,6 +10,7 @@ import {
   lateLookUpAt,
   lookUp,
   lookUpLate,
+  lookUpOpen,
   quote,
   submitOtp,
 } from './charge-moves.ts';
@@ -79,13 +80,13 @@ function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | unde
     case 'payment_success':
       return saidPaid(intent, at);
     case 'payment_failed':
-      return saidFailed(intent, event, at);
+      return paymentFailed(intent, event, at);
     case 'due':
       return due(intent, at);
     case 'look_up_asked':
       return lookUpAsked(intent, at);
     case 'told':
-      return told(intent, event.what);
+      return told(intent, event.what, at);
   }
 }
 
@@ -118,7 +119,9 @@ function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Ste
 
 /** The intent has moved on since that send; only what shows that the service has the charge still counts. */
 function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
-  if (answer.kind === 'declined') return saidFailed(intent, answer, at);
+  if (answer.kind === 'declined') {
+    return saidFailed(intent, hear(quote(intent, answer), 'declined'), at);
+  }
   const { state, heard } = intent;
   const unsure = state.kind === 'charging' || state.kind === 'confirming' || isUnsent(intent);
   const isNews = answer.kind === 'already_exists' && unsure && !heard.includes('exists');
@@ -135,7 +138,7 @@ function otpRequired(
   const sentAt = intent.sends[send - 1];
   if (intent.otp || intent.state.kind === 'approved' || sentAt === undefined) return undefined;
   const { sealedTransactionId } = answer;
-  const otp = { sealedTransactionId, until: sentAt + otpLimits.windowMs, tries: 0 };
+  const otp = { sealedTransactionId, until: sentAt + otpLimits.windowMs, tries: 0, unanswered: 0 };
   const pending: ChargeIntent = { ...quote(intent, answer), otp };
   return intent.heard.includes('paid') ? lookUp(pending, at) : askForOtp(pending, at);
 }
@@ -160,11 +163,12 @@ function otpAnswered(
   if (answer.kind === 'accepted') return saidPaid(intent, at);
   const { otp } = intent;
   if (intent.state.kind !== 'otp_checking' || !otp || submission !== otp.tries) return undefined;
+  const refused = { ...otp, unanswered: otp.unanswered - 1 };
   switch (answer.kind) {
     case 'wrong':
-      return askForOtp(quote(intent, answer), at);
+      return askForOtp({ ...quote(intent, answer), otp: refused }, at);
     case 'too_many':
-      return lookUp({ ...intent, otp: { ...otp, tries: otpLimits.submissions } }, at);
+      return lookUp({ ...intent, otp: { ...refused, tries: otpLimits.submissions } }, at);
     case 'unknown':
       return lookUp(intent, at);
   }
@@ -175,13 +179,19 @@ function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
   return intent.state.kind === 'approved' ? undefined : lookUp(hear(intent, 'paid'), at);
 }
 
-/** A decline that was not waited for, or a payment_failed. It decides only together with a look-up. */
-function saidFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
+/** Spec: Events. When the first one came tells a decline from a time for a code that ran out. */
+function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
+  return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
+}
+
+/** A decline that was not waited for, or a payment_failed: kept while an answer is awaited, else looked up. */
+function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
-  const heard = hear(quote(intent, said), 'failed');
-  if (state.kind === 'confirming' || state.kind === 'otp' || isUnsent(intent)) return lookUp(heard, at);
+  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
+  if (state.kind === 'otp') return lookUpOpen(heard, at);
   const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
-  return underWay && !intent.heard.includes('failed') ? enter(heard, state, intent.dueAt) : undefined;
+  const isNews = heard.failedAt !== intent.failedAt || heard.heard !== intent.heard;
+  return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
 }
 
 function due(intent: ChargeIntent, at: number): Step | undefined {
@@ -202,15 +212,16 @@ function due(intent: ChargeIntent, at: number): Step | undefined {
 function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming') return lookUp(intent, at);
+  if (state.kind === 'otp') return lookUpOpen(intent, at);
   return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
 }
 
-function told(intent: ChargeIntent, what: Told): Step | undefined {
+function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
   if (state.kind !== what) return enter(known, state, intent.dueAt);
-  return enter(known, state, isConcluded(state) ? lateLookUpAt(known, state) : known.otp?.until);
+  return enter(known, state, isConcluded(state) ? lateLookUpAt(known, state, at) : known.otp?.until);
 }
 
 function isConcluded(state: ChargeIntent['state']): state is Conclusion {

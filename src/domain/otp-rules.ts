@@ -14,6 +14,8 @@ export type PendingOtp = {
   until: number;
   /** Submissions that may have left, counted before each leaves. */
   tries: number;
+  /** Those of them that no answer has refused: the bank may have taken their code. */
+  unanswered: number;
 };
 
 export type OtpStanding =
@@ -31,4 +33,9 @@ export function otpStanding(otp: PendingOtp, now: number): OtpStanding {
   if (now > leaveBy) return { kind: 'time_over' };
   const triesLeft = otpLimits.submissions - otp.tries;
   return triesLeft > 0 ? { kind: 'open', triesLeft, leaveBy } : { kind: 'tries_used' };
+}
+
+/** Every code that may be entered was, and each was refused: nothing is in doubt. */
+export function isRefused({ tries, unanswered }: Pick<PendingOtp, 'tries' | 'unanswered'>): boolean {
+  return tries >= otpLimits.submissions && unanswered === 0;
 }

@@ -6,6 +6,7 @@ export const outcomeWords = {
   declined: 'Declined by the bank',
   rejected: 'Not sent (fix the request)',
   doubt: 'In doubt, checking',
+  wrongCodes: 'Code wrong three times',
   expired: 'Expired',
   abandoned: 'Not sent',
   review: 'Needs review',

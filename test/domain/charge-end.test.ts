@@ -14,7 +14,16 @@ import {
   reference,
   start,
   story,
+  untilConcluded,
 } from './charge-story.ts';
+
+const pending = { ...paid, status: 'PENDING' };
+
+function lost() {
+  const charge = story();
+  charge.answered({ kind: 'unknown' });
+  return charge;
+}
 
 describe('an event', () => {
   it('of success only makes it look', () => {
@@ -37,13 +46,25 @@ describe('an event', () => {
     expect(charge.now().sends).toHaveLength(1);
   });
 
-  it('of failure and a look-up without success together are a decline', () => {
-    const charge = story();
-    charge.answered({ kind: 'unknown' });
+  it('of failure and a status known to be final are a decline at once', () => {
+    const charge = lost();
     charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
     charge.found({ ...paid, status: 'FAILED' });
     expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
   });
+
+  for (const record of [pending, 'not_found'] as const) {
+    it(`of failure and ${record === pending ? 'another status' : 'no record'} are one only when no code can be open`, () => {
+      const charge = lost();
+      charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+      charge.found(record);
+      expect(charge.now().state.kind).toBe('confirming');
+      untilConcluded(charge, record);
+      expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+      expect(charge.now().at).toBeGreaterThanOrEqual(start + 16 * minute);
+      expect(charge.now().sends).toHaveLength(1);
+    });
+  }
 
   it('of failure after one of success decides nothing', () => {
     const charge = story();
@@ -59,6 +80,46 @@ describe('an event', () => {
     charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
     charge.found({ ...paid, status: 'FAILED' });
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'declined', corrects: 'abandoned' });
+  });
+});
+
+describe('a charge whose answer was lost', () => {
+  it('is expired 16 minutes later when its record shows no payment: it may have wanted a code', () => {
+    const charge = lost();
+    charge.found(pending);
+    untilConcluded(charge, pending);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'expired' });
+    expect(charge.now().at - start).toBeGreaterThanOrEqual(16 * minute);
+    expect(charge.now().at - start).toBeLessThan(17 * minute);
+    charge.on({ kind: 'told', what: 'expired' });
+    charge.due();
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'expired' });
+  });
+
+  it('is expired, not declined, when it is called failed because the time for a code is over', () => {
+    const charge = lost();
+    charge.found(pending);
+    charge.after(15 * minute).on({ kind: 'payment_failed' });
+    untilConcluded(charge, { ...paid, status: 'FAILED' });
+    expect(charge.now().state.kind).toBe('expired');
+  });
+
+  it('is declined once its own answer comes late, after a look-up without success', () => {
+    const charge = lost();
+    charge.found(pending);
+    charge.answered({ kind: 'declined', why: 'Do not honour' });
+    charge.found(pending);
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Do not honour' });
+  });
+});
+
+describe('a charge that was called approved', () => {
+  it('is a case for a person when its record says finally not paid', () => {
+    const charge = story();
+    charge.answered({ kind: 'approved' });
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state.kind).toBe('review');
   });
 });
 
@@ -129,6 +190,21 @@ describe('the history', () => {
     expect(counted).toBe(lookUps - 1);
     const stored = JSON.parse(JSON.stringify(charge.now())) as ChargeIntent;
     expect({ ...replay(stored.history), history }).toEqual(charge.now());
+  });
+
+  it('keeps the look-up that concluded, though the late one finds the same', () => {
+    const charge = lost();
+    charge.found(pending);
+    untilConcluded(charge, pending);
+    charge.on({ kind: 'told', what: 'expired' });
+    charge.answered(otpRequired);
+    charge.found('failed');
+    for (let looks = 0; looks < 2; looks++) {
+      charge.due();
+      charge.found(pending);
+    }
+    const { history } = charge.now();
+    expect({ ...replay(history), history }).toEqual(charge.now());
   });
 
   it('goes on when a clock steps back: time stands still', () => {

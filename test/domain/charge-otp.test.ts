@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { abandoned, minute, otpRequired, paid, second, start, story } from './charge-story.ts';
+import {
+  abandoned,
+  hour,
+  minute,
+  otpRequired,
+  paid,
+  second,
+  start,
+  story,
+  untilConcluded,
+  type Story,
+} from './charge-story.ts';
 
 const submitOtp = { kind: 'otp_submitted', by: 'U1' } as const;
 const wrong = { kind: 'wrong', why: 'Invalid OTP' } as const;
@@ -9,6 +20,13 @@ function atOtp() {
   charge.answered(otpRequired);
   charge.on({ kind: 'told', what: 'otp' });
   return charge;
+}
+
+function enterWrong(charge: Story, times: number): void {
+  for (let left = times; left > 0; left--) {
+    expect(charge.on(submitOtp)).toBe(true);
+    charge.otpAnswered(wrong);
+  }
 }
 
 describe('an OTP', () => {
@@ -35,15 +53,75 @@ describe('an OTP', () => {
     expect(charge.on({ kind: 'otp_submitted', by: 'U2' })).toBe(false);
   });
 
-  it('may be wrong three times; then only a look-up tells', () => {
+  it('that is wrong three times ends the charge once a look-up shows no payment', () => {
     const charge = atOtp();
-    for (let tries = 1; tries <= 3; tries++) {
-      expect(charge.on(submitOtp)).toBe(true);
-      charge.otpAnswered(wrong);
-    }
+    enterWrong(charge, 3);
     expect(charge.now().state.kind).toBe('confirming');
     charge.found({ ...paid, status: 'PENDING' });
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'wrong_codes' });
     expect(charge.on(submitOtp)).toBe(false);
+  });
+
+  it('that was wrong three times is no decline either, so the card is free', () => {
+    const charge = atOtp();
+    enterWrong(charge, 3);
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state.kind).toBe('wrong_codes');
+  });
+
+  it('that was wrong three times is looked at when the bank’s time is over, and a day later', () => {
+    const charge = atOtp();
+    enterWrong(charge, 3);
+    charge.found({ ...paid, status: 'PENDING' });
+    charge.on({ kind: 'told', what: 'wrong_codes' });
+    expect(charge.now().dueAt).toBe(start + 16 * minute);
+    charge.due();
+    charge.found({ ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('wrong_codes');
+    expect(charge.now().dueAt).toBeGreaterThan(start + 24 * hour);
+    charge.due();
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'wrong_codes' });
+  });
+
+  it('stays a doubt after three tries when the answer to one of them was lost', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'unknown' });
+    charge.found('not_found');
+    enterWrong(charge, 2);
+    charge.found({ ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('confirming');
+    untilConcluded(charge, { ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('expired');
+  });
+
+  it('stays open when an event says that the charge failed and no final status does', () => {
+    const charge = atOtp();
+    enterWrong(charge, 1);
+    charge.on({ kind: 'payment_failed', why: 'Invalid OTP' });
+    expect(charge.effect()?.kind).toBe('look_up');
+    charge.found({ ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('otp');
+    enterWrong(charge, 1);
+    expect(charge.effect()).toMatchObject({ kind: 'ask_for_otp', triesLeft: 1 });
+    untilConcluded(charge, { ...paid, status: 'PENDING' });
+    expect(charge.now().state.kind).toBe('expired');
+  });
+
+  it('stays open while such an event is looked up', () => {
+    const charge = atOtp();
+    charge.on({ kind: 'payment_failed' });
+    charge.on(submitOtp);
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state.kind).toBe('otp_checking');
+  });
+
+  it('is over at once when a status is known to be final', () => {
+    const charge = atOtp();
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found({ ...paid, status: 'FAILED' });
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
   });
 
   it('is not submitted in the last five seconds of its time, and leaves before them', () => {
@@ -78,19 +156,16 @@ describe('an OTP', () => {
     charge.on(submitOtp);
     charge.otpAnswered({ kind: 'too_many' });
     charge.found({ ...paid, status: 'PENDING' });
-    expect(charge.now().state.kind).toBe('confirming');
+    expect(charge.now().state.kind).toBe('wrong_codes');
   });
 
   it('expires only after the service has had time to ask the bank', () => {
     const charge = atOtp();
     charge.due();
     expect(charge.effect()?.kind).toBe('look_up');
-    charge.found({ ...paid, status: 'FAILED' });
+    charge.found({ ...paid, status: 'PENDING' });
     expect(charge.now().state.kind).toBe('confirming');
-    while (charge.now().state.kind === 'confirming') {
-      charge.due();
-      charge.found({ ...paid, status: 'FAILED' });
-    }
+    untilConcluded(charge, { ...paid, status: 'PENDING' });
     expect(charge.now().state.kind).toBe('expired');
     expect(charge.now().at).toBeGreaterThanOrEqual(start + 16 * minute);
   });

@@ -68,6 +68,16 @@ export function story() {
   return told;
 }
 
+export type Story = ReturnType<typeof story>;
+
+/** Looked up whenever it is due, with the same result each time. */
+export function untilConcluded(charge: Story, record: Transaction | 'not_found'): void {
+  while (!('concludedAt' in charge.now().state)) {
+    charge.due();
+    charge.found(record);
+  }
+}
+
 export const otpRequired = { kind: 'otp_required', sealedTransactionId: 'sealed' } as const;
 export function declined() {
   const charge = story();

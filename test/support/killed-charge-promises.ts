@@ -9,6 +9,7 @@ export const endWords: Record<string, string> = {
   declined: `❌ ${outcomeWords.declined}`,
   rejected: `⛔ ${outcomeWords.rejected}`,
   abandoned: `📭 ${outcomeWords.abandoned}`,
+  wrong_codes: `🚫 ${outcomeWords.wrongCodes}`,
   expired: `⌛ ${outcomeWords.expired}`,
 };
 /**

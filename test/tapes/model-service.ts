@@ -136,7 +136,11 @@ export function createModelService(deps: {
     record.submissions += 1;
     if (record.submissions > 3) return { kind: 'too_many' };
     if (record.status !== 'AWAITING_OTP') return { kind: 'wrong', why: 'No OTP is expected' };
-    if (!call.right) return { kind: 'wrong', why: 'Invalid OTP' };
+    if (!call.right) {
+      // Some services send one for each wrong code, while more may be entered.
+      if (draw(3) === 2) events.push({ kind: 'payment_failed', why: 'Invalid OTP' });
+      return { kind: 'wrong', why: 'Invalid OTP' };
+    }
     const bank = draw(8);
     if (bank >= 6) record.status = 'PENDING';
     else succeed(record);

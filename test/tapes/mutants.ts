@@ -14,11 +14,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the OTP try is counted after the answer',
     edits: [
-      [moves, 'tries: otp.tries + 1 }', 'tries: otp.tries }'],
+      [moves, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
       [
         charge,
-        'askForOtp(quote(intent, answer), at)',
-        'askForOtp({ ...intent, otp: { ...otp, tries: otp.tries + 1 } }, at)',
+        'askForOtp({ ...quote(intent, answer), otp: refused }, at)',
+        'askForOtp({ ...intent, otp: { ...refused, tries: otp.tries + 1 } }, at)',
       ],
     ],
   },
@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an approved charge that is not found yet is sent again',
-    edits: [[finding, "if (known.heard.includes('paid')) return lookAgain(known, at);", '']],
+    edits: [[finding, "if (heard.includes('paid')) return calledPaid(known, found, at);", '']],
   },
   {
     name: 'a charge is sent as often as it is not found',
@@ -119,14 +119,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a late success is ignored',
-    edits: [
-      [
-        moves,
-        'return sure ? undefined : state.concludedAt',
-        'return sure || at0 ? undefined : state.concludedAt',
-      ],
-      [moves, 'const sure = kind', 'const at0 = true;\n  const sure = kind'],
-    ],
+    edits: [[moves, '.find((time) => time > at)', '.find(() => false)']],
   },
   {
     name: 'a decline is for ever',
@@ -190,6 +183,44 @@ export const mutants: readonly Mutant[] = [
       [history, '!earlierDue?.times || !earlier || !due?.times', '!earlierDue || !earlier || !due'],
       [history, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
     ],
+  },
+  {
+    name: 'an event decides "declined" while a code is open',
+    edits: [
+      [
+        finding,
+        "return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;",
+        "return finding.kind !== 'failed' && intent.failedAt !== undefined ? notPaid(intent, at) : undefined;",
+      ],
+    ],
+  },
+  {
+    name: 'an event decides "declined" while the charge may want a code',
+    edits: [[finding, 'if (at < over) return', 'if (at < over && (otp || failedAt === undefined)) return']],
+  },
+  {
+    name: 'a record without success expires while a code may be open',
+    edits: [[finding, 'codeEndsAt(known) + chargeLimits.otpGraceMs', 'codeEndsAt(known)']],
+  },
+  {
+    name: 'a record without success blocks the card for a day',
+    edits: [[finding, "|| found.kind === 'pending';", ';']],
+  },
+  {
+    name: 'a status that is known to be final does not end the doubt',
+    edits: [[finding, "if (found.kind === 'final_not_paid') return notPaid(known, at);", '']],
+  },
+  {
+    name: 'three codes are called wrong though the answer to one was lost',
+    edits: [[otpRules, ' && unanswered === 0', '']],
+  },
+  {
+    name: 'a refused code counts as unanswered',
+    edits: [[charge, 'unanswered: otp.unanswered - 1', 'unanswered: otp.unanswered']],
+  },
+  {
+    name: 'three wrong codes stay in doubt',
+    edits: [[finding, "if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');", '']],
   },
   {
     name: 'CALLER: the effect runs though the compare-and-swap is lost',

@@ -91,14 +91,19 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
   };
 }
 
-function seenOtp({ state, history }: ChargeIntent, { until, tries }: PendingOtp): SeenOtp {
+function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }: PendingOtp): SeenOtp {
   const triesLeft = Math.max(0, otpLimits.submissions - tries);
   if (tries === 0 || state.kind === 'otp_checking') return { until, triesLeft };
   const isRefused = history.some(
     ({ event }) =>
       event.kind === 'otp_answered' && event.submission === tries && event.answer.kind === 'wrong',
   );
-  return { until, triesLeft, lastCode: isRefused ? 'refused' : 'unanswered' };
+  return {
+    until,
+    triesLeft,
+    lastCode: isRefused ? 'refused' : 'unanswered',
+    ...(unanswered > 0 && { answerLost: true }),
+  };
 }
 
 /** The charge as limits count it: whoever enters its code, it is its submitter's, on the day it was submitted. */

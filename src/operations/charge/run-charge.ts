@@ -198,6 +198,7 @@ async function settleCard(deps: RunDeps, record: ChargeRecord): Promise<void> {
     }
     case 'rejected':
     case 'abandoned':
+    case 'wrong_codes':
     case 'expired':
       // Neither bank nor card spoke.
       return await deps.cards.settle(card, reference, 'cleared');

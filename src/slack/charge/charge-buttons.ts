@@ -32,9 +32,9 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
       return row(anotherButton(charge, again), ...change);
     }
     case 'abandoned':
-      return row(anotherButton(charge, 'Charge again'));
+    case 'wrong_codes':
     case 'expired':
-      return row(anotherButton(charge, 'Start a new charge'));
+      return row(anotherButton(charge, 'Charge again'));
     case 'declined':
       switch (nextSteps[reasonAfter(state.why ?? charge.bankWords, charge.nextTry)].kind) {
         case 'another_card':

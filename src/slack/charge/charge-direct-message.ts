@@ -11,6 +11,7 @@ import { repeatLine, type AboutMessage } from './repeat-line.ts';
 import type { ChargePlace } from './charge-place.ts';
 import { inHand, standing } from './otp-lines.ts';
 import { stateBlocks } from './state-lines.ts';
+import { isClosed } from './state-words.ts';
 
 const directEventType = 'payops_charge_direct';
 
@@ -30,13 +31,19 @@ export function chargeDirectMessage(
     blocks: [
       block,
       ...body(charge),
-      ...fields(termFields(charge.terms)),
+      ...facts(charge),
       ...repeatLine(about.mayBeRepeat),
       foot(charge, place),
       ...buttons(what, charge),
     ],
     metadata: { event_type: directEventType, event_payload: { key: about.key } },
   };
+}
+
+/** What is settled loses its details. */
+function facts(charge: ChargeSeen): RichTextBlock[] {
+  const terms = termFields(charge.terms);
+  return fields(isClosed(charge) ? { Card: terms.Card } : terms);
 }
 
 function body(charge: ChargeSeen): RichTextBlock[] {

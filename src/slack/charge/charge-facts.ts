@@ -8,7 +8,7 @@ import { bold, fields, headline, moment, person, words, type Run } from '../bloc
 import { customerWord, referenceWord, word } from '../evidence.ts';
 import { cut, oneLine, outsideText } from '../text.ts';
 import { cardWords } from './card-words.ts';
-import { stateWord } from './state-words.ts';
+import { isClosed, stateWord } from './state-words.ts';
 
 /**
  * Whole only where whoever typed or chose the terms reads them back, to be checked letter by letter before they are
@@ -50,13 +50,11 @@ export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | '
   };
 }
 
-/** In a modal, where naming somebody pings nobody. */
+/** In a modal, where naming somebody pings nobody. What is settled loses its details. */
 export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
-  return fields({
-    ...termFields(charge.terms),
-    Agent: [person(charge.agent)],
-    Started: [moment(charge.submittedAt)],
-  });
+  const { Card } = termFields(charge.terms);
+  if (isClosed(charge)) return fields({ Card });
+  return fields({ Card, Agent: [person(charge.agent)], Started: [moment(charge.submittedAt)] });
 }
 
 /** Since when the agent has it in hand. */

@@ -23,7 +23,7 @@ import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing, standingNow } from './otp-lines.ts';
 import { holdWords } from './retry-lines.ts';
 import { reviewLines } from './state-lines.ts';
-import { isConcluded, stateWord } from './state-words.ts';
+import { isConcluded, isInDoubt, stateWord } from './state-words.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -114,12 +114,13 @@ function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
   return state.kind === 'review' ? [who, ...reviewLines] : [who, nextLine(charge, nowMs)];
 }
 
-function nextLine({ dueAt, state }: ChargeSeen, nowMs: number): Run[] {
+function nextLine(charge: ChargeSeen, nowMs: number): Run[] {
+  const { dueAt, state } = charge;
   if (isConcluded(state) || dueAt === undefined) return labelled('Next', 'nothing; its outcome stands.');
-  const rest = ' Do not charge again.';
+  const rest = isInDoubt(charge) ? ' Do not charge again.' : '';
   return dueAt <= nowMs
-    ? labelled('Next', `it is being looked up now.${rest}`)
-    : labelled('Next', 'it is looked up by itself at the latest ', moment(dueAt), `.${rest}`);
+    ? labelled('Next', `checking now.${rest}`)
+    : labelled('Next', 'the bot checks by ', moment(dueAt), `.${rest}`);
 }
 
 function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {

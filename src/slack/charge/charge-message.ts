@@ -3,13 +3,13 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { fields, moment, person, richText } from '../blocks.ts';
 import type { SlackMessage } from '../message.ts';
 import { messageButtons } from './charge-buttons.ts';
-import { chargeHeadline, labelled, termFields } from './charge-facts.ts';
+import { chargeHeadline, plain, termFields } from './charge-facts.ts';
 import { messageFoot, type ChargePlace } from './charge-place.ts';
 import { standing } from './otp-lines.ts';
 import { repeatLine, type AboutMessage } from './repeat-line.ts';
 import { holdWords } from './retry-lines.ts';
 import { correction, reviewLines } from './state-lines.ts';
-import { isClosed, isConcluded } from './state-words.ts';
+import { isClosed, isConcluded, isInDoubt } from './state-words.ts';
 
 /** What the metadata of the desk's message is called; the key in it finds the message again. */
 const chargeEventType = 'payops_charge';
@@ -46,10 +46,9 @@ export function foot({ state, submittedAt }: ChargeSeen, place: ChargePlace): Re
     : messageFoot(place, 'started', submittedAt);
 }
 
-function advice({ state }: ChargeSeen): RichTextBlock[] {
-  if (state.kind === 'review') return [richText(...reviewLines)];
-  if (state.kind !== 'confirming') return [];
-  return [richText(labelled('Next', 'it is looked up until the outcome is proven. Do not charge again.'))];
+function advice(charge: ChargeSeen): RichTextBlock[] {
+  if (charge.state.kind === 'review') return [richText(...reviewLines)];
+  return isInDoubt(charge) ? [richText(plain('Do not charge again. The bot keeps checking.'))] : [];
 }
 
 function facts(charge: ChargeSeen, { isFirst }: { isFirst: boolean }): RichTextBlock[] {

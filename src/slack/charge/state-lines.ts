@@ -9,7 +9,7 @@ import { counted } from '../../domain/counted.ts';
 import { amountWord, labelled, plain } from './charge-facts.ts';
 import { rejectionWords } from './rejection-words.ts';
 import { nextAfterDecline } from './retry-lines.ts';
-import { isConcluded, wordsOfTold } from './state-words.ts';
+import { isConcluded, isInDoubt, wordsOfTold } from './state-words.ts';
 
 /** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
@@ -90,28 +90,12 @@ function charging({ sends }: ChargeSeen): Run[][] {
 }
 
 function confirming(charge: ChargeSeen): Run[][] {
-  const next = labelled('Next', ...nextLook(charge));
   if (charge.heard.includes('paid')) {
-    return [
-      plain(
-        'The service says that the bank approved it. That is no proof yet: it is looked up first. Give no value until then.',
-      ),
-      next,
-    ];
+    return [plain('The service calls it approved. Give no value until the bot’s look-up proves it.')];
   }
-  return [
-    plain(
-      'There is no clear answer, so the money may have moved or not. Nothing is assumed. Do not charge again: the same reference is looked up until the outcome is proven.',
-    ),
-    next,
-  ];
-}
-
-/** It is looked at by itself: nobody has to wait for it. */
-function nextLook({ dueAt }: ChargeSeen): (string | Run)[] {
-  return dueAt === undefined
-    ? ['it is being looked up.']
-    : ['it is looked up by itself, at the latest ', moment(dueAt), '; the agent is told what comes of it.'];
+  return isInDoubt(charge)
+    ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
+    : [plain('No code was accepted. The bot checks once more.')];
 }
 
 function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
@@ -127,16 +111,30 @@ function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
         plain('Nothing of it reached the service: it knows no such reference, so nothing was charged.'),
         labelled('Next', 'it may be charged again, under a new reference.'),
       ];
+    case 'wrong_codes':
+      return [
+        plain('No money moved.', ...pendingUntil(charge)),
+        labelled('Next', 'check the customer’s phone, then charge again.'),
+      ];
     case 'expired':
       return [
-        plain(
-          'The time for the code is over: it counts for 15 minutes from the charge. No money is proven to have moved.',
-        ),
-        labelled('Next', 'when the customer still wants it, start a new charge, which gets a new reference.'),
+        isSureOfCodes(charge)
+          ? plain('No code was accepted in time. No money moved.')
+          : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
+        labelled('Next', 'charge again if the customer still wants it.'),
       ];
     case 'review':
       return reviewLines;
   }
+}
+
+function isSureOfCodes({ otp }: ChargeSeen): boolean {
+  return otp !== undefined && otp.answerLost !== true;
+}
+
+/** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
+function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
+  return otp ? [' The bank may list it as pending until ', moment(otp.until, '{time}'), '.'] : [];
 }
 
 function declined(charge: ChargeSeen): Run[][] {

@@ -9,6 +9,7 @@ export const wordsOfTold: Record<Told, string> = {
   declined: outcomeWords.declined,
   rejected: outcomeWords.rejected,
   abandoned: outcomeWords.abandoned,
+  wrong_codes: outcomeWords.wrongCodes,
   expired: outcomeWords.expired,
   review: outcomeWords.review,
 };
@@ -19,22 +20,33 @@ const symbols: Record<Told, string> = {
   declined: '❌',
   rejected: '⛔',
   abandoned: '📭',
+  wrong_codes: '🚫',
   expired: '⌛',
   review: '🚨',
 };
 
 /** The one word for where a charge stands. Only an approval that was proven is called paid. */
-export function stateWord({ state, heard }: ChargeSeen): string {
+export function stateWord(charge: ChargeSeen): string {
+  const { state, heard, otp } = charge;
   switch (state.kind) {
     case 'charging':
       return '⏳ Charging …';
     case 'otp_checking':
       return '⏳ Checking the code …';
     case 'confirming':
-      return heard.includes('paid') ? `🕓 ${outcomeWords.approved}` : `❔ ${outcomeWords.doubt}`;
+      if (heard.includes('paid')) return `🕓 ${outcomeWords.approved}`;
+      if (isInDoubt(charge)) return `❔ ${outcomeWords.doubt}`;
+      return otp?.triesLeft === 0 ? marked('wrong_codes') : '⌛ Time for the code is over';
     default:
       return marked(state.kind);
   }
+}
+
+/** Money may have moved. Not so while every code that was entered is known to have been refused. */
+export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
+  return (
+    state.kind === 'confirming' && !heard.includes('paid') && (otp === undefined || otp.answerLost === true)
+  );
 }
 
 /** What was told, in the words of then; paid only while it is proven. */

@@ -135,6 +135,7 @@ const deeds: Readonly<Record<string, string>> = {
   told_declined: 'told whoever has it in hand: declined',
   told_rejected: 'told whoever has it in hand: not sent',
   told_abandoned: 'told whoever has it in hand: not sent',
+  told_wrong_codes: 'told whoever has it in hand: code wrong three times',
   told_expired: 'told whoever has it in hand: expired',
   told_review: 'told whoever has it in hand: a person must look',
   posted_charge: 'posted the charge’s message',

@@ -43,6 +43,7 @@ const toldKinds: readonly Told[] = [
   'declined',
   'rejected',
   'abandoned',
+  'wrong_codes',
   'expired',
   'review',
 ];

@@ -60,9 +60,9 @@ const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; await
   { plan: 'lost', codes: [], ends: ['approved'], awaits: 40 },
   { plan: 'declined', codes: [], ends: ['declined'], awaits: 30 },
   { plan: 'rejected', codes: [], ends: ['rejected'], awaits: 30 },
-  // An answer that was lost took its transaction id along: no code can be entered, and the service ends the charge.
-  { plan: 'otp', codes: [rightCode], ends: ['approved', 'declined'], awaits: 50 },
-  { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'declined'], awaits: 70 },
+  // An answer that was lost took its transaction id along: no code can be entered, and its time runs out.
+  { plan: 'otp', codes: [rightCode], ends: ['approved', 'expired'], awaits: 50 },
+  { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'expired'], awaits: 70 },
 ];
 
 /** What is wrong with how it ended; nothing, most of all. */

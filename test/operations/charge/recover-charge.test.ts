@@ -13,6 +13,7 @@ import {
   minuteMs,
   openWorld,
   reference,
+  rightCode,
   sealedWithALostKey,
   startProcess,
   submit,
@@ -239,3 +240,69 @@ describe('a signed event whose reference is not signed', () => {
     });
   });
 });
+
+function openUnknown() {
+  const world = openWorld('otp');
+  const process = startProcess(world);
+  process.deps.findTransaction = async () => {
+    const found = world.bank.find(reference);
+    return found && { ...found, outcome: found.status === 'SUCCESS' ? 'paid' : 'unknown' };
+  };
+  return { world, process };
+}
+
+describe('a service whose statuses are not known to be final', () => {
+  it('does not end a charge by its payment_failed while a code is open', async () => {
+    const { process } = openUnknown();
+    await charge(process);
+    await enter(process, '000000');
+    await process.trigger({ ...success, kind: 'payment_failed', reason: 'Invalid OTP' });
+    await process.drained();
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'otp' },
+      otp: { triesLeft: 2 },
+    });
+    await enter(process, rightCode);
+    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+  });
+
+  it('does not block a card whose charge wanted a code in an answer that was lost', async () => {
+    const { world, process } = openUnknown();
+    const told = process.deps.chargeSavedCard;
+    process.deps.chargeSavedCard = async (...request) => {
+      await told(...request);
+      return { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
+    };
+    await charge(process);
+    process.deps.chargeSavedCard = told;
+    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'under_way' } });
+    await process.work(world.clock.nowMs + 17 * minuteMs);
+    expect((await process.desk.find(reference))?.state.kind).toBe('expired');
+    expect(await submit(process, 'V3', ada, reference)).toMatchObject({ kind: 'begun' });
+  });
+});
+
+describe('three wrong codes', () => {
+  it('end the charge without doubt, are told, and leave the card free', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world, undefined, false);
+    await charge(process);
+    for (const code of ['000000', '111111', '222222']) {
+      // oxlint-disable-next-line no-await-in-loop -- one code after the other
+      await enter(process, code);
+    }
+    const seen = await process.desk.find(reference);
+    expect(seen).toMatchObject({ state: { kind: 'wrong_codes' }, otp: { triesLeft: 0 } });
+    expect(seen?.otp).not.toHaveProperty('answerLost');
+    expect([...world.directs.values()].map(({ what }) => what)).toEqual(['otp', 'wrong_codes']);
+    expect((await process.desk.inDoubt()).charges).toEqual([]);
+    expect(await submit(process, 'V2', ada, reference)).toMatchObject({ kind: 'begun' });
+  });
+});
+
+async function enter(process: Process, code: string): Promise<void> {
+  const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
+  const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
+  if (result.kind === 'checking') await result.carryOn();
+  await process.drained();
+}

@@ -26,7 +26,7 @@ describe('doubtMessage', () => {
       '❔ 1 charge without a known outcome',
       '❔ In doubt, checking · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       'By: @U0AGENT01, since 2026-09-14 13:36 UTC, asked 2 times under the one reference',
-      'Next: it is looked up by itself at the latest 2026-09-14 13:38 UTC. Do not charge again.',
+      'Next: the bot checks by 2026-09-14 13:38 UTC. Do not charge again.',
       '[Check now]',
       'LIVE · Lagos ~ looked at <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC>',
     ]);
@@ -36,7 +36,7 @@ describe('doubtMessage', () => {
     const overdue = lines(
       doubtMessage({ charges: [inDoubt({ dueAt: nowMs - minuteMs })], unread: [] }, live, nowMs),
     );
-    expect(overdue).toContain('Next: it is being looked up now. Do not charge again.');
+    expect(overdue).toContain('Next: checking now. Do not charge again.');
   });
 
   it('says what a person must do about a review', () => {

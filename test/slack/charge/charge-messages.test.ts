@@ -77,7 +77,8 @@ describe('chargeMessage', () => {
     [concluded('declined', { bankWords: 'Insufficient Funds' }), 'Insufficient Funds'],
     [concluded('rejected', {}, { reason: 'invalid_token', why: 'Token unknown' }), 'Token unknown'],
     [concluded('abandoned'), 'it knows no such reference'],
-    [concluded('expired'), 'The time for the code is over'],
+    [concluded('expired'), 'the service shows no payment'],
+    [concluded('wrong_codes'), 'check the customer’s phone'],
   ] as const)('says once it is settled why it ended so in the thread, and there alone', (charge, why) => {
     const what = charge.state.kind as Told;
     const note = chargeNoteMessage({ kind: 'told', what, at: nowMs }, charge, live, about);

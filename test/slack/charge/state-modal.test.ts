@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
 import { otpModalId } from '../../../src/slack/charge/otp-modal.ts';
 import { chargeStateModal } from '../../../src/slack/charge/state-modal.ts';
-import { agent, concluded, inDoubt, live, nowMs, reasons, seen, verdicts, waiting } from './seen-charges.ts';
+import {
+  agent,
+  concluded,
+  inDoubt,
+  live,
+  minuteMs,
+  nowMs,
+  reasons,
+  seen,
+  verdicts,
+  waiting,
+} from './seen-charges.ts';
 import { buttons, page } from './shown.ts';
 
 function shown(charge: ChargeSeen) {
@@ -35,7 +46,7 @@ describe('chargeStateModal', () => {
 
   it('tells approved but unproven from doubt, and lets both be looked up now', () => {
     expect(page(shown(inDoubt({ heard: ['paid'] })))[1]).toMatch(/^🕓 Approved, confirming · /);
-    expect(page(shown(inDoubt({ heard: ['failed'] })))[1]).toMatch(/^❔ In doubt, checking · /);
+    expect(page(shown(inDoubt({ heard: ['declined'] })))[1]).toMatch(/^❔ In doubt, checking · /);
     expect(words(inDoubt())).toContain('Do not charge again');
     expect(actionsOf(inDoubt())).toEqual(['charge_check']);
     expect(actionsOf(inDoubt({ heard: ['paid'] }))).toEqual(['charge_check']);
@@ -138,10 +149,39 @@ describe('chargeStateModal', () => {
     expect(leads).toEqual(['email_mismatch']);
   });
 
-  it('lets what was never sent and what expired be charged anew', () => {
+  it('lets what was never sent, what expired and wrong codes be charged again', () => {
     expect(actionsOf(concluded('abandoned'))).toEqual(['charge_another']);
     expect(actionsOf(concluded('expired'))).toEqual(['charge_another']);
-    expect(words(concluded('expired'))).toContain('No money is proven to have moved.');
+    expect(actionsOf(concluded('wrong_codes'))).toEqual(['charge_another']);
+    expect(words(concluded('expired'))).toContain('An answer was lost; the service shows no payment.');
+  });
+
+  it('says of three wrong codes that no money moved, and until when the bank may list it', () => {
+    const otp = { until: nowMs + 13 * minuteMs, triesLeft: 0 };
+    for (const charge of [inDoubt({ otp }), concluded('wrong_codes', { otp })]) {
+      expect(page(shown(charge))[1]).toMatch(/^🚫 Code wrong three times · /);
+      expect(words(charge)).not.toMatch(/money may have moved|Do not charge again/i);
+    }
+    expect(words(concluded('wrong_codes', { otp }))).toContain(
+      'No money moved. The bank may list it as pending until 2026-09-14 13:50 UTC.',
+    );
+  });
+
+  it('is a doubt after three codes of which one had no answer', () => {
+    const otp = { until: nowMs + 13 * minuteMs, triesLeft: 0, answerLost: true };
+    expect(page(shown(inDoubt({ otp })))[1]).toMatch(/^❔ In doubt, checking · /);
+    expect(words(inDoubt({ otp }))).toContain('money may have moved');
+  });
+
+  it('has at most 45 words for doubt, wrong codes and an expired charge', () => {
+    const otp = { until: nowMs + 13 * minuteMs, triesLeft: 0 };
+    const charges = [inDoubt(), concluded('expired'), concluded('wrong_codes', { otp })];
+    for (const charge of charges) {
+      const said = words(charge)
+        .split(/\s+/)
+        .filter((part) => /[\p{L}\p{N}]/u.test(part));
+      expect(said.length).toBeLessThanOrEqual(45);
+    }
   });
 
   it('is loud about a review: what not to do, and why', () => {
