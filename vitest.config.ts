@@ -20,11 +20,12 @@ function memoryFolder(): string | undefined {
 const folder = memoryFolder();
 
 const whole = 'test/{e2e,chaos}/*.test.ts';
+const inBrowser = ['test/e2e/*browser.test.ts', 'test/playground/page/{page,block-kit,charging}.test.ts'];
 /** They tell what hangs from what is slow. */
 const timed = [
   'test/{store,http}/**/*.test.ts',
   'test/hostile/bot/*.test.ts',
-  'test/e2e/{browser,charge-hang,hang,outages}.test.ts',
+  'test/e2e/{charge-hang,hang,outages}.test.ts',
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
@@ -51,7 +52,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: [whole],
-          exclude: timed,
+          exclude: [...timed, ...inBrowser],
           globalSetup: 'test/support/warm-bot.ts',
           maxConcurrency: 4,
           sequence: { groupOrder: 1 },
@@ -68,6 +69,15 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: 'browser',
+          include: inBrowser,
+          globalSetup: 'test/support/one-chromium.ts',
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
         test: { name: 'mocked', include: [mocked], isolate: true, sequence: { groupOrder: 3 } },
       },
       {
@@ -75,7 +85,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [whole, ...timed, mocked],
+          exclude: [whole, ...timed, ...inBrowser, mocked],
           sequence: { groupOrder: 3 },
         },
       },

@@ -1,16 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { chromium, type BrowserContext } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
 export type TestBrowser = {
-  /** A fresh window of that size; its storage is shared with the others of this browser. */
+  /** A fresh window of that size, and its storage; the others of the same test share it. */
   context: BrowserContext;
   close: () => Promise<void>;
 };
 
-const args = [
+/** Where the one Chromium of the tests listens, which `one-chromium.ts` starts. */
+export const chromiumVariable = 'PAYOPS_TEST_CHROMIUM';
+
+export const chromiumArguments = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -28,15 +28,15 @@ export type BrowserOptions = {
   colorScheme?: 'light' | 'dark';
 };
 
-/** The installed Chromium with a profile of its own, or undefined when there is none. */
+/** A window with a storage of its own in the tests' Chromium, or in one of its own; undefined when there is none. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<TestBrowser | undefined> {
   const executablePath = findProgram('chromium');
   if (executablePath === undefined) return undefined;
-  const profile = await mkdtemp(join(tmpdir(), 'payops-chromium-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    headless: true,
-    args,
+  const endpoint = process.env[chromiumVariable];
+  const browser = await (endpoint === undefined
+    ? chromium.launch({ executablePath, headless: true, args: chromiumArguments })
+    : chromium.connect(endpoint));
+  const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
     deviceScaleFactor: options.scale ?? 1,
     colorScheme: options.colorScheme ?? 'light',
@@ -48,7 +48,7 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<TestBro
     context,
     async close() {
       await context.close();
-      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+      await browser.close();
     },
   };
 }
