@@ -18,6 +18,7 @@ import {
 } from '../operations/alert/daily-summaries.ts';
 import { listInHand, type AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
 import { createEventLog, type EventLog } from '../operations/alert/event-log.ts';
+import { hasEnded } from '../operations/charge/charge-standing.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
 import type { OpenHomes } from '../operations/home/open-homes.ts';
@@ -70,7 +71,8 @@ type AlertParts = {
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
   const { kept, payments, clients, charges, routes, wake } = parts;
   const { store, sealer } = kept;
-  const { ledger, mayTry, chargedCard } = charges;
+  const { ledger, mayTry, chargeOf } = charges;
+  const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
   const shared = { rememberMs, now, wake, note: parts.notes.note };
@@ -82,6 +84,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
+    hasEnded: (reference) => hasEnded(kept, reference),
     ...shared,
     log,
   });
@@ -91,7 +94,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),
     cards,
-    chargedCard: charges.chargedCard,
+    chargeOf,
     lookUp: createEventLookUp({ findTransaction, now }),
     rememberMs,
     now,

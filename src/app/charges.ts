@@ -1,26 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
-import { chargeReferencePrefix } from '../domain/charge-reference.ts';
-import { parseOrderReference } from '../domain/order-reference.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
+import { createAlertClaims, type BotCharge } from '../operations/alert/alert-claims.ts';
+import { keepProvenCharge } from '../operations/alert/alert-recovery.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
+import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
 import { boundDialogues } from '../operations/charge/bound-dialogues.ts';
 import { createListsByPerson } from '../operations/work/lists-by-person.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
 import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/card/change-card-email.ts';
-import {
-  agentChargesPrefix,
-  chargeKey,
-  openCharge,
-  openChargesPrefix,
-} from '../operations/charge/charge-record.ts';
+import { agentChargesPrefix, chargeKey, openChargesPrefix } from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
 import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
@@ -56,8 +52,8 @@ export type Charges = {
   trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** The fingerprint of the card that the bot charged under this reference; undefined: it did not, or forgot it. */
-  chargedCard: (reference: string) => Promise<string | undefined>;
+  /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
+  chargeOf: (reference: string) => Promise<BotCharge | undefined>;
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
   mayTry: (card: string) => Promise<RetryVerdict>;
   /** What else knows of a card that is deleted. */
@@ -109,6 +105,21 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const told = { note: notes.note, log, wait: sleep };
   const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
+  const claims = createAlertClaims({
+    store,
+    sealer,
+    hasEnded: (reference) => hasEnded(kept, reference),
+    chargeOf: (reference) => chargeOf(kept, reference),
+    now,
+    wake,
+  });
+  const alerts: DeskDeps['alerts'] = {
+    ...claims,
+    async paid(charge) {
+      await keepProvenCharge({ store, sealer, now }, charge);
+      wake();
+    },
+  };
   const stored = { store, sealer, rememberMs, now, openCharges, limits };
   const deps: DeskDeps = {
     ...stored,
@@ -121,6 +132,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     ...told,
     ...payments,
     cards,
+    alerts,
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
     agentCharges: createListsByPerson({
       store,
@@ -158,15 +170,9 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     mayTry: (card) => cards.mayTry(card),
     forgetting: { drafts: draftsOfCard, history: cards, fingerprint },
     find: (reference) => desk.find(reference),
-    chargedCard: (reference) => chargedCard(kept, reference),
+    chargeOf: (reference) => chargeOf(kept, reference),
     drained: background.drained,
   };
-}
-
-async function chargedCard({ store, sealer }: Kept, reference: string): Promise<string | undefined> {
-  if (!mayBeOurs(reference)) return undefined;
-  const entry = await store.read(chargeKey(reference));
-  return entry && openCharge(sealer, entry).card;
 }
 
 function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
@@ -185,8 +191,3 @@ function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-/** Outside text of any length must not shape a key; and what is no reference of the bot's was not charged by it. */
-function mayBeOurs(reference: string): boolean {
-  return reference.startsWith(chargeReferencePrefix) && parseOrderReference(reference).ok;
-}

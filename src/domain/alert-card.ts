@@ -28,12 +28,17 @@ export type Recovery = {
   isSameReference: boolean;
   /** Only the card is known to be the same, because the bot charged it both times. */
   isSameCard?: boolean;
+  /** A charge that was begun from this very alert. */
+  isChargedAgain?: boolean;
   money: Money;
   afterMs: number;
 };
 
-/** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
-export type OtherPayment = Recovery & { why: 'amount_differs' | 'amount_unknown' };
+/**
+ * A later payment that need not be for what failed: it is told below the card, which stays as it is. `other_order`: of
+ * the same amount, and it has resolved the failure of its own order.
+ */
+export type OtherPayment = Recovery & { why: 'other_order' | 'amount_differs' | 'amount_unknown' };
 
 export type CardMove =
   | { kind: 'acknowledge'; by: string }
@@ -57,6 +62,12 @@ export type CardStep =
 
 /** Nothing is done with it any more. */
 export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
+
+/** The one charge that was begun from an alert and may move money. `by` is a Slack user id, `at` when it was begun. */
+export type AlertCharge = { reference: string; by: string; at: number };
+
+/** Why no charge can be begun from an alert now. */
+export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }

@@ -1,4 +1,4 @@
-import type { AlertCard } from './alert-card.ts';
+import type { AlertCard, AlertCharge } from './alert-card.ts';
 import { declineReason, type DeclineRule, type KnownDecline } from './decline-reason.ts';
 import type { Check, Confirmation } from './confirmation.ts';
 import type { FailureKind } from './failure.ts';
@@ -76,9 +76,11 @@ export type AlertCardShown = {
   /** What its buttons carry. */
   id: string;
   card: AlertCard;
+  /** The charge that was begun from it and may move money. */
+  charging?: AlertCharge;
   /** It is posted and not edited, so that a person it names would be pinged. */
   isFirst: boolean;
-  /** The bot knows a saved card of the customer. */
+  /** The bot knows a saved card of the customer, and nobody is charging it. */
   canChargeAgain: boolean;
   /** When the evidence was looked up anew, by a person's wish. */
   lookedUpAtMs?: number;

@@ -23,6 +23,13 @@ export const chargeLimits = {
 } as const;
 
 /**
+ * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a
+ * charge is cleared after `lostMs`; one that is claimed again later than `renewMs` is claimed anew, so that what
+ * the new claim sends has left long before anybody could clear it, though the replicas' clocks differ a little.
+ */
+export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
+
+/**
  * How a charge ends. `abandoned`: nothing of it ever reached the service. `wrong_codes`: each code was refused.
  * `expired`: nobody paid while a code could be open. `review`: a person must look.
  */

@@ -9,7 +9,7 @@ import { standingAt } from '../../src/commands/merchant-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import { chargeKey } from '../../src/operations/charge/charge-record.ts';
-import { claimTimes } from '../../src/operations/charge/card-history.ts';
+import { claimTimes } from '../../src/domain/charge-state.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { openModelStore } from '../store/model-store.ts';
 

@@ -1,18 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedCard } from '../../src/domain/alert-card.ts';
+import type { AlertTaken } from '../../src/domain/alert-card.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import { chargeModalId } from '../../src/slack/charge/charge-modal.ts';
 import { agree, form, sends } from './charge-form.ts';
-import { agent, createStage, nowMs, type Stage } from './charge-stage.ts';
+import { agent, colleague, createStage, nowMs, type Stage } from './charge-stage.ts';
 import { carriedOn, modalOf, textOf, view } from './shown-modal.ts';
 
 const alert = 'payment_failed/order/ORDER-1';
 const money = { minor: 1_250_000, currency: 'NGN' };
 const payment = { reference: 'ORDER-2', isSameReference: false, money, afterMs: 60_000 };
-const recovered: EndedCard = { kind: 'recovered', at: nowMs, payment };
-const ended: [EndedCard, string][] = [
+const recovered: AlertTaken = { kind: 'ended', card: { kind: 'recovered', at: nowMs, payment } };
+const charge = { reference: 'pay-first', by: colleague, at: nowMs };
+const taken: [AlertTaken, string][] = [
   [recovered, '✅ Recovered already'],
-  [{ kind: 'closed', at: nowMs, by: agent, reason: 'paid in cash' }, '☑️ Closed already'],
+  [
+    { kind: 'ended', card: { kind: 'closed', at: nowMs, by: agent, reason: 'paid in cash' } },
+    '☑️ Closed already',
+  ],
+  [{ kind: 'charging', charge }, '⏳ Already being charged'],
+  [{ kind: 'charging', charge }, 'pay-first'],
+  [{ kind: 'charging', charge }, colleague],
 ];
 
 async function readBack(stage: Stage) {
@@ -20,20 +27,20 @@ async function readBack(stage: Stage) {
 }
 
 // The form stays open while the customer pays.
-describe('a charge that is to make an alert good', () => {
-  it.each(ended)('is not read back once that has ended (%o)', async (card, words) => {
+describe('a charge that is begun from an alert', () => {
+  it.each(taken)('is not reviewed once that is resolved or being charged (%o)', async (taken, words) => {
     const stage = createStage();
-    stage.desk.answers.endedAlert = card;
+    stage.desk.answers.alertTaken = taken;
     const refused = await readBack(stage);
     expect(textOf(refused)).toContain(words);
     expect(refused.submit).toBeUndefined();
     expect(stage.desk.calls).toEqual([]);
   });
 
-  it.each(ended)('is not sent when that ended after the terms were read back (%o)', async (card, words) => {
+  it.each(taken)('is not sent when that was so by the submit alone (%o)', async (taken, words) => {
     const stage = createStage();
     const terms = await readBack(stage);
-    stage.desk.answers.endedAlert = card;
+    stage.desk.answers.alertTaken = taken;
     const answer = await agree(stage, terms);
     expect(textOf(modalOf(answer))).toContain(words);
     await carriedOn(answer);
@@ -53,7 +60,7 @@ describe('a charge that is to make an alert good', () => {
 
   it('is any other charge where no alert is named', async () => {
     const stage = createStage();
-    stage.desk.answers.endedAlert = recovered;
+    stage.desk.answers.alertTaken = recovered;
     const terms = modalOf(await stage.submit(chargeModalId, { values: form }));
     await carriedOn(await agree(stage, terms));
     expect(sends(stage)).toEqual(['send pay-V1']);

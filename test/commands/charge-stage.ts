@@ -1,4 +1,4 @@
-import type { EndedCard } from '../../src/domain/alert-card.ts';
+import type { AlertTaken } from '../../src/domain/alert-card.ts';
 import type { CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
 import type { LimitRefusal, LimitVerdict, OwnLimits } from '../../src/domain/charge-limits.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
@@ -76,7 +76,7 @@ export type FakeDesk = ChargeDesk & {
     limits?: LimitVerdict;
     ownLimits?: OwnLimits;
     overLimit?: LimitRefusal;
-    endedAlert?: EndedCard;
+    alertTaken?: AlertTaken;
     resentAt?: number;
     link?: { kind: 'created'; link: string } | { kind: 'not_created'; why: string };
   };
@@ -129,7 +129,7 @@ export function createFakeDesk(): FakeDesk {
     },
     checkLimits: async () => answers.limits ?? { kind: 'allowed' },
     limitsOf: async () => answers.ownLimits ?? { kind: 'none' },
-    endedAlert: async () => answers.endedAlert,
+    alertTaken: async () => answers.alertTaken,
     async submit({ viewId, draft, by, despite }) {
       await called(`submit ${viewId}`);
       const reference = `pay-${viewId}`;
@@ -137,8 +137,8 @@ export function createFakeDesk(): FakeDesk {
       if (known) return { kind: 'known', charge: known };
       const terms = readDraft(viewId, draft);
       if (!terms) return { kind: 'stale' };
-      const ended = terms.alert === undefined ? undefined : answers.endedAlert;
-      if (ended) return { kind: 'alert_ended', card: ended };
+      const taken = terms.alert === undefined ? undefined : answers.alertTaken;
+      if (taken) return { kind: 'alert_taken', taken };
       if (answers.overLimit) return { kind: 'over_limit', refusal: answers.overLimit };
       if (answers.refusal) return { kind: 'refused', refusal: answers.refusal };
       if (answers.twin && answers.twin.reference !== despite) return { kind: 'twin', twin: answers.twin };

@@ -6,6 +6,7 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
 import { alertMarkPrefix, createAlertMarks } from '../../src/operations/alert/alert-marks.ts';
+import { createAlertClaims, type BotCharge } from '../../src/operations/alert/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
 import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
@@ -82,6 +83,9 @@ export type CardsWorld = {
   messages: Message[];
 };
 
+/** No charge is stored here. */
+const hasEnded = () => Promise.resolve(true);
+
 function watchedStore(store: Store, pass: () => void): Store {
   return aroundStore(store, async (call) => {
     pass();
@@ -113,7 +117,7 @@ export function cardsHouse(
   const watched = { pass: (): void => undefined };
   const store: Store = watchedStore(ownStore({ path, now: () => clock.nowMs }), () => watched.pass());
   const records = beside?.records ?? new Map<string, Transaction>();
-  const chargedCards = new Map<string, string>();
+  const charges = new Map<string, BotCharge>();
   const service = { isAway: false, asked: 0 };
   const messages: Message[] = beside?.messages ?? [];
   const answers: PostOutcome[] = [];
@@ -145,12 +149,14 @@ export function cardsHouse(
     environment: 'live',
     account: 'main account',
   });
-  const cards = createAlertCards({ ...shared, storms });
+  const chargeOf = async (reference: string) => charges.get(reference);
+  const claims = createAlertClaims({ ...shared, hasEnded, chargeOf });
+  const cards = createAlertCards({ ...shared, storms, hasEnded });
   const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const recovery = createAlertRecovery({
     ...shared,
     cards,
-    chargedCard: (reference) => Promise.resolve(chargedCards.get(reference)),
+    chargeOf,
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
 
@@ -265,7 +271,8 @@ export function cardsHouse(
     clock,
     store,
     records,
-    chargedCards,
+    charges,
+    claims,
     service,
     reacting,
     messages,

@@ -14,10 +14,11 @@ import {
   openChargesPrefix,
 } from '../../src/operations/charge/charge-record.ts';
 import { createListsByPerson } from '../../src/operations/work/lists-by-person.ts';
+import { createAlertClaims } from '../../src/operations/alert/alert-claims.ts';
 import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
-import { chargeStanding } from '../../src/operations/charge/charge-standing.ts';
+import { chargeOf, chargeStanding, hasEnded } from '../../src/operations/charge/charge-standing.ts';
 import { createChargeDesk, isSettledCharge } from '../../src/operations/charge/create-charge-desk.ts';
 import { createOpenList } from '../../src/operations/work/open-list.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/operations/charge/limit-claims.ts';
@@ -115,7 +116,9 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
   const notes = new Map<string, ChargeNote>();
   const directs = new Map<string, { userId: string; what: Told }>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs, rules };
+  /** The charges that the alerts have heard of. */
+  const paid = new Set<string>();
+  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs, paid, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -134,7 +137,7 @@ function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
 
 /** One process of the bot: all it awaits goes through `points`, where it can be killed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
-  const { clock, bank, notes, directs } = world;
+  const { clock, bank, notes, directs, paid } = world;
   const store = pointed(world.store, points);
   const shown: ChargeSeen[] = [];
   const background = new Set<Promise<unknown>>();
@@ -156,6 +159,17 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     wait: () => Promise.resolve(),
     cards,
     limits: limitsOf(world, store),
+    alerts: {
+      ...createAlertClaims({
+        store,
+        sealer,
+        hasEnded: (reference) => hasEnded({ store, sealer }, reference),
+        chargeOf: (reference) => chargeOf({ store, sealer }, reference),
+        now,
+        wake: () => undefined,
+      }),
+      paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
+    },
     openCharges: createOpenList({ store, prefix: openChargesPrefix }),
     drafts: createChargeDrafts({ store, sealer }),
     agentCharges: createListsByPerson({
@@ -212,7 +226,10 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     async work(untilMs: number): Promise<void> {
       for (;;) {
         const [entry] = await world.store.take(45_000);
-        if (entry) {
+        if (entry && !entry.key.startsWith('charge:')) {
+          // An alert whose messages would be edited now.
+          await world.store.write(entry, entry.value);
+        } else if (entry) {
           await recoverCharge(deps, room, entry);
           await drained();
         } else if (clock.nowMs < untilMs) clock.nowMs += 1_000;

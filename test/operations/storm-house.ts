@@ -103,7 +103,12 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     environment: 'live',
     account: 'main account',
   });
-  const cards = createAlertCards({ ...shared, storms, lookUp: () => Promise.resolve({ kind: 'not_found' }) });
+  const cards = createAlertCards({
+    ...shared,
+    storms,
+    hasEnded: () => Promise.resolve(true),
+    lookUp: () => Promise.resolve({ kind: 'not_found' }),
+  });
   const takeStorm = createTakeStorm({ ...shared, storms, cards });
 
   function compose(post: Post): Composed {

@@ -42,8 +42,8 @@ export type ChargeDialogue = {
   readBack: (person: Person, form: ChargeForm, command?: string) => Promise<SeenModal>;
   /** All of it up to the click on *Charge*; resolves with the acknowledged modal. */
   charge: (person: Person, form: ChargeForm, command?: string) => Promise<SeenModal>;
-  /** Submits the modal on top with these texts in its inputs, by block id. */
-  submit: (person: Person, texts?: Record<string, string>) => Promise<SeenModal | undefined>;
+  /** Submits the modal on top with these texts in its inputs, by block id; `card` as in the form. */
+  submit: (person: Person, texts?: Record<string, string>, card?: string) => Promise<SeenModal | undefined>;
   /** Types the code into the one field of the modal on top and submits it. */
   enterCode: (person: Person, code: string) => Promise<SeenModal | undefined>;
   /** Presses that button of the modal on top; `texts` stand in its inputs meanwhile. */
@@ -115,7 +115,10 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     modalOf,
     opens,
     readBack,
-    submit: (person, texts) => submit(person, texts),
+    async submit(person, texts, card) {
+      const chosen = card === undefined ? {} : { [chargeFields.card]: await choose(person, card) };
+      return await submit(person, texts, chosen);
+    },
     async modalSays(person, words, timeoutMs) {
       const says = (): boolean => `${modalOf(person)?.title}\n${modalOf(person)?.text}`.includes(words);
       await house.until(`the ${person}’s modal says “${words}”`, says, timeoutMs).catch((error: unknown) => {

@@ -68,13 +68,14 @@ export function startBot(world: World, process: Process): Bot {
     ...shared,
     storms,
     lookUp: (event) => lookUpEvent(findTransaction, event),
+    hasEnded: () => Promise.resolve(true),
   });
   const cards = listInHand({ store, rememberMs, changed: nothing }, bare);
   const recovery = createAlertRecovery({
     ...shared,
     cards,
     lookUp,
-    chargedCard: () => Promise.resolve(undefined),
+    chargeOf: () => Promise.resolve(undefined),
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
   const marks = createAlertMarks({

@@ -74,7 +74,10 @@ function mayMakeGood(world: World, { event: failed }: Told, { event }: Payment):
   );
 }
 
-/** What both events say themselves; under the failed reference, whenever it came. An old alert’s amount is forgotten. */
+/**
+ * What both events say themselves, unless the payment's own order failed too: then it resolves that one, if it was told
+ * by then. Under the failed reference, whenever it came. An old alert’s amount is forgotten.
+ */
 function mustMakeGood(
   world: World,
   { event: failed, own }: Told,
@@ -82,9 +85,16 @@ function mustMakeGood(
 ): boolean {
   if (!proven) return false;
   if (event.orderReference === failed.orderReference) return true;
+  if (hasFailed(world, event)) return false;
   const isNamed = ownNames(event).some((name) => ownNames(failed).includes(name));
   if (!isNamed || own.isErased || receivedAtMs < own.receivedAtMs) return false;
   return isMoneySteady(world, failed, event) && isSameMoney(world, failed, event);
+}
+
+function hasFailed({ sent }: World, { orderReference }: PaymentEvent): boolean {
+  return [...sent.values()].some(
+    ({ event }) => event.kind === 'payment_failed' && event.orderReference === orderReference,
+  );
 }
 
 /** An order that was paid since has another record than when it failed. */

@@ -1,5 +1,5 @@
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import { endsCard, type CardMove } from '../../domain/alert-card.ts';
+import type { CardMove } from '../../domain/alert-card.ts';
 import { knownDecline, recordOf } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
@@ -8,7 +8,12 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from '../../operations/alert/alert-cards.ts';
 import type { ChargeAgain } from '../../operations/alert/charge-again.ts';
 import { alertActions, readMore } from '../../slack/alert/card-actions.ts';
-import { lookedUpMessage, refusedMessage, unknownAlertMessage } from '../../slack/alert/card-answers.ts';
+import {
+  lookedUpMessage,
+  refusedMessage,
+  takenMessage,
+  unknownAlertMessage,
+} from '../../slack/alert/card-answers.ts';
 import {
   assignModal,
   assignModalId,
@@ -49,7 +54,9 @@ export type AlertCardActions = {
 
 export type AlertCardDeps = AlertCardActions &
   CardReveal &
-  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'>;
+  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'> & {
+    desk: Pick<ChargeDeps['desk'], 'alertTaken'>;
+  };
 
 /** The customer's e-mail in full, for whoever may read it. */
 export type CardReveal = {
@@ -201,14 +208,14 @@ async function lookedAtAgain(
 
 /**
  * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
- * until it is edited, so the card is asked: one that has recovered was paid. The form takes the card's id along, and it
- * is asked again when the terms are read back and when they are agreed to.
+ * until it is edited, so the alert is asked: it may be resolved, or being charged. The form takes the alert's id along,
+ * which is asked again on review and claimed on submit.
  */
 async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModal }: Pressed): Promise<void> {
   const alert = await deps.alertCards.find(value);
   if (!alert) return await reply(unknownAlertMessage());
-  const { card: stands } = alert;
-  if (endsCard(stands)) return await reply(refusedMessage('ended', stands, caller.userId));
+  const taken = await deps.desk.alertTaken(value);
+  if (taken) return await reply(takenMessage(taken, caller.userId));
   const shown = await deps.chargeAgain(alert);
   const mayOpen = shown.kind === 'allowed';
   const verdict = mayOpen ? await deps.chargeAgain(await lookedAtAgain(deps, value, alert)) : shown;

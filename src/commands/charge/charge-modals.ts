@@ -1,9 +1,9 @@
-import type { EndedCard } from '../../domain/alert-card.ts';
+import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { Twin } from '../../domain/card-refusal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { SubmitResult } from '../../operations/charge/charge-desk.ts';
-import { refusedMessage } from '../../slack/alert/card-answers.ts';
+import { takenMessage } from '../../slack/alert/card-answers.ts';
 import { overrideField, overrideModalId, readOverrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { limitErrors, limitRefusalModal } from '../../slack/charge/limit-words.ts';
@@ -40,8 +40,8 @@ export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
 async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
   const { viewId, values, caller } = submission;
   const alert = submission.privateMetadata || undefined;
-  const ended = alert === undefined ? undefined : await deps.desk.endedAlert(alert);
-  if (ended) return update(alertEndedModal(ended, caller.userId));
+  const taken = alert === undefined ? undefined : await deps.desk.alertTaken(alert, viewId);
+  if (taken) return update(alertTakenModal(taken, caller.userId));
   const form = readChargeModal(values);
   if (form.kind === 'errors') return form;
   const read = await readTerms(form.form, deps.ledger);
@@ -112,8 +112,8 @@ async function shownResult(
       return update(limitRefusalModal(result.refusal, deps));
     case 'awaiting_approval':
       return await awaitDecision(deps, result.approval, submission);
-    case 'alert_ended':
-      return update(alertEndedModal(result.card, submission.caller.userId));
+    case 'alert_taken':
+      return update(alertTakenModal(result.taken, submission.caller.userId));
     case 'stale':
       return update(staleTermsModal(deps));
     case 'unsure':
@@ -145,8 +145,8 @@ async function askAboutTwin(
 }
 
 /** As the press says it that comes too late. */
-function alertEndedModal(card: EndedCard, userId: string): Modal {
-  return wordsModal('Not charged', refusedMessage('ended', card, userId));
+function alertTakenModal(taken: AlertTaken, userId: string): Modal {
+  return wordsModal('Not charged', takenMessage(taken, userId));
 }
 
 /** Without the token key: what goes to Slack is made of this alone. */

@@ -4,11 +4,13 @@ import {
   endsCard,
   moveCard,
   type AlertCard,
+  type AlertCharge,
   type CardMove,
   type CardStep,
   type MovedCard,
   type OtherPayment,
 } from '../../domain/alert-card.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -35,6 +37,8 @@ export type AlertCardsDeps = TellCardDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
+  /** Whether the charge of this reference has ended without money, or was never stored. */
+  hasEnded: (reference: string) => Promise<boolean>;
   /** Writes into the audit, in the background; absent: nothing is written down. */
   note?: NoteAudit;
 };
@@ -64,11 +68,11 @@ export type CardMoveResult =
  */
 export type AlertCards = {
   /** What a message of the card is made of; an open card when nobody did anything yet. */
-  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   find(id: string): Promise<FoundAlert | undefined>;
   /** One decision on all replicas: of any number of moves at once from one state, one is made. */
   move(id: string, move: CardMove): Promise<CardMoveResult>;
-  /** Tells a payment that does not resolve the card in its threads, the first of them alone. */
+  /** Tells a payment that does not resolve the card in its threads, one for each reason why it does not. */
   tellOther(id: string, payment: OtherPayment): Promise<void>;
   /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
@@ -86,15 +90,15 @@ export type AlertCards = {
 export const alertCardPrefix = 'alert:';
 
 /** As it is stored, sealed. Steps that are told stand in the threads alone. */
-type CardRecord = UntoldCard & {
+export type CardRecord = UntoldCard & {
   evidence?: Evidence;
-  /** References of payments told that did not resolve it. */
-  otherPayments?: string[];
+  /** Why the payments that were told did not resolve it. */
+  otherPayments?: OtherPayment['why'][];
+  /** See `AlertClaims`; `holder` is the one submit that claimed it. */
+  charge?: AlertCharge & { holder: string };
 };
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
-/** A customer who pays every day would fill the thread of a card that nobody closes, and each note takes an alert’s second. */
-const mostOtherPayments = 1;
 
 export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   const { store, sealer } = deps;
@@ -139,8 +143,8 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
   return {
     async read(id) {
-      const { card, evidence } = await read(id);
-      return { card, ...withoutUndefined({ evidence }) };
+      const { card, evidence, charge } = await read(id);
+      return { card, ...withoutUndefined({ charging: await standingCharge(deps, charge), evidence }) };
     },
     find,
 
@@ -214,18 +218,19 @@ function judgeJoin(record: CardRecord, message: string): { record?: CardRecord; 
   return { record: { ...record, others: [...others, message] }, result: undefined };
 }
 
-/** False: it is told already, or no more are, or the card has ended. */
+/**
+ * False: one like it is told already, or the card has ended. A customer who pays every day would fill the thread of an
+ * alert that nobody closes.
+ */
 function judgeOther(
   record: CardRecord,
   payment: OtherPayment,
   at: number,
 ): { record?: CardRecord; result: boolean } {
-  const { reference } = payment;
   const { otherPayments = [], untold } = record;
-  const isKnown = otherPayments.includes(reference) || otherPayments.length >= mostOtherPayments;
-  if (isKnown || endsCard(record.card)) return { result: false };
+  if (otherPayments.includes(payment.why) || endsCard(record.card)) return { result: false };
   const step: CardStep = { kind: 'other_payment', payment, at };
-  const told = { otherPayments: [...otherPayments, reference], untold: [...untold, step] };
+  const told = { otherPayments: [...otherPayments, payment.why], untold: [...untold, step] };
   return { record: { ...record, ...told }, result: true };
 }
 
@@ -244,16 +249,32 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | u
   }
   await tellCard(deps, id, record);
   const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
-  const { card } = record;
-  const snoozedUntil = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
-  const options =
-    snoozedUntil === undefined
-      ? { ttlMs: deps.rememberMs }
-      : { delayMs: Math.max(0, snoozedUntil - deps.now()) };
+  const { card, charge } = record;
+  const now = deps.now();
+  const dueAt = Math.min(
+    (card.kind === 'acknowledged' && card.snoozedUntil) || Infinity,
+    // Should a crash have left the claim alone, the message stops saying that it is being charged.
+    charge && now < charge.at + claimTimes.lostMs ? charge.at + claimTimes.lostMs : Infinity,
+  );
+  const options = dueAt === Infinity ? { ttlMs: deps.rememberMs } : { delayMs: Math.max(0, dueAt - now) };
   // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
   await store.write(entry, sealCard(sealer, entry.key, told), options);
   deps.wake();
   return undefined;
+}
+
+/**
+ * The charge that has the alert: one that is under way, in doubt or paid. A claim whose charge was never stored, as a
+ * crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
+ */
+export async function standingCharge(
+  { hasEnded, now }: Pick<AlertCardsDeps, 'hasEnded' | 'now'>,
+  claim: CardRecord['charge'],
+): Promise<AlertCharge | undefined> {
+  if (!claim) return undefined;
+  const { holder: _holder, ...charge } = claim;
+  const isYoung = now() - charge.at < claimTimes.lostMs;
+  return isYoung || !(await hasEnded(charge.reference)) ? charge : undefined;
 }
 
 /** The card alone; see `AlertCards.read`. */
@@ -266,11 +287,11 @@ export async function readAlertCard(
 }
 
 /** Throws when the record is sealed with a key that is not here. */
-function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
+export function openCard(sealer: Sealer, key: string, value: string | undefined): CardRecord {
   return value === undefined ? noRecord : (JSON.parse(sealer.open(key, value)) as CardRecord);
 }
 
-function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
+export function sealCard(sealer: Sealer, key: string, record: CardRecord): string {
   return sealer.seal(key, JSON.stringify(record));
 }
 

@@ -1,4 +1,4 @@
-import type { AlertCard } from '../../domain/alert-card.ts';
+import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
 import type { Destination, RoutePlan } from '../../domain/alert-route.ts';
 import type { Environment, Lookup } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
@@ -10,7 +10,7 @@ import type { Storms } from '../storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
 export type CardsForPosts = {
-  read(id: string): Promise<{ card: AlertCard; evidence?: Evidence }>;
+  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   join(id: string, message: string): Promise<void>;
   /** The message is about to show the card: its reaction follows; `ts`: where it stands, if it does. */
   mark(id: string, message: string, ts: string | undefined): Promise<void>;

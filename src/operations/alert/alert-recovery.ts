@@ -3,11 +3,14 @@ import { recordOf, type Lookup } from '../../domain/alert.ts';
 import { endsCard, type OtherPayment, type Recovery } from '../../domain/alert-card.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
+import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import type { AlertCards } from './alert-cards.ts';
+import { firstAlert, type BotCharge, type ChargeOf } from './alert-claims.ts';
 import {
   createEventLists,
   distinct,
@@ -28,17 +31,15 @@ export type AlertRecoveryDeps = EventListsDeps & {
   sealer: Sealer;
   cards: Pick<AlertCards, 'read' | 'find' | 'move' | 'tellOther'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
-  /** The fingerprint of the card that the bot itself charged under this reference; undefined: it did not. */
-  chargedCard: (reference: string) => Promise<string | undefined>;
+  chargeOf: ChargeOf;
   now: () => number;
   log: Log;
 };
 
 /**
- * Finds the failures that a payment makes good, by the order, the customer or the card that both events have. A
- * webhook proves nothing: a card is resolved only once the look-up has confirmed the payment. One of another
- * order resolves it when it is of the failed amount, and is told in the card's thread when it is not. A payment whose
- * event names no customer is looked up once, for its record names one.
+ * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
+ * alone. Any other resolves those of the same customer or card and the same amount that came before it. What it does
+ * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
  */
 export type AlertRecovery = {
   /**
@@ -58,12 +59,24 @@ export type AlertRecovery = {
 
 export const paymentPrefix = 'alert-payment:';
 
+type Proof = { reference: string; money: Money };
+
 /**
- * A payment as it is kept while failures are looked for, sealed; or a failure of which nobody knows yet whose it is.
- * `unproven` counts the look-ups that did not confirm it;
- * `named`: what its record said of the customer, where the event names none and the record was seen.
+ * A payment as it is kept while failures are looked for, sealed. `unproven` counts the look-ups that did not confirm
+ * it; `named`: what its record said of the customer, where the event names none and the record was seen; `hasOwn`: it
+ * has resolved the alert it belongs to, and resolves no other.
  */
-type Payment = { event: PaymentEvent; receivedAtMs: number; unproven: number; named?: readonly Term[] };
+type Payment = {
+  event: PaymentEvent;
+  receivedAtMs: number;
+  unproven: number;
+  named?: readonly Term[];
+  proof?: Proof;
+  hasOwn?: true;
+};
+
+/** `isOwn`: the payment is of its order, or was charged again for it. */
+type Failure = ListedEvent & { isOwn: boolean };
 
 /** By then a failure that came just before it is told, and listed. */
 const lookAfterMs = 2_000;
@@ -74,6 +87,35 @@ const proofPatienceMs = 86_400_000;
 const mostUnknown = 5;
 /** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
 const lookUpLanes = 2;
+
+/** A charge of the bot's own that is proven paid. */
+export type ProvenCharge = {
+  reference: string;
+  money: Money;
+  customerEmail: string;
+  customerId?: string | undefined;
+};
+
+/**
+ * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the
+ * same as once. Throws StoreUnavailable.
+ */
+export async function keepProvenCharge(
+  { store, sealer, now }: Pick<AlertRecoveryDeps, 'sealer' | 'now'> & { store: Pick<Store, 'create'> },
+  { reference, money, customerEmail, customerId }: ProvenCharge,
+): Promise<void> {
+  const event: PaymentEvent = {
+    kind: 'payment_success',
+    // The event of the same charge, if it comes, is kept under a key of its own: it may name more.
+    key: `charge/${reference}`,
+    orderReference: reference,
+    customerEmail,
+    ...withoutUndefined({ customerId }),
+  };
+  const payment: Payment = { event, receivedAtMs: now(), unproven: 0, proof: { reference, money } };
+  const key = paymentPrefix + event.key;
+  await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: 0 });
+}
 
 type Linking = AlertRecoveryDeps & {
   failures: EventLists;
@@ -116,14 +158,9 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     },
 
     async work(entry) {
-      const payment = openPayment(sealer, entry);
-      const isFailure = payment.event.kind === 'payment_failed';
-      const next = await (isFailure ? nameFailure : holdAgainstFailures)(linking, payment);
-      const { delayMs } = next;
-      const value = sealer.seal(entry.key, JSON.stringify(next.payment));
-      // Of a failure nothing is kept but its lists.
-      const ttlMs = isFailure ? 0 : deps.rememberMs;
-      await store.write(entry, value, delayMs === undefined ? { ttlMs } : { delayMs });
+      const { payment, delayMs } = await holdAgainstFailures(linking, openPayment(sealer, entry));
+      const value = sealer.seal(entry.key, JSON.stringify(payment));
+      await store.write(entry, value, delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs });
     },
   };
 }
@@ -142,17 +179,18 @@ async function link(
   if (endsCard((await cards.read(event.key)).card)) return;
   const terms = distinct([...(await termsOfEvent(linking, event)), ...termsOfRecord(lookup)]);
   await failures.add(terms, { id: event.key, atMs: receivedAtMs });
-  if (isNameless(terms) && mayBeNamed(lookup, 0)) await nameLater(linking, event, receivedAtMs);
   const paid = await store.read(paymentPrefix + paymentKey(event));
-  if (paid && lookup.kind === 'confirmed') {
-    const failure = { id: event.key, atMs: receivedAtMs, by: [] };
-    return await resolve(linking, openPayment(sealer, paid), failure, lookup);
+  const proof = proofOf(event, lookup);
+  if (paid && proof) {
+    const own = { id: event.key, atMs: receivedAtMs, by: [], isOwn: true };
+    return await resolve(linking, openPayment(sealer, paid), own, proof);
   }
   const found = await payments.find(terms);
   const since = found.filter((payment) => isOfOrder(payment) || payment.atMs >= receivedAtMs);
   const ofOrder = terms.filter(isOrder).map(({ text }) => orderEventKey('payment_success', text));
   const ids = new Set([paymentKey(event), ...ofOrder, ...since.map(({ id }) => id)]);
-  await Promise.all([...ids].map((id) => lookAgain(linking, id)));
+  // Its proof may come later; and whoever has it in hand may have looked before the failure was listed.
+  await Promise.all([...ids].map((id) => makeDue(linking.changeRecord, paymentPrefix + id, firstProofMs)));
 }
 
 function isOrder({ what }: Term): boolean {
@@ -164,40 +202,15 @@ function isOfOrder({ by }: ListedEvent): boolean {
   return by.some(isOrder);
 }
 
-function isSameOrder(event: PaymentEvent, failure: ListedEvent): boolean {
-  return failure.id === failureKey(event) || isOfOrder(failure);
+async function termsOfEvent(linking: Linking, event: PaymentEvent): Promise<Term[]> {
+  return distinct([...termsOf(event), ...term('card', (await chargeOfEvent(linking, event))?.card)]);
 }
 
-/** Its proof may come later; and whoever has it in hand may have looked before the failure was listed. */
-function lookAgain({ changeRecord }: Linking, paymentId: string): Promise<void> {
-  return makeDue(changeRecord, paymentPrefix + paymentId, firstProofMs);
-}
-
-/** The service did not say whose it is, or does not show it yet. Kept beside the payments, and looked up as one that names nobody is. */
-async function nameLater(
-  { store, sealer }: Linking,
-  event: PaymentEvent,
-  receivedAtMs: number,
-): Promise<void> {
-  const key = paymentPrefix + event.key;
-  const failure: Payment = { event, receivedAtMs, unproven: 0 };
-  const due = { delayMs: firstProofMs, lane: laneOf(event.key) };
-  await store.create(key, sealer.seal(key, JSON.stringify(failure)), due);
-}
-
-/** Lists a failure by the customer that its record names; the payments that came since are held against it then. */
-async function nameFailure(linking: Linking, failure: Payment): Promise<Next> {
-  const { event, receivedAtMs } = failure;
-  const lookup = await linking.lookUp(event);
-  if (mayBeNamed(lookup, failure.unproven)) return unproven(failure, linking.now());
-  await link(linking, event, lookup, receivedAtMs);
-  return { payment: failure, delayMs: undefined };
-}
-
-async function termsOfEvent({ chargedCard }: Linking, event: PaymentEvent): Promise<Term[]> {
-  const { orderReference } = event;
-  const card = orderReference === undefined ? undefined : await chargedCard(orderReference);
-  return distinct([...termsOf(event), ...term('card', card)]);
+async function chargeOfEvent(
+  { chargeOf }: Linking,
+  { orderReference }: PaymentEvent,
+): Promise<BotCharge | undefined> {
+  return orderReference === undefined ? undefined : await chargeOf(orderReference);
 }
 
 /** When the payment is looked at again; without `delayMs`, never. */
@@ -219,19 +232,42 @@ async function holdAgainstFailures(linking: Linking, received: Payment): Promise
   const own = term('reference', event.orderReference);
   const listed = terms.filter((one) => !isOrder(one) || one.text !== own[0]?.text);
   await linking.payments.add(listed, { id: event.key, atMs: receivedAtMs });
-  const found = await linking.failures.find(terms);
-  const failures = found.filter((failure) => mayMakeGood(payment, failure));
+  const failures = await failuresOf(linking, payment, terms);
   const done = { payment, delayMs: undefined };
   if (failures.length === 0)
     return mayBeNamed(asked, payment.unproven) ? unproven(payment, linking.now()) : done;
-  const lookup = asked ?? (await linking.lookUp(event));
-  if (lookup.kind !== 'confirmed') return unproven(payment, linking.now());
+  const proof = payment.proof ?? proofOf(event, asked ?? (await linking.lookUp(event)));
+  if (!proof) return unproven(payment, linking.now());
+  const hasOwn = payment.hasOwn || failures.some(({ isOwn }) => isOwn);
+  const held: Payment = { ...payment, ...(hasOwn ? { hasOwn } : {}) };
   let isSettled = true;
   for (const failure of failures) {
     // oxlint-disable-next-line no-await-in-loop -- seldom more than one
-    if (!(await settle(linking, payment, failure, lookup))) isSettled = false;
+    if (!(await settle(linking, held, failure, proof))) isSettled = false;
   }
-  return isSettled ? done : unproven(payment, linking.now());
+  return isSettled ? { ...done, payment: held } : unproven(held, linking.now());
+}
+
+/** Those it may resolve: its own, whenever that came, and those of the same customer or card that came before it. */
+async function failuresOf(
+  linking: Linking,
+  { event, receivedAtMs }: Payment,
+  terms: readonly Term[],
+): Promise<Failure[]> {
+  const { chargeOf, cards } = linking;
+  const alert = (await chargeOfEvent(linking, event))?.alert;
+  const first = await firstAlert(chargeOf, alert ?? failureKey(event));
+  const found = await Promise.all(
+    (await linking.failures.find(terms)).map(async (failure): Promise<Failure> => {
+      const isOwn = isOfOrder(failure) || (await firstAlert(chargeOf, failure.id)) === first;
+      return { ...failure, isOwn };
+    }),
+  );
+  if (alert !== undefined && !found.some(({ id }) => id === first)) {
+    const atMs = (await cards.find(first))?.receivedAtMs ?? receivedAtMs;
+    found.push({ id: first, atMs, by: [], isOwn: true });
+  }
+  return found.filter(({ isOwn, atMs }) => isOwn || receivedAtMs >= atMs);
 }
 
 /** `asked`: the look-up that was made for it; once its record was seen, no further one is. */
@@ -254,75 +290,73 @@ function mayBeNamed(asked: Lookup | undefined, times: number): boolean {
   return asked?.kind === 'unchecked' || (asked?.kind === 'not_found' && times < mostUnknown);
 }
 
-type Confirmed = Extract<Lookup, { kind: 'confirmed' }>;
+function proofOf({ orderReference }: PaymentEvent, lookup: Lookup): Proof | undefined {
+  if (lookup.kind !== 'confirmed') return undefined;
+  const { money, transaction } = lookup;
+  return { reference: transaction.orderReference ?? orderReference ?? '', money };
+}
 
 /** False when the service could not be asked for what failed. */
-async function settle(
-  linking: Linking,
-  payment: Payment,
-  failure: ListedEvent,
-  lookup: Confirmed,
-): Promise<boolean> {
-  const verdict = await judge(linking, payment, failure, lookup);
+async function settle(linking: Linking, payment: Payment, failure: Failure, proof: Proof): Promise<boolean> {
+  const verdict = await judge(linking, payment, failure, proof);
   if (verdict === 'unchecked') return false;
-  if (verdict === 'made_good') {
-    await resolve(linking, payment, failure, lookup);
+  if (verdict === 'resolves') {
+    await resolve(linking, payment, failure, proof);
     await linking.failures.remove(failure);
-    return true;
+  } else {
+    await linking.cards.tellOther(failure.id, { ...recoveryOf(payment, failure, proof), why: verdict });
   }
-  const told: OtherPayment = { ...recoveryOf(payment, failure, lookup), why: verdict };
-  await linking.cards.tellOther(failure.id, told);
   return true;
 }
 
-/** Another order makes a failure good by the same amount alone: an alert that is wrongly resolved is read by nobody. */
+/** Another order resolves it by the same amount alone, and only where it has no failure of its own: one payment is not for two. */
 async function judge(
   { cards, lookUp }: Linking,
-  payment: Payment,
-  failure: ListedEvent,
-  { money }: Confirmed,
-): Promise<'made_good' | 'unchecked' | OtherPayment['why']> {
-  if (isSameOrder(payment.event, failure)) return 'made_good';
+  { hasOwn }: Payment,
+  failure: Failure,
+  { money }: Proof,
+): Promise<'resolves' | 'unchecked' | OtherPayment['why']> {
+  if (failure.isOwn) return 'resolves';
   const alert = await cards.find(failure.id);
   // Forgotten: it is taken off the lists.
-  if (!alert) return 'made_good';
+  if (!alert) return 'resolves';
   const failed = await moneyOfFailure(lookUp, alert);
   if (failed === 'unchecked') return failed;
   if (!failed) return 'amount_unknown';
-  return failed.minor === money.minor && failed.currency === money.currency ? 'made_good' : 'amount_differs';
+  if (failed.minor !== money.minor || failed.currency !== money.currency) return 'amount_differs';
+  return hasOwn ? 'other_order' : 'resolves';
 }
 
 async function resolve(
   { cards, log }: Linking,
   payment: Payment,
-  failure: ListedEvent,
-  lookup: Confirmed,
+  failure: Failure,
+  proof: Proof,
 ): Promise<void> {
-  const move = { kind: 'recover', payment: recoveryOf(payment, failure, lookup) } as const;
+  const move = { kind: 'recover', payment: recoveryOf(payment, failure, proof) } as const;
   const { kind: result } = await cards.move(failure.id, move);
   log('info', 'a payment was held against a failure', { key: failure.id, result });
 }
 
-function recoveryOf({ event, receivedAtMs }: Payment, failure: ListedEvent, lookup: Confirmed): Recovery {
-  const isSameReference = isSameOrder(event, failure);
-  const isByCardAlone = failure.by.length > 0 && failure.by.every(({ what }) => what === 'card');
+function recoveryOf(
+  { event, receivedAtMs }: Payment,
+  { id, atMs, by, isOwn }: Failure,
+  proof: Proof,
+): Recovery {
+  const isSameReference = id === failureKey(event) || isOfOrder({ id, atMs, by });
+  const isByCardAlone = by.length > 0 && by.every(({ what }) => what === 'card');
   return {
-    reference: lookup.transaction.orderReference ?? event.orderReference ?? '',
+    ...proof,
     isSameReference,
-    ...(isByCardAlone && !isSameReference ? { isSameCard: true } : {}),
-    money: lookup.money,
-    afterMs: receivedAtMs - failure.atMs,
+    ...(isOwn && !isSameReference ? { isChargedAgain: true } : {}),
+    ...(isByCardAlone && !isOwn ? { isSameCard: true } : {}),
+    afterMs: receivedAtMs - atMs,
   };
 }
 
 /** Throws when it is sealed with a key that is not here. */
 function openPayment(sealer: Sealer, entry: Entry): Payment {
   return JSON.parse(sealer.open(entry.key, entry.value)) as Payment;
-}
-
-/** A payment of the same order makes its failure good whenever it came; another only when it came later. */
-function mayMakeGood({ event, receivedAtMs }: Payment, failure: ListedEvent): boolean {
-  return isSameOrder(event, failure) || receivedAtMs >= failure.atMs;
 }
 
 function unproven(payment: Payment, nowMs: number): Next {

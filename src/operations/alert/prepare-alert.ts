@@ -193,7 +193,7 @@ async function cardOf(
     if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
     await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   }
-  const { card, evidence: asked } = await deps.cards.read(event.key);
+  const { card, charging, evidence: asked } = await deps.cards.read(event.key);
   if (card.kind !== 'open') await deps.cards.mark(event.key, entry.key, record.posted?.ts);
   const isNewer = asked !== undefined && asked.atMs > posted.atMs;
   const evidence = isNewer ? asked : posted;
@@ -201,8 +201,13 @@ async function cardOf(
     id: event.key,
     card,
     isFirst,
-    canChargeAgain: card.kind === 'acknowledged' && (await canChargeAgain(deps, event, evidence.lookup)),
-    ...withoutUndefined({ lookedUpAtMs: isNewer ? asked.atMs : undefined, replaced: record.replaced }),
+    canChargeAgain:
+      card.kind === 'acknowledged' && !charging && (await canChargeAgain(deps, event, evidence.lookup)),
+    ...withoutUndefined({
+      charging,
+      lookedUpAtMs: isNewer ? asked.atMs : undefined,
+      replaced: record.replaced,
+    }),
   };
   return { card: shown, evidence };
 }

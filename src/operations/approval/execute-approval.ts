@@ -126,8 +126,12 @@ async function beginCharge(
       return overLimit(result.refusal);
     case 'twin':
       return stopped('The same card was charged with the same amount meanwhile.');
-    case 'alert_ended':
-      return stopped('The failed charge it was to make good has been paid or closed meanwhile.');
+    case 'alert_taken':
+      return stopped(
+        result.taken.kind === 'ended'
+          ? 'The alert it was begun from was resolved or closed meanwhile.'
+          : `Another charge of the same alert was begun meanwhile: ${result.taken.charge.reference}.`,
+      );
     case 'unsure':
       return { kind: 'later' };
     case 'stale':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { mayTry, type RetryRule, type RetryVerdict } from '../../domain/retry-rule.ts';
@@ -52,13 +53,6 @@ export type CardHistoryDeps = {
   /** Whether the charge is stored: a claim without one is what a crash between the two left. */
   chargeExists: (reference: string) => Promise<boolean>;
 };
-
-/**
- * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a
- * charge is cleared after `lostMs`; one that is claimed again later than `renewMs` is claimed anew, so that what
- * the new claim sends has left long before anybody could clear it, though the replicas' clocks differ a little.
- */
-export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
 const attemptRecord = z.object({
   reference: z.string().transform((text) => text as OrderReference),

@@ -1,5 +1,5 @@
 import type { Doubts } from './charges-in-doubt.ts';
-import type { EndedCard } from '../../domain/alert-card.ts';
+import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { Approval } from '../../domain/approval.ts';
 import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
 import type { LimitRefusal, LimitVerdict, OwnLimits } from '../../domain/charge-limits.ts';
@@ -18,8 +18,8 @@ export type SubmitResult =
   | { kind: 'over_limit'; refusal: LimitRefusal }
   /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
   | { kind: 'awaiting_approval'; approval: Approval }
-  /** What was to be made good has recovered meanwhile, or was closed: nothing was sent. */
-  | { kind: 'alert_ended'; card: EndedCard }
+  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
+  | { kind: 'alert_taken'; taken: AlertTaken }
   /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
   | { kind: 'stale' }
   /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
@@ -79,8 +79,8 @@ export type ChargeDesk = {
   checkLimits(request: { viewId: string; terms: ChargeTerms; by: string }): Promise<LimitVerdict>;
   /** The limits that hold for this person, and what is used of their day. */
   limitsOf(userId: string): Promise<OwnLimits>;
-  /** The card of the alert that a charge is to make good, if it has ended: then nothing is charged for it. */
-  endedAlert(alert: string): Promise<EndedCard | undefined>;
+  /** Why this dialogue, or a new one, cannot charge from that alert now; undefined: it can. `submit` asks again. */
+  alertTaken(alert: string, viewId?: string): Promise<AlertTaken | undefined>;
   /**
    * Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. A store
    * that is away is `unsure`, and not thrown.

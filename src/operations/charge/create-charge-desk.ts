@@ -8,7 +8,8 @@ import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
 import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
-import { checkLimits, endedAlert, submitCharge } from './submit-charge.ts';
+import { referenceOf } from '../work/reference-of.ts';
+import { checkLimits, submitCharge } from './submit-charge.ts';
 
 /** A modal that is long closed is not worth a call. */
 const mostViews = 5;
@@ -24,7 +25,7 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
     readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
     checkLimits: (request) => checkLimits(deps, request),
     limitsOf: (userId) => deps.limits.of(userId),
-    endedAlert: (alert) => endedAlert(deps, alert),
+    alertTaken: (alert, viewId) => deps.alerts.taken(alert, viewId && referenceOf(viewId)),
     submit: (request) => submitCharge(deps, request),
     submitCode: (request) => submitCode(deps, request),
     resendCode: (request) => resendCode(deps, request),

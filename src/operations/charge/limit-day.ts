@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LocalDay } from '../../domain/local-day.ts';
-import { claimTimes } from './card-history.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
 
 /** `final`: it will count whatever comes. `ended`: it moved no money, or there is no such charge. */
 export type ChargeStanding = 'final' | 'counts' | 'ended';

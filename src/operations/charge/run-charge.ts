@@ -19,6 +19,8 @@ import { isThreeDSecure } from '../../domain/decline-reason.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { Log, LogFields } from '../../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';
+import type { AlertClaims } from '../alert/alert-claims.ts';
+import type { ProvenCharge } from '../alert/alert-recovery.ts';
 import type { CardHistory } from './card-history.ts';
 import { chargeKey, limitedOf, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { insist } from '../work/insist.ts';
@@ -40,6 +42,10 @@ export type RunDeps = AdvanceDeps & {
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
   cards: Pick<CardHistory, 'settle' | 'mayTry'>;
+  alerts: Pick<AlertClaims, 'release'> & {
+    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+    paid: (charge: ProvenCharge) => Promise<void>;
+  };
   threeDSecureWords: readonly string[];
   tell: TellCharge;
   /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
@@ -166,7 +172,7 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
   const isTold = await insist(deps, async () => {
     const record = await readCharge(deps, reference);
     if (record?.intent.state.kind !== what) return false;
-    await settleCard(deps, record);
+    await settle(deps, record);
     if (what === 'approved' || what === 'declined') {
       await deps.processed?.({ reference, outcome: what, hasEvent: hasEvent(record, what) });
     }
@@ -184,29 +190,37 @@ function hasEvent({ intent }: ChargeRecord, outcome: ProcessedCharge['outcome'])
   return intent.history.some(({ event }) => event.kind === kind);
 }
 
-async function settleCard(deps: RunDeps, record: ChargeRecord): Promise<void> {
-  const { intent, card } = record;
+/** Tells the card's history and the alerts what became of the charge. */
+async function settle(deps: RunDeps, record: ChargeRecord): Promise<void> {
+  const { intent, card, terms } = record;
   const { state, reference } = intent;
   switch (state.kind) {
     case 'approved':
       // A correction: whatever raced when it was taken off, by now it counts.
       if (intent.told.some((kind) => !countsForLimits({ kind }))) await deps.limits.count(limitedOf(record));
-      return await deps.cards.settle(card, reference, 'approved');
+      await deps.cards.settle(card, reference, 'approved');
+      return await deps.alerts.paid({ ...terms, reference });
     case 'declined': {
       const outcome = isThreeDSecure(state.why, deps.threeDSecureWords) ? 'three_d_secure' : 'declined';
-      return await deps.cards.settle(card, reference, outcome);
+      await deps.cards.settle(card, reference, outcome);
+      return await releaseAlert(deps, record);
     }
     case 'rejected':
     case 'abandoned':
     case 'wrong_codes':
     case 'expired':
       // Neither bank nor card spoke.
-      return await deps.cards.settle(card, reference, 'cleared');
+      await deps.cards.settle(card, reference, 'cleared');
+      return await releaseAlert(deps, record);
     case 'review':
       // A person's case, and no reason to stop the card; but whoever charges it again must be told of it.
       return await deps.cards.settle(card, reference, 'review');
     default:
   }
+}
+
+async function releaseAlert({ alerts }: RunDeps, { intent, terms }: ChargeRecord): Promise<void> {
+  if (terms.alert !== undefined) await alerts.release(terms.alert, intent.reference);
 }
 
 /** The charge as people may see it, with the card's next try once it was declined. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { endsCard, type EndedCard } from '../../domain/alert-card.ts';
 import { step } from '../../domain/charge.ts';
 import type { LimitVerdict } from '../../domain/charge-limits.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
@@ -8,7 +7,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Store } from '../../store/store.ts';
 import { readCharge } from './advance-charge.ts';
-import { readAlertCard } from '../alert/alert-cards.ts';
+import type { AlertClaims } from '../alert/alert-claims.ts';
 import type { ListsByPerson } from '../work/lists-by-person.ts';
 import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
@@ -19,10 +18,11 @@ import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from '
 import { referenceOf } from '../work/reference-of.ts';
 import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
 
-export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits'> & {
+export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits' | 'alerts'> & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   cards: CardHistory;
   limits: LimitClaims;
+  alerts: AlertClaims & RunDeps['alerts'];
   drafts: ChargeDrafts;
   agentCharges: ListsByPerson;
   fingerprint: (tokenKey: string) => Promise<string>;
@@ -57,11 +57,8 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   if (asked) return { kind: 'awaiting_approval', approval: asked };
   const terms = await deps.drafts.read(viewId, draft);
   if (!terms) return { kind: 'stale' };
-  // Taken before the alert is asked and the card claimed: a process that sleeps on the way wakes up too late to charge.
+  // Taken before anything is claimed: a process that sleeps on the way wakes up too late to charge.
   const nowMs = deps.now();
-  // Not before the dialogue's own charge was looked for: that may be what ended it.
-  const ended = terms.alert === undefined ? undefined : await endedAlert(deps, terms.alert);
-  if (ended) return { kind: 'alert_ended', card: ended };
   const card = await deps.fingerprint(terms.tokenKey);
   const charge = { reference, terms, card, by, viewId, ...(despite === undefined ? {} : { despite }) };
   const result = (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
@@ -79,35 +76,40 @@ export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite
 export async function submitApproved(deps: SubmitDeps, charge: ApprovedCharge): Promise<SubmitResult> {
   const known = await readCharge(deps, charge.reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
-  const nowMs = deps.now();
-  const { alert } = charge.terms;
-  const ended = alert === undefined ? undefined : await endedAlert(deps, alert);
-  if (ended) return { kind: 'alert_ended', card: ended };
-  return await claimAndBegin(deps, charge, nowMs);
+  return await claimAndBegin(deps, charge, deps.now());
 }
 
 async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
   const { reference, terms, card, by, viewId } = charge;
+  const alert = terms.alert === undefined ? noAlert : await deps.alerts.claim(terms.alert, { reference, by });
+  if (alert.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
   const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
-  if (limit.kind !== 'claimed') return { kind: 'over_limit', refusal: limit.refusal };
+  if (limit.kind !== 'claimed') {
+    await alert.release();
+    return { kind: 'over_limit', refusal: limit.refusal };
+  }
   const claimed = await deps.cards.claim(claimOf(charge));
   if (claimed.kind !== 'claimed') {
     await limit.release();
+    await alert.release();
     return claimed;
   }
   return await begin(deps, { reference, terms, card, by, viewId, nowMs });
 }
+
+/** A charge that was not begun from an alert claims none. */
+const noAlert = { kind: 'claimed', release: () => Promise.resolve() } as const;
 
 function claimOf({ reference, terms, card, by, despite, overridesRest }: ApprovedCharge): CardClaim {
   return withoutUndefined({ card, reference, money: terms.money, by, despite, overridesRest });
 }
 
 /**
- * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: the card is
- * looked at first, and neither claimed nor changed.
+ * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: alert and card
+ * are looked at first, and neither claimed nor changed.
  */
 async function askForApproval(
-  { approvals, cards, limits, now }: SubmitDeps,
+  { approvals, alerts, cards, limits, now }: SubmitDeps,
   given: ApprovedCharge,
   { override }: SubmitRequest,
 ): Promise<SubmitResult | undefined> {
@@ -118,6 +120,8 @@ async function askForApproval(
   const { terms, by, reference: id } = charge;
   const need = approvals?.needFor({ kind: 'charge', money: terms.money, ...overriding });
   if (!approvals || !need) return undefined;
+  const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
+  if (taken) return { kind: 'alert_taken', taken };
   const limited = { reference: id, by, card: charge.card, money: terms.money, atMs: now() };
   const limit = await limits.check(limited);
   if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
@@ -148,15 +152,6 @@ export async function checkLimits(
     money: terms.money,
     atMs: deps.now(),
   });
-}
-
-/** See `ChargeDesk.endedAlert`. */
-export async function endedAlert(
-  deps: Pick<SubmitDeps, 'store' | 'sealer'>,
-  id: string,
-): Promise<EndedCard | undefined> {
-  const card = await readAlertCard(deps, id);
-  return endsCard(card) ? card : undefined;
 }
 
 type Beginning = {

@@ -1,11 +1,11 @@
 // What the one person who pressed is told; none of it pings anybody.
 
-import type { AlertCard, MovedCard } from '../../domain/alert-card.ts';
+import type { AlertCard, AlertTaken, MovedCard } from '../../domain/alert-card.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { uncheckedWords } from './alert-message.ts';
-import { headline, moment, person, richText, words, type Run } from '../blocks.ts';
+import { bold, headline, moment, person, richText, words, type Run } from '../blocks.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
 import { referenceWord } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
@@ -19,6 +19,25 @@ export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): 
   return {
     text,
     blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed by this press.')])],
+  };
+}
+
+/** Why no charge is begun from the alert now: it has ended, or another charge has it. */
+export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
+  if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
+  const { reference, by, at } = taken.charge;
+  const { text, block } = headline('⏳ Already being charged', [referenceWord(reference)]);
+  const who = by === askedBy ? words('You') : person(by);
+  const isCharging = words(by === askedBy ? ' began this charge ' : ' is charging it since ');
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [who, isCharging, moment(at), words('. Nothing was charged by this.')],
+        [bold('Next: '), words('wait for its outcome. If no money moves, the alert can be charged again.')],
+      ),
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 // What a card says of itself, besides what happened to the charge.
 
 import type { ContextBlock } from '@slack/types';
-import type { Acknowledged, AlertCard, Recovery } from '../../domain/alert-card.ts';
+import type { Acknowledged, AlertCard, AlertCharge, Recovery } from '../../domain/alert-card.ts';
 import type { AlertCardShown } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import { formatMoney } from '../../domain/money.ts';
@@ -34,13 +34,14 @@ export function recoveredState({ isSameReference }: Recovery): string {
 /** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */
 export function cardFields({
   card,
+  charging,
   isFirst,
 }: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
   switch (card.kind) {
     case 'open':
       return {};
     case 'acknowledged':
-      return handling(card, isFirst);
+      return { ...handling(card, isFirst), 'Charging now': charging && chargingWords(charging, isFirst) };
     case 'recovered':
       return {
         'Paid by': paidBy(card.payment),
@@ -54,6 +55,11 @@ export function cardFields({
         ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
       };
   }
+}
+
+function chargingWords({ reference, by, at }: AlertCharge, isFirst: boolean): readonly Run[] {
+  const since = [words(' since '), moment(at), words(`, reference ${referenceWord(reference)}`)];
+  return isFirst ? since : [person(by), ...since];
 }
 
 function handling(card: Acknowledged, isFirst: boolean): Record<string, readonly Run[] | undefined> {
@@ -76,7 +82,8 @@ export function paidBy(payment: Recovery): string {
   return `${word(formatMoney(money)) ?? ''}, reference ${referenceWord(reference)} (${which})`;
 }
 
-function whichPayment({ isSameReference, isSameCard }: Recovery): string {
+function whichPayment({ isSameReference, isSameCard, isChargedAgain }: Recovery): string {
+  if (isChargedAgain) return 'charged again';
   if (isSameReference) return 'the same reference';
   return isSameCard ? 'another charge of the same card' : 'another payment of the same customer';
 }

@@ -2,11 +2,12 @@ import type { RichTextBlock } from '@slack/types';
 import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { alertHeadline, chargeState } from './alert-message.ts';
+import { formatMoney } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
-import { fields, moment, person, words, type Run } from '../blocks.ts';
+import { fields, moment, person, richText, words, type Run } from '../blocks.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
-import { placeLine } from '../evidence.ts';
+import { placeLine, referenceWord, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 import { paidBy, reasonWords, recoveredState, recoveryTime, whereItIs } from './card-lines.ts';
 
@@ -46,7 +47,7 @@ function stepMessage(
     text,
     blocks: [
       block,
-      ...stepFields(step, about.isFirst),
+      ...stepFields(step, alert, about.isFirst),
       ...whereItIs(about.place, 'the alert and its thread'),
       ...repeatLine(about.mayBeRepeat),
       placeLine({ environment, account, verb: 'noted', atMs: step.at }),
@@ -78,12 +79,23 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   other_payment: '💳 Another payment, the alert stays open',
 };
 
-const whyOpen: Record<OtherPayment['why'], string> = {
-  amount_differs: 'the amount is not the one of the charge that failed',
-  amount_unknown: 'the amount of the charge that failed is not known',
-};
+/** What was paid, when, and what a person can do about it. */
+function otherPaymentLine(payment: OtherPayment, alert: Alert): Run[] {
+  const { reference, money, why, afterMs } = payment;
+  const amount = word(formatMoney(money)) ?? '';
+  const paid: Record<OtherPayment['why'], string> = {
+    other_order: `${referenceWord(reference)}, same amount`,
+    amount_differs: `${amount} for ${referenceWord(reference)}, another amount`,
+    amount_unknown: `${amount} for ${referenceWord(reference)}; what failed has no known amount`,
+  };
+  return [
+    words(`The customer paid ${paid[why]}, `),
+    moment(alert.receivedAtMs + afterMs),
+    words('. If that settles this too, close it.'),
+  ];
+}
 
-function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
+function stepFields(step: CardStep, alert: Alert, isFirst: boolean): RichTextBlock[] {
   const named = (userId: string): readonly Run[] | undefined => (isFirst ? undefined : [person(userId)]);
   switch (step.kind) {
     case 'acknowledged':
@@ -97,12 +109,7 @@ function stepFields(step: CardStep, isFirst: boolean): RichTextBlock[] {
     case 'closed':
       return fields({ Reason: reasonWords(step.reason), By: named(step.by) });
     case 'other_payment':
-      return fields({
-        'Paid by': paidBy(step.payment),
-        When: recoveryTime(step.payment),
-        'Why it stays open': whyOpen[step.payment.why],
-        Next: [words('if it settles the failed charge all the same, close the alert with that reason.')],
-      });
+      return [richText(otherPaymentLine(step.payment, alert))];
     case 'recovered':
       return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });
   }

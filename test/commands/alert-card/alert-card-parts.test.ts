@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { alertCardParts, type AlertCardDeps } from '../../../src/commands/alert-card/alert-card-parts.ts';
 import { revealIfAllowed, type RevealActions } from '../../../src/commands/lookup/reveal.ts';
-import type { AlertCard, CardMove } from '../../../src/domain/alert-card.ts';
-import { moveCard } from '../../../src/domain/alert-card.ts';
+import type { AlertCard, AlertCharge, AlertTaken, CardMove } from '../../../src/domain/alert-card.ts';
+import { endsCard, moveCard } from '../../../src/domain/alert-card.ts';
 import type { ChargeAgain } from '../../../src/operations/alert/charge-again.ts';
 import type { RevealAsked } from '../../../src/operations/card/reveal-email.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
@@ -23,11 +23,17 @@ const id = 'payment_failed/order/ORDER-1';
 type Options = {
   chargeAgain?: ChargeAgain;
   card?: AlertCard;
+  charging?: AlertCharge;
   mayReveal?: boolean;
   standingOf?: (permission: string, userId: string) => Standing;
   /** What the service says now; `hangs`: nothing. */
   now?: Lookup | 'hangs';
 };
+
+function takenBy(card: AlertCard, charge: AlertCharge | undefined): AlertTaken | undefined {
+  if (endsCard(card)) return { kind: 'ended', card };
+  return charge && { kind: 'charging', charge };
+}
 
 function stage(options: Options = {}) {
   const state: { card: AlertCard } = { card: options.card ?? { kind: 'open' } };
@@ -56,6 +62,7 @@ function stage(options: Options = {}) {
     declines: { threeDSecureWords: [], waitMs: 3_600_000 },
     ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
     currencies: ['NGN', 'USD'],
+    desk: { alertTaken: async () => takenBy(state.card, options.charging) },
     chargeAgain: async (alert) =>
       alert.evidence?.lookup.kind === 'confirmed'
         ? { kind: 'not_declined' }
@@ -245,6 +252,17 @@ describe('charging again for a card that has ended', () => {
     await press(alertActions.chargeAgain);
     expect(opened).toEqual([]);
     expect(replies.map(({ text }) => text)).toEqual([words]);
+  });
+});
+
+describe('charging again while somebody charges it', () => {
+  it('opens no form, and says who charges it under which reference', async () => {
+    const charging = { reference: 'pay-first', by: bola, at: nowMs };
+    const { press, opened, replies } = stage({ charging, chargeAgain: { kind: 'allowed' } });
+    await press(alertActions.chargeAgain);
+    expect(opened).toEqual([]);
+    expect(replies.map(({ text }) => text)).toEqual(['⏳ Already being charged · pay-first']);
+    expect(JSON.stringify(replies)).toContain(`"user_id":"${bola}"`);
   });
 });
 

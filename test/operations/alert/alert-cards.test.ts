@@ -279,6 +279,8 @@ describe('the card of a failed charge', () => {
   });
 });
 
+const hasEnded = () => Promise.resolve(true);
+
 onBothStores('clicks at the same time on two replicas', (open) => {
   it('make one decision each of 200 times, and the other is told who was first', async () => {
     const { one, two, close } = await open();
@@ -286,6 +288,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
       sealer,
       storms: noStorms,
       lookUp: () => Promise.reject(new Error('nothing is looked up here')),
+      hasEnded,
       rememberMs: 86_400_000,
       now: () => Date.now(),
       wake: () => undefined,
@@ -323,6 +326,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
         sealer,
         storms: noStorms,
         lookUp: () => Promise.reject(new Error('nothing is looked up here')),
+        hasEnded,
         rememberMs: 86_400_000,
         now: () => Date.now(),
         wake: () => undefined,

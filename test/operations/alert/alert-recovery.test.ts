@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { createAlertRecovery } from '../../../src/operations/alert/alert-recovery.ts';
+import {
+  createAlertRecovery,
+  keepProvenCharge,
+  paymentPrefix,
+} from '../../../src/operations/alert/alert-recovery.ts';
 import {
   cardsHouse,
   failed,
@@ -27,6 +31,10 @@ async function payment(house: CardsHouse, reference: string, more = {}): Promise
   house.records.set(reference, recordOf(reference, 'SUCCESS'));
   await house.receive(paidBy(reference, more));
   await house.drain(10_000);
+}
+
+function statesOf(house: CardsHouse): (string | undefined)[] {
+  return house.parents().map(({ shown }) => shown.text.split(' · ')[0]);
 }
 
 describe('a payment after a failure', () => {
@@ -188,7 +196,7 @@ describe('a later payment of another order', () => {
       '💳 Another payment, the alert stays open',
     ]);
     const [note] = notes;
-    expect(note && linesOf(note)).toContain(`${words}, reference ORDER-2`);
+    expect(note && linesOf(note)).toContain(`The customer paid ${words} for ORDER-2, another amount`);
     await payment(house, 'ORDER-3');
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
   });
@@ -230,7 +238,7 @@ describe('a later payment of another order', () => {
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^🔎 Event says failed/);
     const [note] = house.notes(parent?.ts ?? '');
-    expect(note && linesOf(note)).toContain('the amount of the charge that failed is not known');
+    expect(note && linesOf(note)).toContain('what failed has no known amount');
   });
 
   it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
@@ -242,7 +250,7 @@ describe('a later payment of another order', () => {
         reference === 'ORDER-1' ? 'FAILED' : 'SUCCESS',
       );
       house.records.set(reference, record);
-      house.chargedCards.set(reference, reference === 'ORDER-2' ? 'other-card' : 'card');
+      house.charges.set(reference, { card: reference === 'ORDER-2' ? 'other-card' : 'card' });
     }
     await house.receive({ ...failed, ...(nobody as object) });
     await house.drain();
@@ -281,6 +289,121 @@ describe('a later payment of another order', () => {
       '🔎 Event says failed, look-up says Not found',
       '✅ Recovered by another payment',
     ]);
+  });
+});
+
+describe('a payment of an order that failed itself', () => {
+  const third = { ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' };
+
+  async function twoFailures(): Promise<CardsHouse> {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive(third);
+    await house.drain();
+    return house;
+  }
+
+  it('resolves that alert alone; one of the same customer and amount stays open, and is told of it', async () => {
+    const house = await twoFailures();
+    await payment(house, 'ORDER-1');
+    expect(statesOf(house)).toEqual(['✅ Recovered', '❌ Declined by the bank']);
+    const [, other] = house.parents();
+    const [note, ...more] = house.notes(other?.ts ?? '');
+    expect(more).toEqual([]);
+    const lines = note ? linesOf(note) : '';
+    expect(lines).toContain('The customer paid ORDER-1, same amount, ');
+    expect(lines).toContain('If that settles this too, close it.');
+    // It was for one failure, also when a failure that comes later has it looked at once more.
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
+    await house.drain(20_000);
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Recovered', '❌ Declined by the bank']);
+    await payment(house, 'ORDER-3');
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Recovered', '✅ Recovered']);
+  });
+
+  it('leaves the other to a payment of the same amount that has no failure of its own', async () => {
+    const house = await twoFailures();
+    await payment(house, 'ORDER-1');
+    await payment(house, 'ORDER-4');
+    expect(statesOf(house)).toEqual(['✅ Recovered', '✅ Recovered by another payment']);
+  });
+});
+
+describe('a charge of the bot that is proven, without any event', () => {
+  const charged = {
+    reference: 'pay-1',
+    money: { minor: 1_250_000, currency: 'NGN' },
+    customerEmail: 'x@example.com',
+  };
+  const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
+  const prove = async (house: CardsHouse, charge = charged) => {
+    await keepProvenCharge({ store: house.store, sealer, now: () => house.clock.nowMs }, charge);
+    await house.drain(10_000);
+  };
+
+  it('resolves the alert it was begun from, whatever it took and whoever is named, and says so', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.service.isAway = true;
+    house.charges.set('pay-1', { card: 'card', alert: id });
+    await prove(house, { ...charged, money: { minor: 1, currency: 'NGN' } });
+    expect(statesOf(house)).toEqual(['✅ Recovered by another payment']);
+    const [parent] = house.parents();
+    expect(parent && linesOf(parent)).toContain('NGN 0.01, reference pay-1 (charged again)');
+    // A crash has it told twice.
+    await prove(house);
+    expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
+  });
+
+  it('resolves the alert of an earlier charge that was begun from it too, and no other', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.charges.set('pay-0', { card: 'card', alert: id });
+    house.records.set('pay-0', recordOf('pay-0', 'FAILED'));
+    await house.receive(again);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    await house.drain();
+    house.charges.set('pay-1', { card: 'card', alert: again.key });
+    await prove(house, { ...charged, customerEmail: 'jane@example.com' });
+    expect(statesOf(house)).toEqual([
+      '✅ Recovered by another payment',
+      '✅ Recovered by another payment',
+      '❌ Declined by the bank',
+    ]);
+    const [, , other] = house.parents();
+    const [note] = house.notes(other?.ts ?? '');
+    expect(note && linesOf(note)).toContain('The customer paid pay-1, same amount');
+  });
+
+  it('begun from no alert resolves one as any payment of the same customer and amount does', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await prove(house, { ...charged, customerEmail: 'jane@example.com' });
+    expect(statesOf(house)).toEqual(['✅ Recovered by another payment']);
+  });
+});
+
+describe('an alert that is being charged again', () => {
+  it('says by whom and under which reference, and no longer once that ended or was lost', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    await house.cards.move(id, { kind: 'acknowledge', by: ada });
+    const lines = () => linesOf(house.parents()[0]!);
+    const claim = await house.claims.claim(id, { reference: 'pay-1', by: bola });
+    await house.drain();
+    expect(lines()).toContain('Charging now');
+    expect(lines()).toContain('pay-1');
+    expect(mentionedIn(house.parents()[0]!)).toContain(bola);
+    if (claim.kind === 'claimed') await claim.release();
+    await house.drain();
+    expect(lines()).not.toContain('Charging now');
+    await house.claims.claim(id, { reference: 'pay-2', by: bola });
+    await house.drain();
+    expect(lines()).toContain('pay-2');
+    await house.drain(300_000);
+    expect(lines()).not.toContain('Charging now');
   });
 });
 
@@ -342,7 +465,7 @@ describe('a payment’s event', () => {
       store,
       sealer,
       cards,
-      chargedCard: () => Promise.resolve(undefined),
+      chargeOf: () => Promise.resolve(undefined),
       fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
       lookUp: () => Promise.resolve({ kind: 'not_found' }),
       rememberMs: 1_000,
@@ -351,5 +474,43 @@ describe('a payment’s event', () => {
     });
     await broken.linkFailure(failed, { kind: 'not_found' }, 0);
     expect(logged).toEqual(['a failure cannot be linked to its payments']);
+  });
+});
+
+describe('a failure that comes while a payment of its customer is being held against others', () => {
+  it('is found by that payment, though its worker ends in the very moment that it is to look again', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    const { store } = house;
+    let isRaced = false;
+    const racing = createAlertRecovery({
+      store: {
+        ...store,
+        async write(entry, value, options) {
+          if (entry.key.startsWith(paymentPrefix) && !isRaced) {
+            isRaced = true;
+            // Its worker has found nothing, and is done with it.
+            await store.write(entry, value, { ttlMs: 86_400_000 });
+          }
+          return await store.write(entry, value, options);
+        },
+      },
+      sealer,
+      cards: house.cards,
+      chargeOf: () => Promise.resolve(undefined),
+      fingerprint: (text) => Promise.resolve(text.replaceAll('\0', '|')),
+      lookUp: () => Promise.reject(new Error('nobody asks here')),
+      rememberMs: 86_400_000,
+      now: () => house.clock.nowMs,
+      log: () => undefined,
+    });
+    await house.receive(paidBy('ORDER-1'));
+    await racing.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
+    expect(isRaced).toBe(true);
+    // Due once more: whoever takes it now finds the failure.
+    house.clock.nowMs += 10_000;
+    const due = [...(await store.take(1_000)), ...(await store.take(1_000))];
+    expect(due.map(({ key }) => key)).toContain(`${paymentPrefix}payment_success/order/ORDER-1`);
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { chargeLimits } from '../../../src/domain/charge-state.ts';
 import { defaultRetryRule } from '../../../src/domain/retry-rule.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { claimTimes, createCardHistory } from '../../../src/operations/charge/card-history.ts';
+import { claimTimes } from '../../../src/domain/charge-state.ts';
+import { createCardHistory } from '../../../src/operations/charge/card-history.ts';
 import { card, claimOf, day, hour, minute, ref, start, till, twinMs } from '../till.ts';
 
 describe('claim', () => {

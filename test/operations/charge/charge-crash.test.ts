@@ -17,12 +17,14 @@ const agent = 'U0AGENT01';
 const viewId = 'V0CHARGE1';
 const reference = referenceOf(viewId);
 const minuteMs = 60_000;
+/** What it is begun from. */
+const alert = 'payment_failed/order/ORDER-1';
 /** The service repeats it until somebody answers. */
 const failedEvent = { kind: 'payment_failed', key: 'event', orderReference: reference } as const;
 
 /** What a person does, and does again when their modal says that nothing came of it. */
 async function chargeWithCodes(process: Process, codes: readonly string[]): Promise<void> {
-  const draft = await process.desk.keepDraft(viewId, terms);
+  const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
   const submitted = await process.desk.submit({ viewId, draft, by: agent });
   if (submitted.kind === 'begun') await submitted.carryOn();
   await enterCodes(process, codes);
@@ -65,6 +67,13 @@ const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; await
   { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'expired'], awaits: 70 },
 ];
 
+/** The alert is held while money may have moved, and by nothing else; it hears of what was paid. */
+async function isAlertRight(world: World, state: ChargeState | undefined): Promise<boolean> {
+  const taken = await startProcess(world).desk.alertTaken(alert);
+  const isPaid = state?.kind === 'approved';
+  return (taken !== undefined) === isPaid && world.paid.has(reference) === isPaid;
+}
+
 /** What is wrong with how it ended; nothing, most of all. */
 function judge(
   { bank, notes }: World,
@@ -97,7 +106,9 @@ describe.each(stories)('a charge killed at every await: $plan $codes', ({ plan, 
     for (let killAt = 0; killAt <= whole.passed.length; killAt += 1) {
       const world = openWorld(plan);
       await runUntilKilled(world, everyPoint(killAt), codes);
-      const wrongs = judge(world, await recover(world), ends);
+      const state = await recover(world);
+      const wrongs = judge(world, state, ends);
+      if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
       wrong.push(
         ...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? 'the end'}: ${words}`),
       );

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedCard } from '../../../src/domain/alert-card.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { createChargeDesk } from '../../../src/operations/charge/create-charge-desk.ts';
 import {
   ada,
   bola,
   charge,
+  hourMs,
+  minuteMs,
   openWorld,
   reference,
   rightCode,
@@ -63,10 +66,10 @@ describe('submit', () => {
       const world = openWorld('approved');
       const process = startProcess(world);
       const agree = await submitFor(process);
-      expect(await process.desk.endedAlert(alert)).toBeUndefined();
+      expect(await process.desk.alertTaken(alert, viewId)).toBeUndefined();
       await end(world, card);
-      expect(await process.desk.endedAlert(alert)).toEqual(card);
-      expect(await agree()).toEqual({ kind: 'alert_ended', card });
+      expect(await process.desk.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
+      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
       expect(world.bank.posts).toEqual([]);
     });
 
@@ -79,6 +82,102 @@ describe('submit', () => {
       await end(world, { kind: 'recovered', at: 1, payment });
       expect(await agree()).toMatchObject({ kind: 'known', charge: { reference } });
       expect(world.bank.posts).toEqual([reference]);
+    });
+  });
+
+  describe('of several from one alert', () => {
+    const alert = 'payment_failed/order/ORDER-1';
+    const cardY = { tokenKey: 'canary-token-of-another-card' };
+    async function from(process: Process, view: string, by: string, other: Partial<typeof terms> = {}) {
+      const draft = await process.desk.keepDraft(view, { ...terms, alert, ...other });
+      return await process.desk.submit({ viewId: view, draft, by });
+    }
+    async function finish(process: Process, result: Awaited<ReturnType<typeof from>>): Promise<void> {
+      if (result.kind === 'begun') await result.carryOn();
+      await process.drained();
+    }
+
+    it('begins one, with whatever cards and on whatever replicas, and tells the others who and which', async () => {
+      const world = openWorld('approved');
+      const replicas = [startProcess(world), startProcess(world)];
+      const people = Array.from({ length: 20 }, (_, index) => `U0PERSON${index}`);
+      const results = await Promise.all(
+        people.map((by, index) => from(replicas[index % 2]!, `V${index}`, by, index % 3 === 0 ? cardY : {})),
+      );
+      const [begun, ...more] = results.filter(({ kind }) => kind === 'begun');
+      expect(more).toEqual([]);
+      if (begun?.kind !== 'begun') throw new Error('none was begun');
+      const { reference: first, by } = begun.charge;
+      const others = results.filter((result) => result !== begun);
+      const charging = { kind: 'charging', charge: expect.objectContaining({ reference: first, by }) };
+      expect(others).toHaveLength(19);
+      for (const other of others) expect(other).toEqual({ kind: 'alert_taken', taken: charging });
+      await finish(replicas[0]!, begun);
+      // Nobody has told the alert yet that it is paid; it is held all the same, also much later.
+      world.clock.nowMs += 11 * minuteMs;
+      expect(await from(replicas[1]!, 'V0LATER', bola)).toMatchObject({ kind: 'alert_taken' });
+      expect(world.bank.posts).toEqual([first]);
+      expect([...world.paid]).toEqual([first]);
+    });
+
+    it('holds it while the outcome is unknown', async () => {
+      const world = openWorld('lost');
+      const process = startProcess(world);
+      process.deps.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
+      await finish(process, await from(process, viewId, ada));
+      world.clock.nowMs += hourMs;
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it.each(['declined', 'rejected'] as const)('frees it once the first was %s', async (plan) => {
+      const process = startProcess(openWorld(plan));
+      await finish(process, await from(process, viewId, ada));
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('frees it when the card refuses the charge, and after five minutes when a crash left the claim alone', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      await submit(process, 'V0PLAIN', bola);
+      expect(await from(process, viewId, ada)).toMatchObject({ kind: 'refused' });
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      await process.deps.alerts.claim(alert, { reference: 'pay-dead', by: ada });
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+      world.clock.nowMs += 5 * minuteMs;
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('takes the alert of a charge that was begun from it for the same', async () => {
+      const world = openWorld('declined');
+      const process = startProcess(world);
+      await finish(process, await from(process, viewId, ada));
+      const first = await from(process, 'V0FIRST', ada, cardY);
+      expect(first.kind).toBe('begun');
+      const ofDeclined = `payment_failed/order/${reference}`;
+      expect(
+        await from(process, 'V0OTHER', bola, { tokenKey: 'a-third-card', alert: ofDeclined }),
+      ).toMatchObject({
+        kind: 'alert_taken',
+        taken: { kind: 'charging', charge: { by: ada } },
+      });
+    });
+
+    it('asks nobody to approve one while another is being charged', async () => {
+      const process = startProcess(openWorld('approved'));
+      await process.deps.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      const desk = createChargeDesk({
+        ...process.deps,
+        approvals: { needFor: () => ({}), desk: { find: async () => undefined, request: away } } as never,
+      });
+      const draft = await desk.keepDraft(viewId, { ...terms, alert });
+      expect(await desk.submit({ viewId, draft, by: bola })).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it('leaves a charge that was not begun from it alone', async () => {
+      const process = startProcess(openWorld('approved'));
+      await process.deps.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      expect(await submit(process, viewId, bola)).toMatchObject({ kind: 'begun' });
     });
   });
 
