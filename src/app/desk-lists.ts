@@ -84,7 +84,7 @@ export function createDeskLists(
       sealer,
       createAccount: payments.createAccount,
       findAccount: payments.findAccount,
-      takesRef: config.accountNewFields.some(({ name }) => name === 'accountRef'),
+      fields: config.accountNewFields,
       log,
       wait: sleep,
       ...(note ? { note } : {}),

@@ -87,7 +87,10 @@ export function createPayments(
     listTerminals: (cursor) => listTerminals(client, accountId, cursor),
     listAccounts: (cursor) => listAccounts(client, parentAccountId, cursor),
     findAccount: (key) => findAccount(client, parentAccountId, key),
-    createAccount: (wanted) => createAccount(client, parentAccountId, wanted),
+    createAccount(wanted) {
+      const secrets = config.accountNewFields.flatMap(({ name, secret }) => (secret && wanted[name]) || []);
+      return createAccount(client, parentAccountId, wanted, secrets);
+    },
     async findTransaction(reference) {
       try {
         const transaction = await findTransaction(client, accountId, reference, reading);

@@ -1,5 +1,5 @@
 import { parseAccountKey, type AccountAnswer, type AccountKey } from '../domain/account.ts';
-import type { AccountField } from '../domain/account-field.ts';
+import { refLength, type AccountField, type Length } from '../domain/account-field.ts';
 import type { Environment } from '../domain/alert.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { AccountDesk } from '../operations/service/create-account.ts';
@@ -42,7 +42,7 @@ export function accountCommand(deps: AccountDeps): Command {
     effect: 'none',
     keepsForOtherAccount: [],
     alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
-    parse: parseQuestion,
+    parse: (words) => parseQuestion(words, refLength(deps.accountFields)),
     modals: [
       {
         callbackId: accountModalId,
@@ -70,11 +70,11 @@ export function accountCommand(deps: AccountDeps): Command {
   });
 }
 
-function parseQuestion(words: readonly string[]): Parsed<Question> {
+function parseQuestion(words: readonly string[], length: Length): Parsed<Question> {
   const [first = '', ...rest] = words;
   if (rest.length > 0) return problem('Give one account id or reference, or the word new.');
   if (first.toLowerCase() === 'new') return parsed({ kind: 'new' });
-  const key = parseAccountKey(first);
+  const key = parseAccountKey(first, length);
   return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
 }
 

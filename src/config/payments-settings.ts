@@ -84,7 +84,7 @@ export const paymentsSettings = {
 
   accountNewFields: setting(
     payments,
-    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled, `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. Spec: the request’s fields are not shown, so these are the Account’s.',
+    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled and `*` when it is secret (`pin` and `bvn` are without a mark): never filled in again, stored or repeated; `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
     accountFields(),
     knownAccountFields,
   ),

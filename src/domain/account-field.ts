@@ -1,5 +1,9 @@
-import { accountRefLength } from './account.ts';
 import { parsed, problem, type Parsed } from './parsed.ts';
+
+export type Length = { shortest: number; longest: number };
+
+/** Spec: Limits (accountRef). */
+const specifiedRefLength = 20;
 
 /**
  * One field of the request that creates an account, as the settings name it. Lengths count characters as people see
@@ -11,6 +15,8 @@ export type AccountField = {
   shortest: number;
   longest: number;
   choices?: readonly string[];
+  /** Sent and forgotten: never filled in, stored or shown again. */
+  secret?: true;
 };
 
 /**
@@ -22,13 +28,16 @@ export type AccountField = {
 export const knownAccountFields =
   'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
 
+const refField = 'accountRef';
+const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
+
 /** A modal has room for no more beside its own lines. */
 const mostFields = 30;
 const longestText = 3_000;
 
 /** What the settings' form is, for whoever wrote it wrong. */
 export const accountFieldForm =
-  'field names separated by commas, each with ! when it must be filled, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
+  'field names separated by commas, each with ! when it must be filled and * when it is secret, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
 
 /** The settings' list; undefined when it is none, or names a field twice. */
 export function parseAccountFields(items: readonly string[]): AccountField[] | undefined {
@@ -39,9 +48,18 @@ export function parseAccountFields(items: readonly string[]): AccountField[] | u
 }
 
 function parseField(item: string): AccountField | undefined {
-  const [, name, must, rule] = /^([A-Za-z]\w{0,63})(!?)(?::(.+))?$/.exec(item) ?? [];
+  const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
   if (name === undefined) return undefined;
-  const field = { name, required: must === '!', shortest: 0, longest: longestText };
+  const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
+  // It is what an account is looked up by.
+  if (isSecret && name === refField) return undefined;
+  const field: AccountField = {
+    name,
+    required: marks.includes('!'),
+    shortest: 0,
+    longest: longestText,
+    ...(isSecret ? { secret: true } : {}),
+  };
   if (rule === undefined) return field;
   const [, least, dash, most] = /^(\d{1,4})(-?)(\d{0,4})$/.exec(rule) ?? [];
   // Half a range is a slip, not a choice of that name.
@@ -83,19 +101,23 @@ function lengthProblem({ shortest, longest }: AccountField, length: number): str
 }
 
 /** "exactly 20 characters", "2 to 255 characters". */
-export function lengthWords({ shortest, longest }: Pick<AccountField, 'shortest' | 'longest'>): string {
+export function lengthWords({ shortest, longest }: Length): string {
   if (shortest === longest) return `exactly ${longest} characters`;
   return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
 }
 
 /** The settings ask for no length: what is left is what a form can hold. */
-export function isAnyLength({ shortest, longest }: Pick<AccountField, 'shortest' | 'longest'>): boolean {
+export function isAnyLength({ shortest, longest }: Length): boolean {
   return shortest === 0 && longest === longestText;
 }
 
-/** Fields whose content is neither kept nor shown again. */
-export function isSecretField(name: string): boolean {
-  return name.toLowerCase() === 'bvn';
+/** How long a reference is, for the form and the look-up alike; any length where the form has none or says none. */
+export function refLength(fields: readonly AccountField[]): Length {
+  return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: longestText };
+}
+
+export function takesRef(fields: readonly AccountField[]): boolean {
+  return fields.some(({ name }) => name === refField);
 }
 
 /** Neither 0 nor 1 nor O nor I, so that no character is taken for another when read aloud or copied by hand. */
@@ -105,15 +127,20 @@ const refPrefix = 'PAY';
 /**
  * The reference of an account that a Slack view asks for, when the person gave none: the same view gives the same
  * on every replica and after every crash, so that a lost answer can be asked after by it.
- * `hash` must be a cryptographic one (SHA-256).
+ * `hash` must be a cryptographic one (SHA-256). Of a range of lengths it takes the one nearest to the specified.
  *
  * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
  */
-export function mintAccountRef(viewId: string, hash: (text: string) => Uint8Array): string {
+export function mintAccountRef(
+  viewId: string,
+  hash: (text: string) => Uint8Array,
+  { shortest, longest }: Length,
+): string {
+  const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
   const digest = hash(`account:${viewId}`);
   let ref = refPrefix;
-  for (let index = 0; ref.length < accountRefLength; index += 1) {
+  for (let index = 0; ref.length < length; index += 1) {
     ref += alphabet.charAt((digest[index] ?? 0) & 31);
   }
-  return ref;
+  return ref.slice(0, length);
 }

@@ -1,4 +1,6 @@
 import type { NotMade, Unknown } from './charge-answer.ts';
+import { lengthWords, type Length } from './account-field.ts';
+import { counted } from './counted.ts';
 import { parsed, problem, type Parsed } from './parsed.ts';
 
 /** One entry of an account's banks. Spec: Account (bank entry). */
@@ -48,32 +50,32 @@ export type AccountEnd =
   | NotMade
   /**
    * It may have been created. What a look-up by its reference found since: nothing, another account, no answer; or
-   * none could be made, because it has no reference.
+   * none could be made, because it has no reference. `said`: the service's own words.
    */
-  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
-
-/** Spec: Limits (accountRef). */
-export const accountRefLength = 20;
+  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible'; said?: string };
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Reads what a person typed as an account's id (36 characters) or its reference (exactly 20). The reference's query
- * parameter is declared as a uuid, which 20 characters cannot be, so nothing but its length is asked.
+ * Reads what a person typed as an account's id (36 characters) or its reference. The reference's query parameter is
+ * declared as a uuid, which 20 characters cannot be, so nothing but its length is asked, where one is given.
  *
  * Spec: Account (accountRef); GET {base_url}/v1/accounts/sub-account-details.
  */
-export function parseAccountKey(text: string): Parsed<AccountKey> {
+export function parseAccountKey(
+  text: string,
+  length: Length = { shortest: 1, longest: 255 },
+): Parsed<AccountKey> {
   const trimmed = text.trim();
   if (uuid.test(trimmed)) return parsed({ by: 'accountId', value: trimmed.toLowerCase() });
-  const length = [...trimmed].length;
-  if (length === accountRefLength) return parsed({ by: 'accountRef', value: trimmed });
-  const forms = `An accountRef has exactly ${accountRefLength} characters, an account id is a UUID of 36.`;
-  return problem(length === 0 ? `An account is missing. ${forms}` : `${forms} This has ${counted(length)}.`);
-}
-
-function counted(length: number): string {
-  return length === 1 ? '1 character' : `${length} characters`;
+  const count = [...trimmed].length;
+  if (count > 0 && count >= length.shortest && count <= length.longest) {
+    return parsed({ by: 'accountRef', value: trimmed });
+  }
+  const forms = `An accountRef has ${lengthWords(length)}, an account id is a UUID of 36.`;
+  return problem(
+    count === 0 ? `An account is missing. ${forms}` : `${forms} This has ${counted(count, 'character')}.`,
+  );
 }
 
 /** Whether each of the words, lower-case, stands in what names the account. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
-import { isSecretField } from '../domain/account-field.ts';
 import { largestPage, type PageAnswer } from '../domain/service-page.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
@@ -83,7 +82,7 @@ function accountAskedFor(accounts: readonly Account[], { by, value }: AccountKey
 }
 
 /**
- * Asks for a new sub account, once. Only code "00" says that there is one; every other answer but a refusal is
+ * Asks for a new sub account, once; `secrets` are what of it nobody may see again. Only code "00" says that there is one; every other answer but a refusal is
  * `unknown`: it may have been created. Never throws.
  *
  * Spec: POST {base_url}/v1/accounts (CreateAccountRequest and fields of `data`: not shown).
@@ -92,12 +91,13 @@ export async function createAccount(
   client: PaymentsClient,
   parentAccountId: string,
   wanted: NewAccount,
+  secrets: readonly string[],
 ): Promise<NewAccountAnswer> {
   return await askForEffect({
     call: () =>
       client.POST('/v1/accounts', { params: { header: { accountId: parentAccountId } }, body: wanted }),
     judge: judgeCreation,
-    secrets: Object.entries(wanted).flatMap(([name, value]) => (isSecretField(name) ? [value] : [])),
+    secrets,
   });
 }
 

@@ -9,7 +9,7 @@ import type {
 import { wireFromMinor } from '../domain/money.ts';
 import type { PaymentsClient } from './client.ts';
 import { leavingBy, orTooLate } from './leaving.ts';
-import { askForEffect, comparable, rejectedFor, type Told } from './effect-answer.ts';
+import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answer.ts';
 
 /**
  * Charges a saved card once, for the account in whose name it is credited. Never throws: every doubt is
@@ -49,7 +49,11 @@ export async function chargeSavedCard(
 }
 
 function judgeCharge(told: Told): ChargeAnswer | undefined {
-  const { code, status, otpRequired, message } = told;
+  const { code, status, message, data } = told;
+  // Left out, it is told by the transaction id, which comes only with a code to enter.
+  const isLeftOut = data !== undefined && (data['otpRequired'] ?? undefined) === undefined;
+  const needsCode = status === false && told.transactionId !== undefined;
+  const otpRequired = isLeftOut ? needsCode : told.otpRequired;
   // The specification does not say which HTTP status carries a rejection.
   if (code === '400' && status === false && otpRequired === false) return rejectedFor(message);
   if (!told.isOk || code !== '00') return undefined;
@@ -62,8 +66,6 @@ function judgeCharge(told: Told): ChargeAnswer | undefined {
 function judgePending({ transactionId, message }: Told): ChargeAnswer | undefined {
   return transactionId === undefined ? undefined : { kind: 'otp_required', transactionId, message };
 }
-
-const tooManyWords = comparable('TOO MANY OTP ATTEMPTS');
 
 /**
  * Submits one OTP, without Authorization or accountId. Never throws, and keeps the code nowhere. The
@@ -93,11 +95,13 @@ export async function submitOtp(
   return await orTooLate(call);
 }
 
-/** The specification tells a refused OTP by data.status alone; the code beside it is not shown. */
+/**
+ * The specification tells a refused OTP by data.status alone; the code beside it is not shown. Of too many it shows
+ * the words `TOO MANY OTP ATTEMPTS`; any that say so end the tries, which costs no more than a look-up.
+ */
 function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer | undefined {
-  if (status === false && (isOk || httpStatus === 400)) {
-    const tooMany = comparable(message ?? '') === tooManyWords;
-    return tooMany ? { kind: 'too_many' } : { kind: 'wrong', bankMessage: message };
+  if (status === false && (isOk || httpStatus === 400 || httpStatus === 422)) {
+    return /too many/i.test(message ?? '') ? { kind: 'too_many' } : { kind: 'wrong', bankMessage: message };
   }
   return isOk && code === '00' && status === true ? { kind: 'accepted' } : undefined;
 }
@@ -123,10 +127,12 @@ export async function resendOtp(
   return await orTooLate(call);
 }
 
+/** The body is not shown: whatever says no in it is a refusal. */
 function judgeResend(told: Told): ResendAnswer | undefined {
-  const { code, status } = told;
+  const { code, status, data, isDenied } = told;
   const message = told.message ?? told.description;
   if (told.httpStatus === 404) return { kind: 'refused', message };
   if (!told.isOk || code === undefined) return undefined;
-  return { kind: code === '00' && status !== false ? 'resent' : 'refused', message };
+  const saysNo = isDenied || status === false || readBoolean(data?.['success']) === false;
+  return { kind: code === '00' && !saysNo ? 'resent' : 'refused', message };
 }

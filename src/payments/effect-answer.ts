@@ -135,7 +135,7 @@ export function rejectedFor(message: string | undefined): Rejected {
 }
 
 /** The words without what a gateway or an editor may change on the way: apostrophes, case, a full stop at the end. */
-export function comparable(words: string): string {
+function comparable(words: string): string {
   return words
     .trim()
     .replace(/[‘’ʼ´`]/g, "'")

@@ -3,6 +3,7 @@ import { holdsCardNumber } from '../domain/card-number.ts';
 import { orderEventKey } from '../domain/event-key.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
+import { saysNothing } from '../domain/outside-text.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
@@ -114,7 +115,7 @@ type EventField = keyof EventPointers;
 
 type Reader = {
   value: (field: EventField) => unknown;
-  /** Text, or a number or boolean as text; the empty text and "null" are nothing. */
+  /** Text, or a number or boolean as text; the empty text, "null" and "N/A" are nothing. */
   text: (field: EventField) => string | undefined;
   /** What stands there unsigned; undefined where the signature covers it. */
   hint: (field: EventField) => string | undefined;
@@ -147,7 +148,7 @@ function createReader(document: unknown, pointers: EventPointers, coverage: Cove
 /** Numbers are texts already, as they were written. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' && value !== 'null' ? value : undefined;
+  return typeof value === 'string' && !saysNothing(value) && value !== 'null' ? value : undefined;
 }
 
 type EventFields = Loose<Omit<PaymentEvent, 'kind' | 'key'>>;

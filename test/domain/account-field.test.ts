@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseAccountKey } from '../../src/domain/account.ts';
-import { knownAccountFields, mintAccountRef, parseAccountFields } from '../../src/domain/account-field.ts';
+import {
+  knownAccountFields,
+  mintAccountRef,
+  parseAccountFields,
+  refLength,
+} from '../../src/domain/account-field.ts';
 import { maskPhone } from '../../src/domain/mask.ts';
 
+const byDefault = refLength(parseAccountFields(knownAccountFields.split(',')) ?? []);
 const hash = (text: string) => createHash('sha256').update(text).digest();
 
 describe('the fields of a new account', () => {
@@ -11,7 +17,8 @@ describe('the fields of a new account', () => {
     const fields = parseAccountFields(knownAccountFields.split(','));
     expect(fields).toContainEqual({ name: 'accountName', required: true, shortest: 2, longest: 255 });
     expect(fields).toContainEqual({ name: 'accountRef', required: false, shortest: 20, longest: 20 });
-    expect(fields).toContainEqual({ name: 'bvn', required: false, shortest: 11, longest: 11 });
+    const bvn = { name: 'bvn', required: false, shortest: 11, longest: 11, secret: true };
+    expect(fields).toContainEqual(bvn);
     expect(fields).toContainEqual({
       name: 'currency',
       required: false,
@@ -21,8 +28,23 @@ describe('the fields of a new account', () => {
     });
   });
 
+  it('are secret where they are marked, and pin and bvn without a mark', () => {
+    const fields =
+      parseAccountFields(['PIN:4', 'bvn!', 'motherName*', 'code!*:3-10', 'other*!', 'email']) ?? [];
+    expect(fields.map(({ name, required, secret = false }) => [name, required, secret])).toEqual([
+      ['PIN', false, true],
+      ['bvn', true, true],
+      ['motherName', false, true],
+      ['code', true, true],
+      ['other', true, true],
+      ['email', false, false],
+    ]);
+  });
+
   it.each([
     [],
+    ['a**'],
+    ['accountRef*'],
     ['a', 'a'],
     ['1a'],
     ['a b'],
@@ -49,11 +71,22 @@ describe('the key of an account', () => {
     [' 12345678901234567890 ', 'accountRef', '12345678901234567890'],
     ['😀'.repeat(20), 'accountRef', '😀'.repeat(20)],
   ])('%s is one by its form alone', (text, by, value) => {
-    expect(parseAccountKey(text)).toEqual({ ok: true, value: { by, value } });
+    expect(parseAccountKey(text, byDefault)).toEqual({ ok: true, value: { by, value } });
+  });
+
+  it('has the length that the form asks of a reference', () => {
+    const of = (...items: string[]) => refLength(parseAccountFields(items) ?? []);
+    expect(parseAccountKey('SUB-1', of('accountRef:4-12')).ok).toBe(true);
+    expect(parseAccountKey('SUB', of('accountRef:4-12'))).toMatchObject({
+      problem: expect.stringContaining('4 to 12 characters'),
+    });
+    expect(parseAccountKey('SUB-1', of('accountRef')).ok).toBe(true);
+    expect(parseAccountKey('SUB-1', of('accountName')).ok).toBe(true);
+    expect(parseAccountKey('', of('accountName')).ok).toBe(false);
   });
 
   it.each(['', 'x', 'y'.repeat(19), 'y'.repeat(21), 'y'.repeat(36)])('%j is none', (text) => {
-    expect(parseAccountKey(text)).toMatchObject({
+    expect(parseAccountKey(text, byDefault)).toMatchObject({
       ok: false,
       problem: expect.stringContaining('exactly 20'),
     });
@@ -61,10 +94,12 @@ describe('the key of an account', () => {
 });
 
 it('mints references of exactly 20 characters, the same for the same view', () => {
-  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, hash));
+  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, hash, byDefault));
   expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
   expect(new Set(refs).size).toBe(500);
-  expect(mintAccountRef('V1', hash)).toBe(refs[1]);
+  expect(mintAccountRef('V1', hash, byDefault)).toBe(refs[1]);
+  expect(mintAccountRef('V1', hash, { shortest: 6, longest: 12 })).toHaveLength(12);
+  expect(mintAccountRef('V1', hash, { shortest: 0, longest: 3_000 })).toHaveLength(20);
 });
 
 it('shows the last four digits of a telephone number, and none of a short one', () => {

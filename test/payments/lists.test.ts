@@ -168,11 +168,11 @@ describe('createAccount', () => {
     nock(baseUrl, { reqheaders: { accountid: accountId } })
       .post('/v1/accounts', wanted)
       .reply(200, envelope('00', account));
-    expect(await createAccount(clientOf(), accountId, wanted)).toEqual({ kind: 'created', account });
+    expect(await createAccount(clientOf(), accountId, wanted, [])).toEqual({ kind: 'created', account });
   });
 
   function create(body: unknown, status = 200) {
-    return createAccount(cannedClient(body, status), accountId, wanted);
+    return createAccount(cannedClient(body, status), accountId, wanted, ['12345678901']);
   }
 
   it.each([

@@ -76,6 +76,12 @@ describe('submitOtp', () => {
       { kind: 'too_many' },
     ],
     [
+      'too many tries in other words',
+      envelope('00', { status: false, message: 'Too many failed attempts, transaction cancelled' }),
+      200,
+      { kind: 'too_many' },
+    ],
+    [
       'a validation failure',
       { code: '400', description: 'otp: required' },
       400,
@@ -121,6 +127,18 @@ describe('resendOtp', () => {
     [
       'refused by data.status',
       envelope('00', { status: false, message: 'No' }),
+      200,
+      { kind: 'refused', message: 'No' },
+    ],
+    [
+      'refused by data.success',
+      envelope('00', { success: false, message: 'No' }),
+      200,
+      { kind: 'refused', message: 'No' },
+    ],
+    [
+      'refused by the envelope’s status',
+      { code: '00', status: false, description: 'No' },
       200,
       { kind: 'refused', message: 'No' },
     ],

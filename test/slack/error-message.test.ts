@@ -37,6 +37,7 @@ describe('serviceFailureMessage', () => {
         "⚠️ The payments service does not allow this to the bot’s account · ORDER-1",
         "⚠️ The payments service’s call limit is reached · ORDER-1",
         "⚠️ The payments service reports a fault of its own · ORDER-1",
+        "⚠️ The payments service refused the request · ORDER-1",
         "⚠️ The payments service gave an answer that cannot be read · ORDER-1",
       ]
     `);
@@ -63,6 +64,12 @@ describe('serviceFailureMessage', () => {
     expect(money).toMatchInlineSnapshot(
       `"Money: it may have moved. Nothing is assumed: ORDER-1 is in doubt until a look-up proves it. Do not charge again under another reference."`,
     );
+  });
+
+  it('tells the service’s own words where it refused', () => {
+    const failure = new ServiceFailure('refused', 'x', { said: 'orderReference has 51 characters' });
+    const told = lines(serviceFailureMessage(failure, { moneyMayHaveMoved: false }));
+    expect(told.join('\n')).toContain('The service says:\n| orderReference has 51 characters');
   });
 
   it('tells how long the service asks to wait', () => {

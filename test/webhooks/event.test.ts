@@ -105,6 +105,7 @@ describe('parseEvent', () => {
   it.each([
     ['a first payment without card data', { data: { order: { isTokenizedCardPayment: 'false' } } }, true],
     ['card data without a token', { tokenizedCardData: { cardType: 'Visa' } }, true],
+    ['card data that says N/A', { tokenizedCardData: { tokenKey: 'N/A', cardType: 'n/a' } }, true],
     [
       'a first payment with a token',
       {

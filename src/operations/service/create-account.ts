@@ -8,7 +8,7 @@ import type {
   NewAccountAnswer,
 } from '../../domain/account.ts';
 import type { NoteAudit } from '../../domain/audit-note.ts';
-import { isSecretField, mintAccountRef } from '../../domain/account-field.ts';
+import { mintAccountRef, refLength, takesRef, type AccountField } from '../../domain/account-field.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../../log.ts';
@@ -38,8 +38,8 @@ export type AccountDeskDeps = {
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
   /** Throws ServiceFailure. */
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
-  /** Whether the request has a field for the reference, so that one can be given by the bot. */
-  takesRef: boolean;
+  /** What the request has: with one for the reference, the bot gives one; what is secret is not kept. */
+  fields: readonly AccountField[];
   log: Log;
   wait: (ms: number) => Promise<unknown>;
   /** Writes into the audit, in the background; absent: nothing is written down. */
@@ -73,9 +73,9 @@ export function createAccountDesk(deps: AccountDeskDeps): AccountDesk {
   const open = (key: string, value: string): Kept => record.parse(JSON.parse(sealer.open(key, value)));
   return {
     async begin({ viewId, wanted: given, by }) {
-      const wanted = deps.takesRef ? withRef(given, viewId) : given;
+      const wanted = withRef(deps.fields, given, viewId);
       const key = `account-new:${wanted[refField] ?? viewId}`;
-      const fresh: Kept = { state: 'asking', by, wanted: shownAccount(wanted) };
+      const fresh: Kept = { state: 'asking', by, wanted: shownAccount(deps.fields, wanted) };
       const before = await changeRecord(key, (value) => {
         const kept = value === undefined ? undefined : open(key, value);
         if (kept && kept.state !== 'refused') return { kind: 'keep', result: kept };
@@ -104,14 +104,16 @@ export function createAccountDesk(deps: AccountDeskDeps): AccountDesk {
 }
 
 /** The view's own reference when the person gave none: without one a lost answer could not be asked after. */
-function withRef(given: NewAccount, viewId: string): NewAccount {
-  if (given[refField] !== undefined) return given;
-  const ref = mintAccountRef(viewId, (text) => createHash('sha256').update(text).digest());
+function withRef(fields: readonly AccountField[], given: NewAccount, viewId: string): NewAccount {
+  if (given[refField] !== undefined || !takesRef(fields)) return given;
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const ref = mintAccountRef(viewId, hash, refLength(fields));
   return { ...given, [refField]: ref };
 }
 
-function shownAccount(wanted: NewAccount): ShownAccount {
-  return Object.fromEntries(Object.entries(wanted).filter(([name]) => !isSecretField(name)));
+function shownAccount(fields: readonly AccountField[], wanted: NewAccount): ShownAccount {
+  const secret = new Set(fields.flatMap((field) => (field.secret ? [field.name] : [])));
+  return Object.fromEntries(Object.entries(wanted).filter(([name]) => !secret.has(name)));
 }
 
 async function ask(deps: AccountDeskDeps, wanted: NewAccount, by: string): Promise<AccountEnd> {
@@ -145,9 +147,12 @@ async function endOf(
       return { kind: 'created', account: answer.account, by: 'answer' };
     case 'not_made':
       return answer;
-    case 'unknown':
+    case 'unknown': {
       await deps.wait(lookUpAfterMs);
-      return await lookUp(deps, wanted);
+      const end = await lookUp(deps, wanted);
+      const { said } = answer.cause;
+      return end.kind === 'doubt' && said !== undefined ? { ...end, said } : end;
+    }
   }
 }
 

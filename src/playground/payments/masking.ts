@@ -13,6 +13,7 @@ const secretFields = new Set([
   'key',
   'secureauthenticationdata',
   'bvn',
+  'pin',
 ]);
 
 /** What of an exchange may be shown: pretty JSON of at most 2 kB, every secret struck out, whatever its depth. */

@@ -1,6 +1,7 @@
 // What became of a new account, in a modal and, for who has closed it, as a direct message.
 
 import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from '../../domain/account.ts';
+import { counted } from '../../domain/counted.ts';
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { actions, button, code, headline, modal, person, richText, words, type Run } from '../blocks.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
@@ -118,8 +119,13 @@ function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
             labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
             labelled('Looked up', doubtWords[end.lookUp]),
             ...earlierLine(askedBy),
-            labelled('Next', ...lookUpWords(wanted), ' Ask for it anew only when it is surely not there.'),
+            labelled(
+              'Next',
+              ...lookUpWords(wanted),
+              ' Ask again only once you are sure that it is not there.',
+            ),
           ),
+          ...quoted('The service says:', end.said),
         ],
       };
   }
@@ -148,7 +154,7 @@ function notMadeParts(end: NotMade): Parts {
         'trying again will not help. Whoever runs this bot must ask the payments service for the permission.',
       );
     case 'rate_limited':
-      return told(state, 'the service’s call limit was reached.', 'try again in a few minutes.');
+      return told(state, 'the service’s call limit was reached.', waitWords(end.cause.retryAfterMs));
     case 'invalid_request': {
       const { blocks } = told(
         state,
@@ -158,6 +164,12 @@ function notMadeParts(end: NotMade): Parts {
       return { state, blocks: [...blocks, ...quoted('The service’s own words:', end.message)] };
     }
   }
+}
+
+function waitWords(retryAfterMs: number | undefined): string {
+  const wait =
+    retryAfterMs === undefined ? 'a few minutes' : counted(Math.ceil(retryAfterMs / 1_000), 'second');
+  return `try again in ${wait}.`;
 }
 
 function told(state: string, why: string, next: string): Parts {
@@ -194,7 +206,6 @@ function lookUpWords(wanted: NewAccount): Run[] {
     : [words('look it up with '), code(`/pay account ${word(ref)}`), words('.')];
 }
 
-/** None for what cannot be looked up: the settings may let a reference be of another length. */
 function lookUpButtons(wanted: NewAccount) {
   const ref = parseAccountKey(wanted['accountRef'] ?? '');
   return ref.ok

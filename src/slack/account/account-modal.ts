@@ -1,10 +1,4 @@
-import {
-  isAnyLength,
-  isSecretField,
-  lengthWords,
-  readAccountField,
-  type AccountField,
-} from '../../domain/account-field.ts';
+import { isAnyLength, lengthWords, readAccountField, type AccountField } from '../../domain/account-field.ts';
 import type { NewAccount } from '../../domain/account.ts';
 import { noticeLine, modal, richText, select, textInput } from '../blocks.ts';
 import { emailFormProblem } from '../charge/card-inputs.ts';
@@ -43,8 +37,9 @@ export function accountFieldId(name: string): string {
   return `account_new_${name}`;
 }
 
-function inputOf(field: AccountField, given: string | undefined): ModalBlock {
+function inputOf(field: AccountField, prefilled: string | undefined): ModalBlock {
   const { name, required, choices } = field;
+  const given = field.secret ? undefined : prefilled;
   const parts = { id: accountFieldId(name), label: labelOf(name), optional: !required };
   if (choices === undefined) {
     const hint = hintOf(field);
@@ -55,7 +50,7 @@ function inputOf(field: AccountField, given: string | undefined): ModalBlock {
     });
   }
   const [only] = choices;
-  const initial = given ?? (choices.length === 1 ? only : undefined);
+  const initial = given ?? (choices.length === 1 && !field.secret ? only : undefined);
   return select({
     ...parts,
     choices: choices.map((choice) => ({ text: choice, value: choice })),
@@ -66,6 +61,7 @@ function inputOf(field: AccountField, given: string | undefined): ModalBlock {
 const knownLabels: Readonly<Record<string, string>> = {
   accountRef: 'Reference',
   bvn: 'BVN',
+  pin: 'PIN',
   email: 'E-mail',
   phoneNumber: 'Telephone number',
 };
@@ -86,7 +82,7 @@ function hintOf(field: AccountField): string | undefined {
     // A bound that nobody meets only raises questions.
     ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
     ...(field.name === 'accountRef' ? ['Yours, to find the account by; empty: the bot gives it one.'] : []),
-    ...(isSecretField(field.name) ? ['It is sent to the service and not kept by the bot.'] : []),
+    ...(field.secret ? ['Sent to the service and not kept.'] : []),
   ];
   return words.length === 0 ? undefined : words.join(' ');
 }

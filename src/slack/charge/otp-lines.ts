@@ -13,13 +13,22 @@ export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {
   );
 }
 
+/** The bank's last words leave no try, whatever was counted here. They change what is said, never what is done. */
+export function isOverByBank({ otp, bankWords = '' }: ChargeSeen): boolean {
+  return otp?.lastCode === 'refused' && overWords.test(bankWords);
+}
+
+const overWords = /too many|time (?:allowed|limit)|timed?[ -]?out|expired/i;
+
 function triesWords(triesLeft: number): string {
   return `${triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
 }
 
 /** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
-export function standing({ otp }: ChargeSeen): Run[] {
+export function standing(charge: ChargeSeen): Run[] {
+  const { otp } = charge;
   if (!otp) return [words('How long and how often a code may be entered is not known.')];
+  if (isOverByBank(charge)) return [words('Until '), moment(otp.until, '{time}')];
   return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
 }
 

@@ -21,7 +21,7 @@ import { chargeActions } from './charge-actions.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, chargeHeadline, plain, termFields } from './charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
-import { inHand, isCodeOpen, lastResend, standingNow } from './otp-lines.ts';
+import { inHand, isCodeOpen, isOverByBank, lastResend, standingNow } from './otp-lines.ts';
 
 export const otpModalId = 'otp';
 
@@ -89,7 +89,8 @@ function codeInput(id: string): ModalBlock {
   });
 }
 
-function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
+function lastCode(charge: ChargeSeen): ModalBlock[] {
+  const { otp, bankWords } = charge;
   const left = otp && counted(otp.triesLeft, 'try', 'tries');
   switch (otp?.lastCode) {
     case undefined:
@@ -97,7 +98,8 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
     case 'refused': {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
       const said = theirs === '' ? '' : ` The bank says: “${theirs}”.`;
-      return [noticeLine('warning', `That code was not accepted.${said} ${left} left.`)];
+      const tries = isOverByBank(charge) ? '' : ` ${left} left.`;
+      return [noticeLine('warning', `That code was not accepted.${said}${tries}`)];
     }
     case 'unanswered':
       return [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../../src/domain/account.ts';
+import { parseAccountFields } from '../../../src/domain/account-field.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { createAccountDesk, type AccountDeskDeps } from '../../../src/operations/service/create-account.ts';
@@ -7,7 +8,8 @@ import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 import { onBothStores } from '../two-stores.ts';
 
-const wanted: NewAccount = { accountName: 'Yaba Kiosk', bvn: '12345678901' };
+const wanted: NewAccount = { accountName: 'Yaba Kiosk', bvn: '12345678901', pin: '4711', maiden: 'Okonkwo' };
+const fields = parseAccountFields(['accountName', 'accountRef:20', 'bvn', 'pin', 'maiden*']) ?? [];
 const lost: NewAccountAnswer = { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
 const by = 'U1';
 const away = () => Promise.reject(new StoreUnavailable('away'));
@@ -27,7 +29,7 @@ function stage(answer: NewAccountAnswer, more: Partial<AccountDeskDeps> & { foun
       lookedUp.push(key);
       return more.found ?? { kind: 'not_found' };
     },
-    takesRef: true,
+    fields,
     log: (...line) => void lines.push(line),
     wait: async () => undefined,
     ...more,
@@ -112,7 +114,7 @@ describe('a new account', () => {
       findAccount: () => Promise.reject(new ServiceFailure('server', 'broken')),
     });
     expect((await make(failing.desk)).end).toEqual({ kind: 'doubt', lookUp: 'failed' });
-    const without = stage(lost, { takesRef: false });
+    const without = stage(lost, { fields: fields.filter(({ name }) => name !== 'accountRef') });
     expect((await make(without.desk)).end).toEqual({ kind: 'doubt', lookUp: 'impossible' });
     expect(without.asked).toEqual([wanted]);
   });
@@ -134,7 +136,7 @@ describe('a new account', () => {
     expect(asked).toEqual([]);
   });
 
-  it('keeps and logs no BVN', async () => {
+  it('keeps, notes and logs no secret field', async () => {
     const values: string[] = [];
     const store = memoryStore({ nowMs: 1 });
     const { desk, lines, asked } = stage(lost, {
@@ -144,7 +146,8 @@ describe('a new account', () => {
     await make(desk);
     expect(asked[0]?.['bvn']).toBe('12345678901');
     expect(values.length).toBe(2);
-    expect(JSON.stringify([values, lines])).not.toContain('12345678901');
+    expect(JSON.stringify([values, lines])).not.toMatch(/12345678901|4711|Okonkwo/);
+    expect(asked[0]).toMatchObject(wanted);
   });
 });
 

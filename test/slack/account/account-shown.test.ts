@@ -96,6 +96,15 @@ describe('the form of a new account', () => {
     }
   });
 
+  it('fills in no secret, whatever it is given', () => {
+    const secret = parseAccountFields(['accountName', 'pin', 'answer*', 'kind*:one']) ?? [];
+    const prefill = { accountName: 'Yaba', pin: '4711', answer: 'blue', kind: 'one' };
+    const told = JSON.stringify(accountModal({ place, fields: secret, prefill }));
+    expect(told).toContain('Yaba');
+    expect(told).not.toMatch(/4711|blue|initial_option/);
+    expect(told.match(/not kept/g)).toHaveLength(2);
+  });
+
   it.each(extremes)('takes any text back into its fields', (text) => {
     const prefill = Object.fromEntries(fields.map(({ name }) => [name, text]));
     expect(findViewProblems(accountModal({ place, fields, prefill, problem: text }))).toEqual([]);

@@ -118,6 +118,16 @@ describe('otpModal for the agent', () => {
   });
 });
 
+it.each(['Payment exceeded the time allowed', 'TOO MANY OTP ATTEMPTS', 'The session timed out'])(
+  'counts no tries as left where the bank says: %s',
+  (bankWords) => {
+    const otp = { until: nowMs + 600_000, triesLeft: 2, lastCode: 'refused' as const };
+    const told = page(forAgent(waiting(2, { otp, bankWords }))).join('\n');
+    expect(told).toContain(bankWords);
+    expect(told).not.toMatch(/tr(?:y|ies) left|of 3/);
+  },
+);
+
 describe('otpModal for anybody else', () => {
   it('has no field, and says who has it in hand since when', () => {
     const handed = waiting(3, { agent, handOvers: [{ at: nowMs - minuteMs, from: colleague, to: agent }] });
