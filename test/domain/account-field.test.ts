@@ -63,6 +63,10 @@ describe('the fields of a new account', () => {
   });
 });
 
+function of(...items: string[]) {
+  return refLength(parseAccountFields(items) ?? []);
+}
+
 describe('the key of an account', () => {
   const id = '3F1C9A52-7d64-4e0b-9a35-2b8c51f0d7e1';
   it.each([
@@ -75,7 +79,6 @@ describe('the key of an account', () => {
   });
 
   it('has the length that the form asks of a reference', () => {
-    const of = (...items: string[]) => refLength(parseAccountFields(items) ?? []);
     expect(parseAccountKey('SUB-1', of('accountRef:4-12')).ok).toBe(true);
     expect(parseAccountKey('SUB', of('accountRef:4-12'))).toMatchObject({
       problem: expect.stringContaining('4 to 12 characters'),

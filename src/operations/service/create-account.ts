@@ -106,9 +106,12 @@ export function createAccountDesk(deps: AccountDeskDeps): AccountDesk {
 /** The view's own reference when the person gave none: without one a lost answer could not be asked after. */
 function withRef(fields: readonly AccountField[], given: NewAccount, viewId: string): NewAccount {
   if (given[refField] !== undefined || !takesRef(fields)) return given;
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const ref = mintAccountRef(viewId, hash, refLength(fields));
+  const ref = mintAccountRef(viewId, sha256, refLength(fields));
   return { ...given, [refField]: ref };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 function shownAccount(fields: readonly AccountField[], wanted: NewAccount): ShownAccount {

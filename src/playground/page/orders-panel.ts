@@ -26,7 +26,10 @@ export function drawOrders(draw: Draw): TemplateResult {
       ...(orderReference === '' ? {} : { orderReference }),
     };
   });
-  return html`<details class="make">
+  return html`<p class="panel-intro">
+      The service of openapi/specification.md: NGN, sandbox paths /sandbox/checkout/…
+    </p>
+    <details class="make">
       <summary>${icon('chevron', 12)} Create a checkout order</summary>
       <form class="make-form" @submit=${create}>
         <label>Amount (NGN)<input name="amount" value="12500.00" inputmode="decimal" required /></label>
