@@ -35,24 +35,4 @@ describe.skipIf(missing)('lists in a browser', () => {
     const rows = await file.locator('pre').textContent();
     expect(rows?.trim().split('\n').length).toBe(13);
   });
-
-  it('break no id of a table in two at desktop width', async () => {
-    await ada.type('/pay accounts');
-    const references = ada.message('Accounts 1–50').locator('td:nth-child(2)');
-    await references.first().waitFor();
-    await ada.type('/pay terminals');
-    const terminals = ada.message('Terminals 1–50').locator('td:first-child');
-    await terminals.first().waitFor();
-    for (const column of [references, terminals]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const lines = await column.evaluateAll((cells) =>
-        cells.map((cell) => {
-          const range = cell.ownerDocument.createRange();
-          range.selectNodeContents(cell);
-          return range.getClientRects().length;
-        }),
-      );
-      expect(new Set(lines)).toEqual(new Set([1]));
-    }
-  });
 });
