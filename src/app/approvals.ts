@@ -58,7 +58,7 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     fingerprint: openFingerprint({ store, sealer, log }),
     standingOf: parts.standingOf,
     chargeExists: async (reference) => (await hands().charges.find(reference)) !== undefined,
-    submitApproved: (charge) => hands().charges.approved.submit(charge),
+    submitApproved: (charge, atMs) => hands().charges.approved.submit(charge, atMs),
     changeCardEmail: (terms, by) => hands().charges.approved.changeCardEmail(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
     tell: {

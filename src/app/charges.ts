@@ -60,7 +60,7 @@ export type Charges = {
   forgetting: { drafts: DraftsOfCard; history: CardHistory; fingerprint: Fingerprint };
   /** What is done once enough people have approved it; nobody is asked again. */
   approved: {
-    submit: (charge: ApprovedCharge) => Promise<SubmitResult>;
+    submit: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
     changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
   };
   /** Resolves when nothing of a charge is under way in this process. */
@@ -160,7 +160,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     desk,
     cardEmails: createCardEmails(emails),
     approved: {
-      submit: (charge) => submitApproved(deps, charge),
+      submit: (charge, atMs) => submitApproved(deps, charge, atMs),
       changeCardEmail: (terms, by) => makeEmailChange(emails, terms, by),
     },
     ledger,

@@ -81,7 +81,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     termsHash: (terms) => termsHash(accountId, terms),
     standingOf: () => points.pass('standing', () => world.standing),
     chargeExists: async (reference) => (await process.desk.find(reference)) !== undefined,
-    submitApproved: (charge) => submitApproved(deps, charge),
+    submitApproved: (charge, atMs) => submitApproved(deps, charge, atMs),
     changeCardEmail: (terms, by) => makeEmailChange(cardEmailDeps, terms, by),
     deliverAgain: (channel) =>
       points.pass('deliver_again', () => {

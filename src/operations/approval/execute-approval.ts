@@ -3,6 +3,7 @@ import { whyNotExecute } from '../../domain/approval-decision.ts';
 import type { ApprovalTerms } from '../../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../../domain/card-email.ts';
 import type { LimitKind, LimitRefusal } from '../../domain/charge-limits.ts';
+import { chargeLimits } from '../../domain/charge-state.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
@@ -21,7 +22,8 @@ export type ExecuteDeps = {
   standingOf: StandingOf;
   /** Whether the charge is stored: then it is made, whatever holds by now. */
   chargeExists: (reference: string) => Promise<boolean>;
-  submitApproved: (charge: ApprovedCharge) => Promise<SubmitResult>;
+  /** `atMs`: since when the charge's own time limits run. */
+  submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
   /** Asks the service, once. Never throws. */
   changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
   deliverAgain: (channel: string) => Promise<number>;
@@ -33,6 +35,11 @@ export type ExecuteDeps = {
 
 /** Longer than any call takes: a run that is silent for so long has died. */
 const runMs = 60_000;
+/**
+ * A charge is timed from the run's last renewal, and nothing of it leaves once these limits are over: a process
+ * that stood still can charge nothing that another run has stopped. The rest is for clocks that differ.
+ */
+const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 
 type End = { kind: 'executed'; result: string } | { kind: 'stopped'; why: string };
 /** `later`: what it must be judged by cannot be asked now. */
@@ -79,12 +86,12 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
     return stopped(`Whoever asked does not have the permission “${permission}” any more.`);
   }
   // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
-  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs: deps.now() + runMs }))) {
-    return { kind: 'later' };
-  }
+  const renewedAt = deps.now();
+  const untilMs = renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs);
+  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs }))) return { kind: 'later' };
   switch (terms.kind) {
     case 'charge':
-      return await beginCharge(deps, record, terms);
+      return await beginCharge(deps, record, terms, renewedAt);
     case 'card_email':
       return await changeEmail(deps, { id: approval.id, runId, by: approval.by }, terms.terms);
     case 'redrive':
@@ -111,9 +118,10 @@ async function beginCharge(
   deps: ExecuteDeps,
   { approval: { by } }: ApprovalRecord,
   terms: Extract<ApprovalTerms, { kind: 'charge' }>,
+  atMs: number,
 ): Promise<Done> {
   const { kind: _approved, ...charge } = terms;
-  const result = await deps.submitApproved({ ...charge, by });
+  const result = await deps.submitApproved({ ...charge, by }, atMs);
   switch (result.kind) {
     case 'begun':
       deps.inBackground(result.carryOn());

@@ -70,13 +70,17 @@ export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite
 
 /**
  * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
- * Everything else holds as it does for any charge. Again for the same reference it finds the charge: `known`. Throws
- * StoreUnavailable, and may then be called again.
+ * Timed from `nowMs`, when the caller last knew that it may charge. Everything else holds as it does for any charge.
+ * Again for the same reference it finds the charge: `known`. Throws StoreUnavailable, and may then be called again.
  */
-export async function submitApproved(deps: SubmitDeps, charge: ApprovedCharge): Promise<SubmitResult> {
+export async function submitApproved(
+  deps: SubmitDeps,
+  charge: ApprovedCharge,
+  nowMs: number,
+): Promise<SubmitResult> {
   const known = await readCharge(deps, charge.reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
-  return await claimAndBegin(deps, charge, deps.now());
+  return await claimAndBegin(deps, charge, nowMs);
 }
 
 async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {

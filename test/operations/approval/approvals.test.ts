@@ -217,6 +217,43 @@ async function approvedBefore(
   return found;
 }
 
+/** A process that freezes around its so-manieth await after Slack’s answer, until another run has had its turn. */
+async function frozenAfterStanding(
+  awaits: number,
+  at: 'before' | 'after',
+): Promise<{ isStopped: boolean; posts: string[] }> {
+  const world = openApprovalWorld();
+  const [isFrozen, isThawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let left: number | undefined;
+  async function freeze(): Promise<void> {
+    isFrozen.resolve();
+    await isThawed.promise;
+  }
+  const frozen = startApprovals(world, {
+    ...everyPoint(),
+    async pass(name, effect) {
+      if (left !== undefined) left -= 1;
+      const isIt = left === 0;
+      if (isIt && at === 'before') await freeze();
+      const result = await effect();
+      if (name === 'standing') left = awaits;
+      if (isIt && at === 'after') await freeze();
+      return result;
+    },
+  });
+  const { id, termsHash } = await asked(frozen);
+  await frozen.approvals.approve({ id, by: bola, termsHash });
+  await isFrozen.promise;
+  world.standing = { kind: 'known', roles: [] };
+  const other = startApprovals(world);
+  await other.workFor(5 * minuteMs);
+  const isStopped = (await other.approvals.find(id))?.state.kind === 'stopped';
+  isThawed.resolve();
+  await frozen.drained();
+  await other.workFor(30 * minuteMs);
+  return { isStopped, posts: world.bank.posts };
+}
+
 describe('what was approved is judged again before it is done', () => {
   it('is done as soon as Slack can say again what whoever asked may do', async () => {
     const world = openApprovalWorld();
@@ -257,6 +294,19 @@ describe('what was approved is judged again before it is done', () => {
     await slow.drained();
     expect(world.bank.posts).toEqual([]);
     expect(await other.desk.find(id)).toBeUndefined();
+  });
+
+  it('is not charged by a process that stood still at any await while another run stopped it', async () => {
+    for (const at of ['before', 'after'] as const) {
+      for (let awaits = 1; awaits <= 12; awaits++) {
+        // oxlint-disable-next-line no-await-in-loop -- one world after the other
+        const { isStopped, posts } = await frozenAfterStanding(awaits, at);
+        const charged = posts.length > 0;
+        expect(`${at} await ${awaits}: ${isStopped === charged ? 'both or neither' : 'one'}`).toBe(
+          `${at} await ${awaits}: one`,
+        );
+      }
+    }
   });
 
   it('is stopped beyond a limit, which it names with what is left and who can, and is not counted', async () => {
