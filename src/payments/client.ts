@@ -90,7 +90,9 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
       const failure = failureOfStatus(response, now());
       if (!failure) return await readAnswer(response, settings);
       await response.body?.cancel();
-      if (endpoint !== undefined && failure.retryAfterMs !== undefined) {
+      // A window is a length and not what is left of it: it is told, and only `Retry-After` is waited for.
+      const isAsked = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
+      if (endpoint !== undefined && isAsked) {
         pauses.set(endpoint, now() + failure.retryAfterMs);
       }
       throw failure;

@@ -229,6 +229,16 @@ describe('payments client', () => {
     expect(await findTransaction(client, accountId, reference)).toBeUndefined();
   });
 
+  it('goes on at once where the service names its window alone, which is no wish to wait', async () => {
+    lookUpMock().reply(429, {}, { 'X-Rate-Limit-Window': '60s' });
+    lookUpMock().reply(404, {});
+    const { client } = clientOf();
+    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+      retryAfterMs: 60_000,
+    });
+    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+  });
+
   it('lets a code leave all the same: held back it would cost the customer a try', async () => {
     const otp = { otp: '1', orderReference: 'r', transactionId: 't' };
     nock(baseUrl).post('/v1/checkout/checkout-card-otp').reply(429, {}, { 'Retry-After': '60' });
