@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalRules } from '../config/approval-checks.ts';
-import { needFor } from '../domain/approval-rules.ts';
+import { chargesFrom, needFor } from '../domain/approval-rules.ts';
 import type { Audit } from '../domain/audit-entry.ts';
 import type { StandingOf } from '../domain/standing.ts';
 import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
@@ -78,6 +78,7 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
   const { desk } = deciding;
   const gate = {
     needFor: (question: Parameters<ApprovalGate['needFor']>[0]) => needFor(rules, question),
+    chargesFrom: (currency: string) => chargesFrom(rules, currency),
     desk,
   };
   return {

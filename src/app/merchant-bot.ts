@@ -242,6 +242,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     account: config.paymentsAccountName,
     isMixed: config.merchant?.isMixed === true,
     desk: charges.desk,
+    approvalFrom: (currency: string) => parts.approvals.gate?.chargesFrom(currency),
     cardEmails: charges.cardEmails,
     revealEmail: createReveals({ config, log, now }, { ...parts, audit: parts.append }),
     showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),

@@ -34,7 +34,10 @@ import { cardChoice } from './charge/known-cards.ts';
 /** `missing`: the settings without which the environment's saved cards cannot be asked for. */
 export type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missing'; settings: string[] };
 
-export type CardsDeps = Pick<ChargeDeps, 'environment' | 'account' | 'now' | 'currencies' | 'ledger'> & {
+export type CardsDeps = Pick<
+  ChargeDeps,
+  'environment' | 'account' | 'now' | 'currencies' | 'ledger' | 'approvalFrom'
+> & {
   savedCards: SavedCards;
   mayRun: MayRun;
 };

@@ -41,7 +41,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
     parse: (typed) => parseAmountAlone(typed, 'The card and everything else are asked for in a form.'),
     modals: chargeModals(deps),
     presses: chargePresses(deps),
-    suggestions: [{ actionId: chargeActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
+    suggestions: [{ actionId: chargeActions.card, suggest: (typed, caller) => suggest(deps, typed, caller) }],
     home: async (caller) => (await Promise.all([ownLimits(deps, caller), recent(deps, caller)])).flat(),
 
     async run(beginning, { openModal }) {
@@ -49,6 +49,14 @@ export function chargeCommand(deps: ChargeDeps): Command {
       return undefined;
     },
   });
+}
+
+function suggest(
+  { desk, ledger, currencies: [currency = ''] }: ChargeDeps,
+  typed: string,
+  { userId: by }: Caller,
+) {
+  return suggestCards(ledger, typed, (card) => desk.holdOf({ card, by, currency }));
 }
 
 async function ownLimits({ desk }: ChargeDeps, { userId }: Caller): Promise<HomeBlock[]> {

@@ -109,7 +109,7 @@ export const contradictions: readonly SettingsCheck[] = [
   refuse(
     ['chargeRetryForgetDays', 'chargeRetryWaitHours'],
     (config) => config.chargeRetryForgetDays * 24 < config.chargeRetryWaitHours,
-    'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS, or a decline is forgotten while the card still rests after it.',
+    'CHARGE_RETRY_FORGET_DAYS must be at least as long as CHARGE_RETRY_WAIT_HOURS, or a decline is forgotten while the card is still on hold after it.',
   ),
   refuse(
     ['alertDetailsDays', 'webhookRememberDays'],

@@ -32,7 +32,7 @@ const rule = z.discriminatedUnion(
       what: z
         .enum(others)
         .describe(
-          'retry: charging a card that rests after a decline, which is offered only with this rule. card_email: changing a saved card’s e-mail. redrive: delivering again what Slack refused.',
+          'retry: charging a card on hold after a decline, which is offered only with this rule. card_email: changing a saved card’s e-mail. redrive: delivering again what Slack refused.',
         ),
       needed,
       account,

@@ -129,7 +129,7 @@ export const settings = {
 
   chargeRetryWaitHours: setting(
     charges,
-    'How long a card rests after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
+    'How long a card is on hold after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
     wholeNumber(1, 720),
     String(defaultRetryRule.waitMs / 3_600_000),
   ),

@@ -27,6 +27,14 @@ export function needFor(
   return first && { rule: wordsOf(first), needed: first.needed };
 }
 
+/** The lowest amount of this currency that needs a second person; undefined: none does. */
+export function chargesFrom(rules: readonly ApprovalRule[], currency: string): Money | undefined {
+  const from = rules.flatMap((rule) =>
+    rule.what === 'charge' && rule.currency === currency ? [rule.fromMinor] : [],
+  );
+  return from.length === 0 ? undefined : { minor: Math.min(...from), currency };
+}
+
 function isAbout(rule: ApprovalRule, question: ApprovalQuestion): boolean {
   if (question.kind !== 'charge') return rule.what === question.kind;
   if (rule.what === 'retry') return question.overridesRest === true;
@@ -51,7 +59,7 @@ function wordsOf(rule: ApprovalRule): string {
         : `Charges from ${formatMoney({ minor, currency })} need ${who}`;
     }
     case 'retry':
-      return `Charging a card that rests after a decline needs ${who}`;
+      return `Charging a card on hold needs ${who}`;
     case 'card_email':
       return `Changing a saved card’s e-mail needs ${who}`;
     case 'redrive':

@@ -1,3 +1,4 @@
+import type { LimitKind } from './charge-limits.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './retry-rule.ts';
 
@@ -14,3 +15,6 @@ export type CardRefusal =
   | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
   /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
   | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
+
+/** Why a card can't be charged now, whatever the amount. */
+export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };

@@ -1,4 +1,4 @@
-/** How long a card rests after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
+/** How long a card is on hold after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
 export type RetryRule = {
   waitMs: number;
   attempts: number;

@@ -68,7 +68,7 @@ describe('a limit at the form', () => {
 
   it('refuses whose roles Slack cannot tell, in words', () => {
     expect(limitErrors({ kind: 'unknown_standing' })).toEqual({
-      [fields.amount]: expect.stringContaining('Slack could not be asked which roles you have'),
+      [fields.amount]: expect.stringContaining('Slack didn’t confirm your roles'),
     });
   });
 
@@ -101,7 +101,7 @@ describe('the read-back', () => {
     const modal = modalOf(await agree(stage, terms));
     const text = textOf(modal);
     for (const words of [
-      'Nothing was sent, and nothing was charged.',
+      'Nothing was charged.',
       'NGN 12,500.00',
       'NGN 500,000.00 per day for you',
       'NGN 499,000.00, left NGN 1,000.00',

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { chargeModals } from '../../src/commands/charge/charge-modals.ts';
-import { overrideField, overrideModalId } from '../../src/slack/approval/approval-modals.ts';
-import { termsMetadata } from '../../src/slack/charge/terms-modal.ts';
+import { overrideField, overrideModalId, termsMetadata } from '../../src/slack/charge/terms-modal.ts';
 import { openApprovalWorld, startApprovals } from '../operations/approval-house.ts';
 import { ada, bola, submit, terms } from '../operations/charge-house.ts';
 import { textOf } from './shown-modal.ts';

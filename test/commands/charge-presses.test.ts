@@ -15,7 +15,7 @@ import {
 } from './charge-stage.ts';
 import { carriedOn, modalOf, textOf, untouched, view } from './shown-modal.ts';
 
-describe('Change the terms', () => {
+describe('Change', () => {
   it('goes back to the form as it was, with the card still chosen', async () => {
     const stage = createStage();
     const values = { ...form, [fields.customerId]: 'C-7', [fields.reason]: 'March' };

@@ -1,10 +1,12 @@
 import type { AlertTaken } from '../../src/domain/alert-card.ts';
-import type { CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
+import type { ApprovalNeeded } from '../../src/domain/approval-rules.ts';
+import type { CardHold, CardRefusal, Twin } from '../../src/domain/card-refusal.ts';
 import type { LimitRefusal, LimitVerdict, OwnLimits } from '../../src/domain/charge-limits.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
 import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { withoutUndefined } from '../../src/domain/without-undefined.ts';
 import { createVerbs } from '../../src/commands/registry.ts';
 import type { KnownCard } from '../../src/commands/charge/known-cards.ts';
 import type { ChargeDesk } from '../../src/operations/charge/charge-desk.ts';
@@ -72,6 +74,8 @@ export type FakeDesk = ChargeDesk & {
     carryOnThrows?: Error;
     refusal?: CardRefusal;
     twin?: Twin;
+    approval?: ApprovalNeeded;
+    holds?: Record<string, CardHold>;
     unsure?: boolean;
     limits?: LimitVerdict;
     ownLimits?: OwnLimits;
@@ -127,7 +131,12 @@ export function createFakeDesk(): FakeDesk {
       await called(`read draft ${viewId}`);
       return readDraft(viewId, draft);
     },
-    checkLimits: async () => answers.limits ?? { kind: 'allowed' },
+    async review() {
+      const { limits, refusal: hold, twin, approval } = answers;
+      if (limits?.kind === 'refused') return { kind: 'over_limit', refusal: limits.refusal };
+      return { kind: 'ready', ...withoutUndefined({ limits: limits?.seen, hold, twin, approval }) };
+    },
+    holdOf: async ({ card }) => answers.holds?.[card],
     limitsOf: async () => answers.ownLimits ?? { kind: 'none' },
     alertTaken: async () => answers.alertTaken,
     async submit({ viewId, draft, by, despite }) {

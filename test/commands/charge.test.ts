@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CardRefusal } from '../../src/domain/card-refusal.ts';
+import type { CardHold, CardRefusal } from '../../src/domain/card-refusal.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
@@ -52,6 +52,22 @@ describe('/pay charge', () => {
     expect(createStage().verb('charge').suggestions?.[0]?.actionId).toBe(chargeActions.card);
     expect(await suggested(createStage(), '4242')).toEqual([
       { text: 'Visa ·· 4242 · a***@example.com', value: 'card1' },
+    ]);
+  });
+
+  it.each<[CardHold, string]>([
+    [
+      { kind: 'resting', nextTryFrom: nowMs + 3_600_000, attemptsLeft: 2 },
+      'on hold until 2023-11-14 23:13 UTC',
+    ],
+    [{ kind: 'save_again' }, 'needs a payment link (3-D Secure)'],
+    [{ kind: 'limit', limit: 'per_card_per_day' }, 'card’s daily limit reached'],
+    [{ kind: 'limit', limit: 'per_agent_per_day' }, 'your daily limit reached'],
+  ])('says in the list why a card can’t be charged now: %o', async (hold, words) => {
+    const stage = createStage();
+    stage.desk.answers.holds = { card1: hold };
+    expect(await suggested(stage, '4242')).toEqual([
+      { text: `Visa ·· 4242 · a***@example.com · ${words}`, value: 'card1' },
     ]);
   });
 });
@@ -194,22 +210,38 @@ describe('agreeing to the terms', () => {
 
   it.each<[CardRefusal, string]>([
     [{ kind: 'resting', nextTryFrom: nowMs + 3_600_000, attemptsLeft: 2 }, 'Card on hold until'],
-    [{ kind: 'stopped', declines: 3, nextTryFrom: nowMs + 3_600_000 }, 'no attempts left'],
+    [{ kind: 'stopped', declines: 3, nextTryFrom: nowMs + 3_600_000 }, 'declined it 3 times'],
     [{ kind: 'save_again' }, 'can’t be charged'],
     [{ kind: 'under_way', reference: twin.reference, by: colleague, at: nowMs }, 'pay-first'],
-  ])('says why the card is not charged: %o', async (refusal, words) => {
+  ])(
+    'says on the review, without a button that charges, why the card can’t be: %o',
+    async (refusal, words) => {
+      const stage = createStage();
+      const earlier = await readBack(stage);
+      stage.desk.answers.refusal = refusal;
+      // Put on hold only after the review, its submit says the same.
+      const answer = await agree(stage, earlier);
+      expect(textOf(modalOf(answer))).toContain(words);
+      await carriedOn(answer);
+      const review = await readBack(stage);
+      expect(textOf(review)).toContain(words);
+      expect(review.submit).toBeUndefined();
+      expect(sends(stage)).toEqual([]);
+    },
+  );
+
+  it('says on the review that a second person is needed, and asks by the button’s own words', async () => {
     const stage = createStage();
-    stage.desk.answers.refusal = refusal;
-    const answer = await agree(stage, await readBack(stage));
-    expect(textOf(modalOf(answer))).toContain(words);
-    await carriedOn(answer);
-    expect(sends(stage)).toEqual([]);
+    stage.desk.answers.approval = { rule: 'Charges from NGN 10,000.00 need one approver', needed: 1 };
+    const review = await readBack(stage);
+    expect(textOf(review)).toContain('Charges from NGN 10,000.00 need one approver');
+    expect(review.submit?.text).toBe('Ask for approval');
   });
 
   it('asks before a twin, naming who made the first, and charges once that very twin is agreed to', async () => {
     const stage = createStage();
     stage.desk.answers.twin = twin;
-    const asked = modalOf(await agree(stage, await readBack(stage)));
+    const asked = await readBack(stage);
     expect(asked.callback_id).toBe(termsModalId);
     expect(asked.submit?.text).toMatch(/^Charge again/);
     expect(textOf(asked)).toContain(colleague);
@@ -221,7 +253,7 @@ describe('agreeing to the terms', () => {
   it('asks anew when there is a newer twin than the one that was agreed to', async () => {
     const stage = createStage();
     stage.desk.answers.twin = twin;
-    const asked = modalOf(await agree(stage, await readBack(stage)));
+    const asked = await readBack(stage);
     stage.desk.answers.twin = { ...twin, reference: 'pay-newer' as OrderReference };
     const again = modalOf(await agree(stage, asked));
     expect(textOf(again)).toContain('pay-newer');
@@ -244,8 +276,8 @@ describe('agreeing to the terms', () => {
 
   it('says the terms are gone when they are by the time the twin is asked about', async () => {
     const stage = createStage();
-    stage.desk.answers.twin = twin;
     const terms = await readBack(stage);
+    stage.desk.answers.twin = twin;
     stage.desk.readDraft = async () => undefined;
     expect(textOf(modalOf(await agree(stage, terms)))).toContain('review has expired');
   });

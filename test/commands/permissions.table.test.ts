@@ -41,7 +41,6 @@ const needs: Readonly<Record<string, string>> = {
   'press charge_change': 'charge',
   'press charge_another': 'charge',
   'press charge_link': 'charge',
-  'press charge_override': 'charge',
   'submit approval_override': 'charge',
   'press charge_show': 'charge | otp | doubt',
   'press charge_check': 'charge | otp | doubt',

@@ -37,7 +37,7 @@ describe('needFor', () => {
     const override = { ...charge(1), overridesRest: true } as const;
     expect(needFor(rules, override)).toEqual({
       needed: 1,
-      rule: 'Charging a card that rests after a decline needs one approver',
+      rule: 'Charging a card on hold needs one approver',
     });
     expect(needFor(rules, { ...charge(50_000_000), overridesRest: true })).toMatchObject({ needed: 2 });
     expect(needFor(rules, { kind: 'retry' })).toMatchObject({ needed: 1 });

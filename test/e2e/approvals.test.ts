@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { seedCards } from '../../src/playground/payments/seed.ts';
 import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
-import { overrideField, refuseFields } from '../../src/slack/approval/approval-modals.ts';
+import { refuseFields } from '../../src/slack/approval/approval-modals.ts';
+import { overrideField } from '../../src/slack/charge/terms-modal.ts';
 import { cardEmailFields } from '../../src/slack/card-email/form-modal.ts';
-import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import {
   asks,
   buttonsOf,
@@ -158,7 +158,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await direct(desk, 'agent', (text) => text.startsWith('⌛ Expired, nobody decided'));
     await everywhere(desk, '⌛ Expired, nobody decided');
     await presses(desk, 'agent', await cardOf(desk, 'agent'), approvalActions.askAgain);
-    const form = await dialogue.modalSays('agent', 'You read the terms back');
+    const form = await dialogue.modalSays('agent', 'You review it');
     expect(JSON.stringify(form.view)).toMatch(/150,?000\.00/);
     expect(JSON.stringify(form.view)).toContain('4081');
     expect(dialogue.references()).toEqual([]);
@@ -174,13 +174,12 @@ describe.concurrent('a charge that a second person decides', () => {
     await dialogue.close('agent');
     await dialogue.charge('agent', { ...small, amount: '901.00' });
     await dialogue.modalSays('agent', 'Card on hold until');
-    await dialogue.press('agent', chargeActions.override);
     await dialogue.modalSays('agent', 'Why now');
     await dialogue.submit('agent', { [overrideField]: 'The limit was raised' });
     await dialogue.modalSays('agent', 'Needs approval');
     const card = await cardOf(desk, 'lead', '🟡 Needs approval');
     const text = visibleText(card.blocks);
-    expect(text).toContain('although the card rests after a decline');
+    expect(text).toContain('although the card is on hold');
     expect(text).toContain('The limit was raised');
     expect(dialogue.references()).toHaveLength(1);
     await presses(desk, 'lead', card, approvalActions.approve);

@@ -117,7 +117,7 @@ describe.skipIf(missing)('the desk by keyboard alone', () => {
     const { page } = lindiwe;
     await typeByKeys(lindiwe, '/pay');
     await pressByKeys(lindiwe, 'looks a transaction up', 'Charge a card');
-    await lindiwe.modalSays('You read the terms back');
+    await lindiwe.modalSays('You review it');
     await closeByKeys();
     for (const [typed, answer] of [
       ['/pay doubt', 'No charge'],
@@ -152,7 +152,7 @@ describe.skipIf(missing)('the desk by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await keysTo(lindiwe, page.getByRole('menuitem', { name: 'Charge a saved card' }));
     await page.keyboard.press('Enter');
-    await lindiwe.modalSays('You read the terms back');
+    await lindiwe.modalSays('You review it');
     await closeByKeys();
 
     const workspace = page.getByRole('navigation', { name: 'Workspace' });

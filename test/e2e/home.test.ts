@@ -41,7 +41,7 @@ describe.concurrent('/pay and the App Home', () => {
     await dialogue.modalSays('agent', 'of 3 tries left');
     await dialogue.close('agent');
     await dialogue.pressInMessage('agent', menuActionId('charge'));
-    await dialogue.modalSays('agent', 'You read the terms back before anything is charged.');
+    await dialogue.modalSays('agent', 'You review it before anything is charged.');
   });
 
   it('the Home that was opened follows a charge to its end, bounded, and holds no secret', async (test) => {
@@ -102,7 +102,7 @@ describe.concurrent('shortcuts', () => {
     const { users } = house.workspace.ids;
     const shortcut = { kind: 'global_shortcut', callbackId: 'charge' } as const;
     await house.workspace.act(users.agent, shortcut);
-    await dialogue.modalSays('agent', 'You read the terms back before anything is charged.');
+    await dialogue.modalSays('agent', 'You review it before anything is charged.');
     await house.workspace.act(users.outsider, shortcut);
     const refused = await dialogue.modalSays('outsider', 'Not allowed: /pay charge');
     expect(refused.submit).toBeUndefined();

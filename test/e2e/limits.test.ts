@@ -56,7 +56,7 @@ describe.concurrent('limits in payops.yml', () => {
     await dialogue.charge('lead', { ...ofAda, amount: '4,000.00' });
     await dialogue.modalSays('lead', 'Paid (confirmed)');
     await dialogue.submit('agent');
-    const refused = await dialogue.modalSays('agent', 'Nothing was sent, and nothing was charged.');
+    const refused = await dialogue.modalSays('agent', 'Nothing was charged.');
     expect(refused.text).toContain('This is above your limit per day for one card');
     expect(refused.text).toContain('NGN 4,000.00, left NGN 2,000.00');
     expect(refused.text).toContain('people in the role lead');

@@ -77,7 +77,7 @@ describe.concurrent('a further account', () => {
     await dialogue.pressInMessage('agent', `${cardsActions.charge}@lagos`);
     await dialogue.modalSays('agent', 'Account: lagos');
     await dialogue.submit('agent', { [chargeFields.amount]: '1,000.00' });
-    await dialogue.modalSays('agent', 'You are about to charge');
+    await dialogue.modalSays('agent', 'Nothing sent yet.');
     await dialogue.submit('agent');
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     expect(ordersOf(lagos).some((reference) => reference.startsWith('pay-'))).toBe(true);

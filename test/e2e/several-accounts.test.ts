@@ -54,7 +54,7 @@ describe.concurrent('several merchant accounts in one bot', () => {
       [chargeFields.email]: 'ada@example.com',
       [chargeFields.amount]: '1,234.00',
     });
-    const terms = await dialogue.modalSays('agent', 'You are about to charge');
+    const terms = await dialogue.modalSays('agent', 'Nothing sent yet.');
     expect(terms.text).toContain('lagos');
     await dialogue.submit('agent');
     await dialogue.modalSays('agent', 'OTP');

@@ -1,4 +1,4 @@
-import { needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
+import { chargesFrom, needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { CardEmailEnd } from '../../src/domain/card-email.ts';
@@ -100,6 +100,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   });
   const gate: ApprovalGate = {
     needFor: (question) => needFor(world.approvalRules, question),
+    chargesFrom: (currency) => chargesFrom(world.approvalRules, currency),
     desk: approvals.desk,
   };
   deps.approvals = gate;

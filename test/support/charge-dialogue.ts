@@ -128,9 +128,12 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     },
     async charge(person, form, command) {
       const read = await readBack(person, form, command);
-      if (!read.submit?.startsWith('Charge')) {
-        throw new Error(`Not read back: ${JSON.stringify(read.errors)} ${read.text}`);
+      if (Object.keys(read.errors).length > 0 || read.submit === 'Review') {
+        throw new Error(`Not reviewed: ${JSON.stringify(read.errors)} ${read.text}`);
       }
+      // A review that says why the card can't be charged has nothing to submit, or asks first.
+      const isAsked = read.submit?.startsWith('Charge again') === true || read.text.includes('Why now');
+      if (read.submit === undefined || isAsked) return read;
       await submit(person);
       return onTop(person);
     },

@@ -101,10 +101,10 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
   }
   async function readBack(charge: TypedCharge): Promise<string> {
     await type('/pay charge');
-    await modalSays('You read the terms back before anything is charged.');
+    await modalSays('You review it before anything is charged.');
     await fillIn(charge);
-    await press('Read the terms back');
-    return modalSays('You are about to charge');
+    await press('Review');
+    return modalSays('Nothing sent yet.');
   }
   async function tab(name: string): Promise<void> {
     await click(page.getByRole('tab', { name }));

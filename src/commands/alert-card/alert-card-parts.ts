@@ -54,7 +54,7 @@ export type AlertCardActions = {
 
 export type AlertCardDeps = AlertCardActions &
   CardReveal &
-  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies'> & {
+  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies' | 'approvalFrom'> & {
     desk: Pick<ChargeDeps['desk'], 'alertTaken'>;
   };
 

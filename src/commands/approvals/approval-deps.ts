@@ -4,7 +4,7 @@ import type { ChargeDeps } from '../charge/charge-deps.ts';
 
 export type ApprovalDeps = Pick<
   ChargeDeps,
-  'environment' | 'account' | 'isMixed' | 'now' | 'ledger' | 'currencies'
+  'environment' | 'account' | 'isMixed' | 'now' | 'ledger' | 'currencies' | 'approvalFrom'
 > & {
   approvals: ApprovalDesk;
   mayRun: MayRun;

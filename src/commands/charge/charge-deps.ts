@@ -1,4 +1,5 @@
 import type { ChargeModalOptions } from '../../slack/charge/charge-modal.ts';
+import type { Money } from '../../domain/money.ts';
 import type { ShowDeps } from './charge-views.ts';
 import type { AwaitDeps } from './await-decision.ts';
 import type { KnownCards } from './known-cards.ts';
@@ -9,11 +10,15 @@ export type ChargeDeps = ShowDeps &
     ledger: KnownCards | undefined;
     /** What may be charged in, the usual one first. */
     currencies: readonly string[];
+    /** From which amount a charge in this currency needs a second person; absent where none does. */
+    approvalFrom?: ((currency: string) => Money | undefined) | undefined;
   };
 
 /** What every form for a charge has, whatever stands in it. */
 export function formParts(
-  deps: Pick<ChargeDeps, 'environment' | 'account' | 'currencies' | 'ledger'>,
-): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> {
-  return { place: deps, currencies: deps.currencies, ledger: deps.ledger !== undefined };
+  deps: Pick<ChargeDeps, 'environment' | 'account' | 'currencies' | 'ledger' | 'approvalFrom'>,
+): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger' | 'approvalFrom'> {
+  const { currencies, ledger } = deps;
+  const approvalFrom = currencies.flatMap((currency) => deps.approvalFrom?.(currency) ?? []);
+  return { place: deps, currencies, ledger: ledger !== undefined, approvalFrom };
 }

@@ -1,16 +1,16 @@
 import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
-import type { Twin } from '../../domain/card-refusal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { SubmitResult } from '../../operations/charge/charge-desk.ts';
+import type { ChargeReview, SubmitResult } from '../../operations/charge/charge-desk.ts';
 import { takenMessage } from '../../slack/alert/card-answers.ts';
-import { overrideField, overrideModalId, readOverrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { limitErrors, limitRefusalModal } from '../../slack/charge/limit-words.ts';
-import { cardRefusalModal, staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import {
+  overrideField,
+  overrideModalId,
+  readOverrideModal,
   readTermsMetadata,
-  termsMetadata,
+  staleTermsModal,
   termsModal,
   termsModalId,
 } from '../../slack/charge/terms-modal.ts';
@@ -31,7 +31,7 @@ export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
   return [
     { callbackId: chargeModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
     { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
-    // The rest may be over by now, and then it charges.
+    // The hold may be over by now, and then it charges.
     { callbackId: overrideModalId, effect: 'money', submit: (submission) => askOverride(deps, submission) },
   ];
 }
@@ -47,11 +47,17 @@ async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewA
   const read = await readTerms(form.form, deps.ledger);
   if (read.kind === 'errors') return read;
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
-  const verdict = await deps.desk.checkLimits({ viewId, terms, by: caller.userId });
-  if (verdict.kind === 'refused') return { kind: 'errors', errors: limitErrors(verdict.refusal) };
+  const review = await deps.desk.review({ viewId, terms, by: caller.userId });
+  if (review.kind === 'over_limit') return { kind: 'errors', errors: limitErrors(review.refusal) };
   const draft = await deps.desk.keepDraft(viewId, terms);
-  const { seen: limits } = verdict;
-  return update(termsModal({ place: deps, terms: shown(terms), draft, limits, nowMs: deps.now() }));
+  return update(reviewModal(deps, { terms, draft, review }));
+}
+
+type Reviewed = { terms: ChargeTerms; draft: string; review: Extract<ChargeReview, { kind: 'ready' }> };
+
+function reviewModal(deps: ChargeDeps, { terms, draft, review }: Reviewed): Modal {
+  const { kind: _ready, ...restrictions } = review;
+  return termsModal({ place: deps, terms: shown(terms), draft, ...restrictions, nowMs: deps.now() });
 }
 
 /**
@@ -67,7 +73,7 @@ async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<Vi
 }
 
 /**
- * The same terms with why they cannot wait, for whoever decides whether a card that rests is charged. Submitted twice it
+ * The same terms with why they cannot wait, for whoever decides whether a card on hold is charged. Submitted twice it
  * is one request.
  */
 async function askOverride(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
@@ -105,9 +111,8 @@ async function shownResult(
     case 'known':
       return showAndCarryOn(deps, result.charge, submission);
     case 'refused':
-      return update(refusedModal(deps, agreed, result));
     case 'twin':
-      return update(await askAboutTwin(deps, submission, { draft: agreed.draft, twin: result.twin }));
+      return update(await reviewAgain(deps, submission, agreed.draft));
     case 'over_limit':
       return update(limitRefusalModal(result.refusal, deps));
     case 'awaiting_approval':
@@ -121,27 +126,14 @@ async function shownResult(
   }
 }
 
-/** A card that only rests may be charged all the same, where a second person decides it. */
-function refusedModal(
-  deps: ChargeDeps,
-  agreed: Submitted['agreed'],
-  { refusal, mayAskOverride }: Extract<SubmitResult, { kind: 'refused' }>,
-): Modal {
-  const override = mayAskOverride ? { override: termsMetadata(agreed) } : {};
-  return cardRefusalModal(refusal, deps, { nowMs: deps.now(), ...override });
-}
-
-/** The same terms again, with what speaks against them; agreeing now is agreeing beside that very twin. */
-async function askAboutTwin(
-  deps: ChargeDeps,
-  { viewId, caller }: Submission,
-  { draft, twin }: { draft: string; twin: Twin },
-): Promise<Modal> {
+/** The same terms with what has come between: a hold, or a twin. Agreeing now is agreeing beside that very twin. */
+async function reviewAgain(deps: ChargeDeps, { viewId, caller }: Submission, draft: string): Promise<Modal> {
   const terms = await deps.desk.readDraft(viewId, draft);
   if (!terms) return staleTermsModal(deps);
-  const verdict = await deps.desk.checkLimits({ viewId, terms, by: caller.userId });
-  const limits = verdict.kind === 'allowed' ? verdict.seen : undefined;
-  return termsModal({ place: deps, terms: shown(terms), draft, twin, limits, nowMs: deps.now() });
+  const review = await deps.desk.review({ viewId, terms, by: caller.userId });
+  return review.kind === 'over_limit'
+    ? limitRefusalModal(review.refusal, deps)
+    : reviewModal(deps, { terms, draft, review });
 }
 
 /** As the press says it that comes too late. */

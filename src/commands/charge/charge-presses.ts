@@ -1,9 +1,7 @@
-import { overrideModal } from '../../slack/approval/approval-modals.ts';
 import { chargeActions } from '../../slack/charge/charge-actions.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
-import { staleTermsModal } from '../../slack/charge/refusal-modal.ts';
 import { savingLinkMessage, savingLinkModal, type SavingLink } from '../../slack/charge/saving-link.ts';
-import { readTermsMetadata } from '../../slack/charge/terms-modal.ts';
+import { readTermsMetadata, staleTermsModal } from '../../slack/charge/terms-modal.ts';
 import { itself, type Press, type Pressed } from '../../slack/command.ts';
 import { formParts, type ChargeDeps } from './charge-deps.ts';
 import { openNamed, sayUnknown, showCharge } from './charge-views.ts';
@@ -16,7 +14,6 @@ const lookers = ['charge', 'otp', 'doubt'];
 export function chargePresses(deps: ChargeDeps): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
-    { actionId: chargeActions.override, press: (pressed) => openOverride(deps, pressed) },
     { actionId: chargeActions.another, about: itself, press: (pressed) => chargeAnother(deps, pressed) },
     { actionId: chargeActions.savingLink, about: itself, press: (pressed) => makeLink(deps, pressed) },
     {
@@ -43,13 +40,6 @@ async function changeTerms(deps: ChargeDeps, { view, updateModal }: Pressed): Pr
   const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
   if (!terms) return await updateModal(staleTermsModal(deps));
   await updateModal(chargeModal({ ...formParts(deps), ...(await changedTerms(terms, deps.ledger)) }));
-}
-
-/** In the same dialogue: what is asked for is the charge that was refused, under its reference. */
-async function openOverride(deps: ChargeDeps, { view, updateModal }: Pressed): Promise<void> {
-  if (!view) return;
-  const agreed = readTermsMetadata(view.privateMetadata);
-  await updateModal(agreed ? overrideModal(view.privateMetadata, deps) : staleTermsModal(deps));
 }
 
 /** Always a modal of its own: in the old one the next charge would be the same charge. */

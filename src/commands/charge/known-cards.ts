@@ -1,6 +1,7 @@
+import type { CardHold } from '../../domain/card-refusal.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
 import type { Choice } from '../../slack/blocks.ts';
-import { cardWords } from '../../slack/charge/card-words.ts';
+import { cardWords, holdNote } from '../../slack/charge/card-words.ts';
 import { limits } from '../../slack/limits.ts';
 
 /** A saved card as it may be offered. `id` is a keyed hash: it names the card and charges nothing. */
@@ -23,8 +24,20 @@ export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string
   return { id, text: cardWords(face, customerEmail) };
 }
 
-/** What a typeahead over saved cards offers; nothing when none are remembered. */
-export async function suggestCards(ledger: KnownCards | undefined, typed: string): Promise<Choice[]> {
+/**
+ * What a typeahead over saved cards offers, each with why it can't be charged now where `holdOf` says that; nothing
+ * when none are remembered.
+ */
+export async function suggestCards(
+  ledger: KnownCards | undefined,
+  typed: string,
+  holdOf?: (id: string) => Promise<CardHold | undefined>,
+): Promise<Choice[]> {
   const found = (await ledger?.search(typed, limits.options)) ?? [];
-  return found.map(cardChoice).map(({ id, text }) => ({ text, value: id }));
+  return await Promise.all(
+    found.map(async ({ id, face, customerEmail }) => {
+      const hold = await holdOf?.(id);
+      return { text: cardWords(face, customerEmail, hold && holdNote(hold)), value: id };
+    }),
+  );
 }

@@ -1,4 +1,5 @@
 import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
+import type { Money } from '../../domain/money.ts';
 import type { ApprovalNeeded, ApprovalQuestion } from '../../domain/approval-rules.ts';
 
 export type DecideResult =
@@ -52,5 +53,7 @@ export type TellApproval = {
 export type ApprovalGate = {
   /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
+  /** From which amount a charge in this currency needs somebody. */
+  chargesFrom(currency: string): Money | undefined;
   desk: Pick<ApprovalDesk, 'request' | 'find' | 'waiting'>;
 };

@@ -188,10 +188,10 @@ function whoCanWords({ whoCan }: Pick<Over, 'whoCan'>): string {
 }
 
 const refusalWords = {
-  resting: 'The card rests after a decline.',
-  stopped: 'The card has no attempt left.',
+  resting: 'The card is on hold after a decline.',
+  stopped: 'The card has no attempts left.',
   save_again: 'The card must be saved again before it can be charged.',
-  under_way: 'Another charge of the card is not settled.',
+  under_way: 'Another charge of the card is still open.',
 } as const;
 
 async function changeEmail(

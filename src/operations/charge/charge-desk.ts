@@ -1,8 +1,9 @@
 import type { Doubts } from './charges-in-doubt.ts';
 import type { AlertTaken } from '../../domain/alert-card.ts';
+import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
 import type { Approval } from '../../domain/approval.ts';
-import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
-import type { LimitRefusal, LimitVerdict, OwnLimits } from '../../domain/charge-limits.ts';
+import type { CardHold, CardRefusal, Twin } from '../../domain/card-refusal.ts';
+import type { LimitRefusal, OwnLimits, SeenLimits } from '../../domain/charge-limits.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 
@@ -11,8 +12,7 @@ export type SubmitResult =
   | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
   /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
   | { kind: 'known'; charge: ChargeSeen }
-  /** `mayAskOverride`: the card only rests, and a second person may let it be charged all the same. */
-  | { kind: 'refused'; refusal: CardRefusal; mayAskOverride?: true }
+  | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twin: Twin }
   /** More than the person's roles let charge, by now: nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
@@ -25,6 +25,19 @@ export type SubmitResult =
   /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
   | { kind: 'unsure'; reference: string };
 
+/** What a charge of these terms would meet now. */
+export type ChargeReview =
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  | {
+      kind: 'ready';
+      limits?: SeenLimits;
+      /** The card can't be charged now; with `approval` a second person may decide that it is. */
+      hold?: CardRefusal;
+      twin?: Twin;
+      /** Submitting asks a second person. */
+      approval?: ApprovalNeeded;
+    };
+
 export type SubmitRequest = {
   /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
   viewId: string;
@@ -33,7 +46,7 @@ export type SubmitRequest = {
   by: string;
   /** The twin the person was shown and chose to charge beside. */
   despite?: string;
-  /** After `mayAskOverride`: a second person is asked whether the card is charged though it rests. */
+  /** A second person is asked whether the card is charged though it is on hold. */
   override?: true;
 };
 
@@ -72,11 +85,10 @@ export type ChargeDesk = {
   keepDraft(viewId: string, terms: ChargeTerms): Promise<string>;
   /** What was read back, for going back to it or for asking again. */
   readDraft(viewId: string, draft: string): Promise<ChargeTerms | undefined>;
-  /**
-   * What the limits of this person's roles say of these terms now, so that nobody reads terms back that cannot be
-   * charged. Counts nothing: `submit` decides.
-   */
-  checkLimits(request: { viewId: string; terms: ChargeTerms; by: string }): Promise<LimitVerdict>;
+  /** Every restriction on these terms, before anybody presses. Counts and claims nothing: `submit` decides. */
+  review(request: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview>;
+  /** The same of a card alone, by its fingerprint. */
+  holdOf(request: { card: string; by: string; currency: string }): Promise<CardHold | undefined>;
   /** The limits that hold for this person, and what is used of their day. */
   limitsOf(userId: string): Promise<OwnLimits>;
   /** Why this dialogue, or a new one, cannot charge from that alert now; undefined: it can. `submit` asks again. */

@@ -9,7 +9,7 @@ import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts'
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
 import { referenceOf } from '../work/reference-of.ts';
-import { checkLimits, submitCharge } from './submit-charge.ts';
+import { holdOf, reviewCharge, submitCharge } from './submit-charge.ts';
 
 /** A modal that is long closed is not worth a call. */
 const mostViews = 5;
@@ -23,7 +23,8 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
   return {
     keepDraft: (viewId, terms) => deps.drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
-    checkLimits: (request) => checkLimits(deps, request),
+    review: (request) => reviewCharge(deps, request),
+    holdOf: (request) => holdOf(deps, request),
     limitsOf: (userId) => deps.limits.of(userId),
     alertTaken: (alert, viewId) => deps.alerts.taken(alert, viewId && referenceOf(viewId)),
     submit: (request) => submitCharge(deps, request),

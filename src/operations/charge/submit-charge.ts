@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { CardHold } from '../../domain/card-refusal.ts';
 import { step } from '../../domain/charge.ts';
-import type { LimitVerdict } from '../../domain/charge-limits.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -11,7 +11,7 @@ import type { AlertClaims } from '../alert/alert-claims.ts';
 import type { ListsByPerson } from '../work/lists-by-person.ts';
 import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
-import type { SubmitRequest, SubmitResult } from './charge-desk.ts';
+import type { ChargeReview, SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
 import type { LimitClaims } from './limit-claims.ts';
 import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
@@ -61,8 +61,7 @@ async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitR
   const nowMs = deps.now();
   const card = await deps.fingerprint(terms.tokenKey);
   const charge = { reference, terms, card, by, viewId, ...(despite === undefined ? {} : { despite }) };
-  const result = (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
-  return withOverride(deps, result);
+  return (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
 }
 
 /** What is charged, once enough people have approved exactly this. */
@@ -136,26 +135,41 @@ async function askForApproval(
   return { kind: 'awaiting_approval', approval };
 }
 
-/** A card that only rests may be charged all the same where a rule has a second person for it. */
-function withOverride({ approvals }: SubmitDeps, result: SubmitResult): SubmitResult {
-  const mayAsk =
-    result.kind === 'refused' && result.refusal.kind === 'resting' && approvals?.needFor({ kind: 'retry' });
-  return mayAsk ? { ...result, mayAskOverride: true } : result;
+type ReviewDeps = Pick<SubmitDeps, 'limits' | 'cards' | 'approvals' | 'fingerprint' | 'now'>;
+
+/** See `ChargeDesk.review`. */
+export async function reviewCharge(
+  { limits, cards, approvals, fingerprint, now }: ReviewDeps,
+  { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
+): Promise<ChargeReview> {
+  const { money } = terms;
+  const card = await fingerprint(terms.tokenKey);
+  const reference = referenceOf(viewId);
+  const limit = await limits.check({ reference, by, card, money, atMs: now() });
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
+  const verdict = await cards.judge({ card, reference, money, by });
+  const hold = verdict.kind === 'refused' ? verdict.refusal : undefined;
+  const twin = verdict.kind === 'twin' ? verdict.twin : undefined;
+  const mayOverride = hold?.kind === 'resting' && approvals?.needFor({ kind: 'retry' }) !== undefined;
+  const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
+  const approval =
+    hold && !mayOverride ? undefined : approvals?.needFor({ kind: 'charge', money, ...overriding });
+  return { kind: 'ready', ...withoutUndefined({ limits: limit.seen, hold, twin, approval }) };
 }
 
-/** See `ChargeDesk.checkLimits`. */
-export async function checkLimits(
-  deps: Pick<SubmitDeps, 'limits' | 'fingerprint' | 'now'>,
-  { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
-): Promise<LimitVerdict> {
-  const card = await deps.fingerprint(terms.tokenKey);
-  return await deps.limits.check({
-    reference: referenceOf(viewId),
-    by,
-    card,
-    money: terms.money,
-    atMs: deps.now(),
-  });
+/** See `ChargeDesk.holdOf`. */
+export async function holdOf(
+  { limits, cards, now }: ReviewDeps,
+  { card, by, currency }: { card: string; by: string; currency: string },
+): Promise<CardHold | undefined> {
+  const verdict = await cards.mayTry(card);
+  if (verdict.kind !== 'allowed') return verdict;
+  // The smallest charge there is: what refuses it refuses all.
+  const money = { minor: 1, currency };
+  const limit = await limits.check({ reference: '', by, card, money, atMs: now() });
+  return limit.kind === 'refused' && limit.refusal.kind === 'over'
+    ? { kind: 'limit', limit: limit.refusal.limit }
+    : undefined;
 }
 
 type Beginning = {

@@ -2,7 +2,7 @@
 
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Approval } from '../../domain/approval.ts';
-import { actions, noticeLine, modal, richText, select, textInput, type Choice } from '../blocks.ts';
+import { actions, modal, richText, select, textInput, type Choice } from '../blocks.ts';
 import { plain } from '../charge/charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../charge/charge-place.ts';
 import type { ViewValues } from '../command.ts';
@@ -13,12 +13,10 @@ import { approvalBody, askAgainButton, withdrawButton, type ApprovalCopy } from 
 import { approvalHeadline, whatLine } from './approval-words.ts';
 
 export const refuseModalId = 'approval_refuse';
-export const overrideModalId = 'approval_override';
 /** Nothing is submitted in it. */
 const requestModalId = 'approval_request';
 
 export const refuseFields = { choice: 'approval_refuse_choice', words: 'approval_refuse_words' } as const;
-export const overrideField = 'approval_override_reason';
 
 const longestReason = 300;
 
@@ -67,38 +65,6 @@ export function readRefuseModal(values: ViewValues): Parsed<string> {
   return reason === ''
     ? problem('Choose a reason above or say in a few words why, so that whoever asked knows what to do.')
     : parsed(reason);
-}
-
-/** A charge of a card that rests, asked for all the same. `metadata` says which terms. */
-export function overrideModal(metadata: string, place: ChargePlace): Modal {
-  return modal({
-    callbackId: overrideModalId,
-    title: placeTitle('Override', place),
-    submit: 'Ask for approval',
-    close: 'Back',
-    privateMetadata: metadata,
-    blocks: [
-      noticeLine(
-        'warning',
-        'After a decline a card rests: asking the bank sooner uses up an attempt. A second person decides whether it is tried all the same.',
-      ),
-      richText(plain('Nothing is charged before that. The terms are those you read back.')),
-      textInput({
-        id: overrideField,
-        label: 'Why now',
-        placeholder: 'The customer has raised the card’s limit and is on the phone',
-        hint: 'Read by whoever decides. Never sent to the payments service.',
-        maxLength: longestReason,
-        focus: true,
-      }),
-      placeFoot(place),
-    ],
-  });
-}
-
-export function readOverrideModal(values: ViewValues): Parsed<string> {
-  const reason = oneLine(values[overrideField] ?? '');
-  return reason === '' ? problem('Say in a few words why the card is to be charged now.') : parsed(reason);
 }
 
 /** What whoever asked sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */

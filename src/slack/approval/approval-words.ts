@@ -78,7 +78,7 @@ export function whatLine(shown: ApprovalShown): Run[] {
         ' of ',
         customerWord(shown.customerEmail),
         ...(id === undefined ? [] : [` (customer id ${id})`]),
-        ...(shown.overridesRest === true ? [', ', bold('although the card rests after a decline')] : []),
+        ...(shown.overridesRest === true ? [', ', bold('although the card is on hold')] : []),
       );
     }
     case 'card_email':
@@ -92,7 +92,7 @@ export function whatLine(shown: ApprovalShown): Run[] {
 export function whatSentence(shown: ApprovalShown): string {
   switch (shown.kind) {
     case 'charge':
-      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}, reference ${referenceWord(shown.reference)}.${shown.overridesRest === true ? ' The card rests after a decline.' : ''}`;
+      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}, reference ${referenceWord(shown.reference)}.${shown.overridesRest === true ? ' The card is on hold.' : ''}`;
     case 'card_email':
       return `${cardWords(shown.card)}: ${emailChange(shown)}. Charges with the old address are rejected from then on.`;
     case 'redrive':

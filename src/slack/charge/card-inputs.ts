@@ -20,7 +20,7 @@ export function cardInput(id: string, initial: OfferedCard | undefined): ModalBl
     id,
     label: 'Saved card',
     placeholder: 'Type the last four digits or the e-mail',
-    hint: 'Cards that were saved at their first payment.',
+    hint: 'Saved at an earlier payment.',
     optional: true,
     ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
   });
@@ -31,7 +31,7 @@ export function tokenInput(id: string, ledger: boolean): ModalBlock {
   return textInput({
     id,
     label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',
-    hint: 'The key the payments service gave for the saved card. Never a card number.',
+    hint: 'From the payments service. Never a card number.',
     optional: ledger,
   });
 }

@@ -1,4 +1,4 @@
-/** The buttons of a charge. Each carries the charge's reference; `change` and `override` none, because their modal says which terms. */
+/** The buttons of a charge. Each carries the charge's reference; `change` none, because its modal says which terms. */
 export const chargeActions = {
   enterCode: 'otp_enter',
   resend: 'otp_resend',
@@ -8,8 +8,6 @@ export const chargeActions = {
   savingLink: 'charge_link',
   change: 'charge_change',
   show: 'charge_show',
-  /** Asks why a card that rests is to be charged now; its modal says on which terms. */
-  override: 'charge_override',
   /** Opens the form of `/pay card-email` for the charge's card. */
   changeEmail: 'card_email_for',
   /** The typeahead over saved cards; its block has the same id. */

@@ -56,6 +56,8 @@ export type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
+  /** From these amounts on a second person decides. */
+  approvalFrom?: readonly Money[];
   /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
   alert?: string;
 };
@@ -69,10 +71,10 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   const { place, ledger, prefill = {} } = options;
   const blocks: ModalBlock[] = [
     ...problems(options).map((problem) => noticeLine('warning', problem)),
-    richText([words(`${moneyWords[place.environment]} You read the terms back before anything is charged.`)]),
+    richText([words(`${moneyWords[place.environment]} You review it before anything is charged.`)]),
     ...(ledger ? [cardInput(chargeFields.card, prefill.card)] : []),
     tokenInput(chargeFields.token, ledger),
-    ...moneyInputs(options.currencies, prefill),
+    ...moneyInputs(options, prefill),
     ...customerInputs(prefill),
     placeFoot(place),
   ];
@@ -80,7 +82,7 @@ export function chargeModal(options: ChargeModalOptions): Modal {
     callbackId: chargeModalId,
     title: placeTitle('Charge a card', place),
     blocks,
-    submit: 'Read the terms back',
+    submit: 'Review',
     ...(options.alert === undefined ? {} : { privateMetadata: options.alert }),
   });
 }
@@ -92,7 +94,7 @@ function problems({ problem, currencies, prefill = {} }: ChargeModalOptions): st
     ...(problem === undefined ? [] : [problem]),
     ...(isElsewhere
       ? [
-          `It was to be ${outsideText(formatMoney({ minor, currency }), longestMoney)}, and charges here are in ${currencies.join(', ')} alone. The amount is left for you to say.`,
+          `The failed charge was ${outsideText(formatMoney({ minor, currency }), longestMoney)}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`,
         ]
       : []),
   ];
@@ -103,7 +105,10 @@ function isOffered(currencies: readonly string[], currency: string | undefined):
   return currency === undefined || currencies.includes(currency);
 }
 
-function moneyInputs(currencies: readonly string[], prefill: ChargePrefill): ModalBlock[] {
+function moneyInputs(
+  { currencies, approvalFrom = [] }: ChargeModalOptions,
+  prefill: ChargePrefill,
+): ModalBlock[] {
   const { amountMinor, currency } = prefill;
   const chosen = currencies.find((one) => one === currency) ?? currencies[0];
   return [
@@ -111,6 +116,11 @@ function moneyInputs(currencies: readonly string[], prefill: ChargePrefill): Mod
       id: chargeFields.amount,
       label: 'Amount',
       placeholder: '12,500.00',
+      ...(approvalFrom.length === 0
+        ? {}
+        : {
+            hint: `Needs a second person from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`,
+          }),
       ...(amountMinor !== undefined && isOffered(currencies, currency)
         ? { initial: amountOnly(amountMinor) }
         : {}),
@@ -134,7 +144,7 @@ function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): M
     textInput({
       id: chargeFields.email,
       label: 'Customer’s e-mail',
-      hint: 'Empty: the one the card is saved with. Needed when a token key is pasted; the service refuses any but the saved one.',
+      hint: 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.',
       maxLength: longestEmail,
       optional: true,
       ...filled(customerEmail),
@@ -142,7 +152,7 @@ function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): M
     textInput({
       id: chargeFields.customerId,
       label: 'Customer id',
-      hint: 'Your own id of the customer; the service’s event brings it back.',
+      hint: 'Your own id of the customer.',
       maxLength: longestCustomerId,
       optional: true,
       ...filled(customerId),
@@ -150,7 +160,7 @@ function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): M
     textInput({
       id: chargeFields.reason,
       label: 'Reason',
-      hint: 'For your colleagues; not sent.',
+      hint: 'For colleagues; not sent.',
       maxLength: longestReason,
       optional: true,
       ...filled(reason),

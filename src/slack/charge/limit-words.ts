@@ -19,7 +19,9 @@ import type { HomeBlock, Modal, ModalBlock } from '../message.ts';
 import { amountWord, labelled, plain } from './charge-facts.ts';
 import { chargeFields } from './charge-modal.ts';
 import { placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
-import { refusalModalId } from './refusal-modal.ts';
+
+/** Nothing is submitted in it. */
+export const refusalModalId = 'charge_refused';
 
 type Over = Extract<LimitRefusal, { kind: 'over' }>;
 
@@ -31,7 +33,7 @@ const mostCurrencies = 10;
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
   const blocks: ModalBlock[] = [
     headline(`⛔ ${titleOf(refusal)}`, []).block,
-    richText(plain('Nothing was sent, and nothing was charged.'), ...refusalLines(refusal)),
+    richText(plain('Nothing was charged.'), ...refusalLines(refusal)),
     placeFoot(place),
   ];
   return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
@@ -59,7 +61,7 @@ const overWords: Record<Over['limit'], string> = {
 const ruleWords: Record<Over['limit'], string> = {
   per_charge: 'per charge',
   per_agent_per_day: 'per day for you',
-  per_card_per_day: 'per day for this card, whoever charges it',
+  per_card_per_day: 'per day for this card, for everyone together',
 };
 
 function refusalLines(refusal: LimitRefusal): Run[][] {
@@ -77,21 +79,20 @@ function refusalLines(refusal: LimitRefusal): Run[][] {
         labelled('Who can', rolesWords(refusal.whoCan)),
       ];
     case 'no_role':
-      return [labelled('Next', 'ask whoever keeps payops.yml.')];
+      return [labelled('Next', 'Ask the owner of payops.yml.')];
     case 'unknown_standing':
       return [plain(unknownWords)];
   }
 }
 
-const unknownWords =
-  'Slack could not be asked which roles you have, and without knowing them nothing is charged. Try again in a minute.';
+const unknownWords = 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
 
 function dayLines(refusal: Over): Run[][] {
   const { freesAtMs, usedMinor, leftMinor, timeZone } = refusal;
   if (freesAtMs === undefined) return [];
   return [
     labelled('Used today', `${amountOf(usedMinor, refusal)}, left ${amountOf(leftMinor, refusal)}`),
-    labelled('Counted anew from', moment(freesAtMs), ` (the next day in ${timeZone})`),
+    labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
   ];
 }
 
@@ -171,7 +172,7 @@ export function homeLimits(own: OwnLimits): HomeBlock[] {
     richText(
       ...currencies.slice(0, mostCurrencies).map(currencyLine),
       ...(more > 0 ? [plain(`… and ${more} more currencies`)] : []),
-      labelled('Counted anew from', moment(freesAtMs), ` (the next day in ${timeZone})`),
+      labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
     ),
     divider(),
   ];

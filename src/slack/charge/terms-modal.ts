@@ -1,34 +1,62 @@
-import type { Twin } from '../../domain/card-refusal.ts';
+import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
+import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
 import type { SeenLimits } from '../../domain/charge-limits.ts';
 import type { ShownTerms } from '../../domain/charge-terms.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import {
   actions,
   noticeLine,
   bold,
   button,
+  code,
   context,
   fields,
   header,
+  headline,
   modal,
   moment,
   person,
   plainText,
   richText,
+  textInput,
+  type Run,
 } from '../blocks.ts';
+import type { ViewValues } from '../command.ts';
 import { placeWords, referenceWord, word } from '../evidence.ts';
 import { limits } from '../limits.ts';
 import type { Modal, ModalBlock } from '../message.ts';
+import { oneLine, outsideText } from '../text.ts';
+import { holdLines } from './retry-lines.ts';
 import { cardWords } from './card-words.ts';
 import { chargeActions } from './charge-actions.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from './charge-facts.ts';
 import { amountOnly } from './charge-modal.ts';
-import { leftWords } from './limit-words.ts';
-import { moneyWords, placeTitle, type ChargePlace } from './charge-place.ts';
+import { leftWords, refusalModalId } from './limit-words.ts';
+import { showButton } from './charge-buttons.ts';
+import { moneyWords, placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
 
 export const termsModalId = 'charge_terms';
+/** The review of a card on hold: submitting it asks a second person. */
+export const overrideModalId = 'approval_override';
+export const overrideField = 'approval_override_reason';
+
+const longestReason = 300;
+const longestRule = 300;
+
+const whyNowInput = textInput({
+  id: overrideField,
+  label: 'Why now',
+  hint: 'The approver reads it. Never sent to the payments service.',
+  maxLength: longestReason,
+});
+
+export function readOverrideModal(values: ViewValues): Parsed<string> {
+  const reason = oneLine(values[overrideField] ?? '');
+  return reason === '' ? problem('Say in a few words why the card should be charged now.') : parsed(reason);
+}
 
 export type TermsModalOptions = {
   place: ChargePlace;
@@ -39,12 +67,16 @@ export type TermsModalOptions = {
   twin?: Twin;
   /** What the person's limits leave before this charge. */
   limits?: SeenLimits | undefined;
+  /** The card can't be charged now; with `approval` a second person may decide that it is. */
+  hold?: CardRefusal;
+  /** Submitting asks a second person. */
+  approval?: ApprovalNeeded;
   nowMs: number;
 };
 
-/** Reads the exact terms back; its submit button is what charges. */
+/** Reads the exact terms back with every restriction on them; its submit button says what it does: charge, or ask. */
 export function termsModal(options: TermsModalOptions): Modal {
-  const { place, terms, draft, twin, nowMs } = options;
+  const { place, terms, draft, twin, hold, approval, nowMs } = options;
   const left = options.limits && leftWords(options.limits);
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail, 'whole');
@@ -53,33 +85,63 @@ export function termsModal(options: TermsModalOptions): Modal {
     ...(isLiveAmongOthers(place) ? [header(`🔴 ${placeWords('live', place.account)}: real money`)] : []),
     ...(twin ? twinBlocks(twin, nowMs) : []),
     header(amount),
-    richText(
-      plain(
-        'You are about to charge ',
-        bold(amount),
-        ' to ',
-        bold(cardWords(terms.card)),
-        ' of ',
-        bold(email),
-        '.',
-      ),
-    ),
+    richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
     noticeLine(place.environment === 'live' ? 'warning' : 'info', moneyWords[place.environment]),
+    ...(hold ? [richText(...(hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold)))] : []),
+    ...(approval
+      ? [richText(labelled('Needs a second person', `${outsideText(approval.rule, longestRule)}.`))]
+      : []),
+    ...(hold && approval ? [whyNowInput] : []),
     ...fields({ Account: word(place.account), 'Customer id': customerId, 'Reason (not sent)': reason }),
-    actions(button({ actionId: chargeActions.change, text: 'Change the terms' })),
+    actions(
+      button({ actionId: chargeActions.change, text: 'Change' }),
+      ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
+    ),
     context(
-      plainText('Nothing has been sent yet. These terms can be agreed to for half an hour.'),
+      plainText('Nothing sent yet. This review expires in 30 minutes.'),
       ...(left === undefined ? [] : [plainText(left)]),
     ),
   ];
   return modal({
-    callbackId: termsModalId,
-    title: placeTitle('Read it back', place),
+    callbackId: hold ? overrideModalId : termsModalId,
+    title: placeTitle('Review', place),
     blocks,
-    submit: submitWords(terms, twin !== undefined),
-    close: 'Do not charge',
+    ...(hold && !approval
+      ? {}
+      : { submit: approval ? 'Ask for approval' : submitWords(terms, twin !== undefined) }),
+    close: 'Cancel',
     privateMetadata: termsMetadata({ draft, ...(twin ? { despite: twin.reference } : {}) }),
   });
+}
+
+/** What was reviewed is gone or different by now. */
+export function staleTermsModal(place: ChargePlace): Modal {
+  const blocks: ModalBlock[] = [
+    headline('⌛ This review has expired', []).block,
+    richText(
+      plain('Nothing was charged. A review expires after 30 minutes, or when its form changes.'),
+      labelled('Next', 'Start over with ', code('/pay charge'), '.'),
+    ),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+}
+
+function underWay(
+  { reference, by, at }: Extract<CardRefusal, { kind: 'under_way' }>,
+  nowMs: number,
+): Run[][] {
+  const line = labelled(
+    'Another charge of this card is still open',
+    person(by),
+    `, ${minutesAgo(at, nowMs)}, ${referenceWord(reference)}. Wait for its result.`,
+  );
+  return [line];
+}
+
+function minutesAgo(atMs: number, nowMs: number): string {
+  const minutes = Math.floor((nowMs - atMs) / 60_000);
+  return minutes < 1 ? 'less than a minute ago' : `${counted(minutes, 'minute')} ago`;
 }
 
 /** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
@@ -95,12 +157,10 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
 }
 
 function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
-  const minutes = Math.max(0, Math.floor((nowMs - twin.at) / 60_000));
-  const ago = minutes === 0 ? 'less than a minute ago' : `${counted(minutes, 'minute')} ago`;
   return [
     noticeLine(
       'warning',
-      `A charge of the same card and amount was begun ${ago}. Charge it again only if the customer owes it twice.`,
+      `A charge of the same card and amount was begun ${minutesAgo(twin.at, nowMs)}. Charge it again only if the customer owes it twice.`,
     ),
     richText(
       labelled(

@@ -15,7 +15,7 @@ import {
 } from '../../../src/slack/approval/approval-answers.ts';
 import { approvalsMessage, homeApprovals } from '../../../src/slack/approval/approval-list.ts';
 import { approvalMessage } from '../../../src/slack/approval/approval-message.ts';
-import { overrideModal, refuseModal, requestModal } from '../../../src/slack/approval/approval-modals.ts';
+import { refuseModal, requestModal } from '../../../src/slack/approval/approval-modals.ts';
 import { approvalNoteMessage } from '../../../src/slack/approval/approval-note-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
@@ -61,7 +61,6 @@ export const approvalSurfaces: readonly Surface[] = [
     homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside), at),
   ),
   modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
-  modalOf('why a resting card is charged', (outside) => overrideModal('{"draft":"d"}', placeOf(outside))),
   modalOf('the window of a request', (outside) =>
     requestModal(approvalOf(outside), outside.random.below(60), placeOf(outside)),
   ),

@@ -18,7 +18,6 @@ import { chargeMessage } from '../../../src/slack/charge/charge-message.ts';
 import { chargeModal } from '../../../src/slack/charge/charge-modal.ts';
 import { chargeNoteMessage } from '../../../src/slack/charge/charge-note-message.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/slack/charge/limit-words.ts';
-import { cardRefusalModal } from '../../../src/slack/charge/refusal-modal.ts';
 import {
   savingLinkMessage,
   savingLinkModal,
@@ -104,16 +103,13 @@ export const chargeSurfaces: readonly Surface[] = [
       draft: 'draft',
       nowMs,
       ...(outside.random.chance(0.5) ? { twin } : {}),
+      ...(outside.random.chance(0.3)
+        ? { hold: { kind: 'under_way', reference: referenceOf(outside), by: colleague, at: nowMs } as const }
+        : {}),
+      ...(outside.random.chance(0.3) ? { approval: { rule: outside.text(), needed: 2 } } : {}),
       ...(outside.random.chance(0.5) ? { limits: seenLimits(outside) } : {}),
     });
   }),
-  modalOf('a card that is not charged', (outside) =>
-    cardRefusalModal(
-      { kind: 'under_way', reference: referenceOf(outside), by: colleague, at: nowMs },
-      placeOf(outside),
-      { nowMs },
-    ),
-  ),
   modalOf('a charge beyond a limit', (outside) => limitRefusalModal(limitOf(outside), placeOf(outside))),
   homeOf('limits in the App Home', (outside) => {
     const currency = outside.random.pick(['NGN', outside.text()]);

@@ -17,7 +17,7 @@ async function declinedOnce(world: ApprovalWorld): Promise<ApprovalProcess> {
   return process;
 }
 
-describe('a card that rests after a decline', () => {
+describe('a card on hold after a decline', () => {
   it('is charged all the same once somebody else lets it, and then only it', async () => {
     const world = openApprovalWorld('declined', [{ what: 'retry', needed: 1 }]);
     const process = startApprovals(world);
@@ -29,14 +29,21 @@ describe('a card that rests after a decline', () => {
     expect(await submit(process, second)).toMatchObject({
       kind: 'refused',
       refusal: { kind: 'resting' },
-      mayAskOverride: true,
     });
+    // Said before anybody presses, with who can let it be charged all the same.
+    expect(await process.desk.review({ viewId: second, terms, by: ada })).toMatchObject({
+      kind: 'ready',
+      hold: { kind: 'resting' },
+      approval: { rule: 'Charging a card on hold needs one approver' },
+    });
+    const [card = ''] = [await process.desk.find(reference).then((charge) => charge?.card)];
+    expect(await process.desk.holdOf({ card, by: ada, currency: 'NGN' })).toMatchObject({ kind: 'resting' });
     const draft = await process.desk.keepDraft(second, terms);
     const result = await process.desk.submit({ viewId: second, draft, by: ada, override: true });
     expect(result).toMatchObject({
       kind: 'awaiting_approval',
       approval: {
-        rule: 'Charging a card that rests after a decline needs one approver',
+        rule: 'Charging a card on hold needs one approver',
         shown: { overridesRest: true },
       },
     });
@@ -54,11 +61,14 @@ describe('a card that rests after a decline', () => {
     const draft = await process.desk.keepDraft('V0SECOND1', terms);
     const result = await process.desk.submit({ viewId: 'V0SECOND1', draft, by: ada, override: true });
     expect(result).toEqual({ kind: 'refused', refusal: expect.objectContaining({ kind: 'resting' }) });
+    const review = await process.desk.review({ viewId: 'V0SECOND1', terms, by: ada });
+    expect(review).toMatchObject({ kind: 'ready', hold: { kind: 'resting' } });
+    expect(review).not.toHaveProperty('approval');
   });
 
   it('is not asked about when it could not be charged anyway', async () => {
     const process = await declinedOnce(openApprovalWorld('declined'));
-    expect(await submit(process, 'V0SECOND1')).toMatchObject({ kind: 'refused', mayAskOverride: true });
+    expect(await submit(process, 'V0SECOND1')).toMatchObject({ kind: 'refused' });
     expect(await process.approvals.waiting()).toEqual([]);
   });
 });

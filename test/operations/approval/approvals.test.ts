@@ -374,6 +374,6 @@ describe('what was approved is judged again before it is done', () => {
       const other = await submit(process, 'V0OTHER01', chidi);
       expect(other.kind).toBe('begun');
     });
-    expect(state).toMatchObject({ kind: 'stopped', why: 'Another charge of the card is not settled.' });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'Another charge of the card is still open.' });
   });
 });

@@ -148,14 +148,14 @@ describe('a charge beyond a limit', () => {
   it('is refused before its terms are read back, and nothing is counted by that', async () => {
     const process = startProcess(openWorld('approved', rules));
     const asked = { viewId: 'V0SECOND1', terms, by: ada };
-    expect(await process.desk.checkLimits(asked)).toMatchObject({
-      kind: 'allowed',
-      seen: { used: { agentMinor: 0, cardMinor: 0 } },
+    expect(await process.desk.review(asked)).toMatchObject({
+      kind: 'ready',
+      limits: { used: { agentMinor: 0, cardMinor: 0 } },
     });
     await charge(process);
-    expect(await process.desk.checkLimits(asked)).toMatchObject({ kind: 'refused' });
+    expect(await process.desk.review(asked)).toMatchObject({ kind: 'over_limit' });
     // The dialogue that has charged is not in its own way.
-    expect(await process.desk.checkLimits({ ...asked, viewId })).toMatchObject({ kind: 'allowed' });
+    expect(await process.desk.review({ ...asked, viewId })).toMatchObject({ kind: 'ready' });
   });
 
   it('of a dialogue that has charged is the charge it made', async () => {

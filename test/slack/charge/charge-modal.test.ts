@@ -65,7 +65,7 @@ describe('chargeModal', () => {
     const dollars = form({ currencies: ['NGN'], prefill: { amountMinor: 10_000, currency: 'USD' } });
     expect(initialValues(dollars)).toEqual({ [currency]: 'NGN' });
     expect(page(dollars)[1]).toBe(
-      '⚠️ It was to be USD 100.00, and charges here are in NGN alone. The amount is left for you to say.',
+      '⚠️ The failed charge was USD 100.00, but this account only charges in NGN. Enter the amount.',
     );
     expect(initialValues(form({ prefill: { amountMinor: 10_000 } }))).toMatchObject({ [amount]: '100.00' });
     expect(initialValues(form({ prefill: { amountMinor: 10_000, currency: 'USD' } }))).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Twin } from '../../../src/domain/card-refusal.ts';
+import type { CardRefusal, Twin } from '../../../src/domain/card-refusal.ts';
 import { findViewProblems } from '../../../src/slack/assert-blocks.ts';
-import { readTermsMetadata, termsModal } from '../../../src/slack/charge/terms-modal.ts';
+import { readTermsMetadata, staleTermsModal, termsModal } from '../../../src/slack/charge/terms-modal.ts';
 import { agent, colleague, live, minuteMs, nowMs, sandbox, seen } from './seen-charges.ts';
 import { buttons, page } from './shown.ts';
 
@@ -26,15 +26,15 @@ describe('termsModal', () => {
     const view = termsModal({ place: live, terms, draft, nowMs });
     expect(findViewProblems(view)).toEqual([]);
     expect(page(view)).toEqual([
-      '# Read it back · LIVE',
+      '# Review · LIVE',
       '## NGN 12,500.00',
-      'You are about to charge NGN 12,500.00 to Visa ·· 4242 of ada.obi@example.com.',
+      'Charge NGN 12,500.00 to Visa ·· 4242 of ada.obi@example.com.',
       '⚠️ LIVE: real money moves.',
       'Account  Lagos',
       'Customer id  CUST-7',
       'Reason (not sent)  September rent',
-      '[Change the terms]',
-      'Nothing has been sent yet. These terms can be agreed to for half an hour.',
+      '[Change]',
+      'Nothing sent yet. This review expires in 30 minutes.',
       '<Charge NGN 12,500.00>',
     ]);
     expect(buttons(view).map(({ actionId }) => actionId)).toEqual(['charge_change']);
@@ -89,6 +89,58 @@ describe('termsModal', () => {
   it('names the person by a mention, which no name can fake', () => {
     const view = termsModal({ place: live, terms, draft, nowMs, twin: { ...twin, by: agent } });
     expect(JSON.stringify(view)).toContain(`{"type":"user","user_id":"${agent}"}`);
+  });
+});
+
+const holds: readonly CardRefusal[] = [
+  { kind: 'resting', nextTryFrom: nowMs + minuteMs, attemptsLeft: 1 },
+  { kind: 'stopped', declines: 3, nextTryFrom: nowMs + minuteMs },
+  { kind: 'save_again' },
+  { kind: 'under_way', reference, by: colleague, at: nowMs - 4 * minuteMs },
+];
+const approval = { rule: 'Charges from NGN 10,000.00 need one approver', needed: 1 };
+
+describe('a restriction on the review', () => {
+  it.each([
+    [
+      holds[0],
+      'Card on hold until: 2026-09-14 13:38 UTC after a decline. Retrying earlier would waste an attempt.',
+    ],
+    [holds[1], 'Card on hold until: 2026-09-14 13:38 UTC: the bank declined it 3 times. Use another card.'],
+    [holds[2], 'Send a payment link'],
+    [holds[3], `Another charge of this card is still open: @${colleague}, 4 minutes ago, ${reference}.`],
+  ])('is said before the button, and there is none that charges (%#)', (hold, words) => {
+    const view = termsModal({ place: live, terms, draft, nowMs, hold: hold! });
+    expect(findViewProblems(view)).toEqual([]);
+    expect(page(view).join('\n')).toContain(words);
+    expect(view.submit).toBeUndefined();
+    expect(buttons(view).map(({ actionId }) => actionId)).toContain('charge_change');
+  });
+
+  it('makes the button ask where it asks', () => {
+    const view = termsModal({ place: live, terms, draft, nowMs, approval });
+    expect(findViewProblems(view)).toEqual([]);
+    expect(page(view)).toContain('Needs a second person: Charges from NGN 10,000.00 need one approver.');
+    expect(view.submit?.text).toBe('Ask for approval');
+    const onHold = termsModal({ place: live, terms, draft, nowMs, approval, hold: holds[0]! });
+    expect(findViewProblems(onHold)).toEqual([]);
+    expect(JSON.stringify(onHold.blocks)).toContain('Why now');
+    expect(onHold.submit?.text).toBe('Ask for approval');
+  });
+
+  it('leaves a review of at most 40 words without one', () => {
+    const { customerId: _id, reason: _reason, ...bare } = terms;
+    const shown = page(termsModal({ place: live, terms: bare, draft, nowMs })).join(' ');
+    expect(shown.split(/[\s·#<>[\]]+/u).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('staleTermsModal', () => {
+  it('says that nothing was charged, and how to go on', () => {
+    const view = staleTermsModal(live);
+    expect(findViewProblems(view)).toEqual([]);
+    expect(page(view).join('\n')).toContain('Nothing was charged.');
+    expect(page(view).join('\n')).toContain('/pay charge');
   });
 });
 
