@@ -134,7 +134,9 @@ function isUsage(words: string): boolean {
 
 describe('what the pages tell a person to type in Slack', () => {
   // Words are only read here: nothing that a verb would do is ever called.
-  const nothing = new Proxy({} as VerbDeps, { get: () => () => undefined });
+  const nothing = new Proxy({} as VerbDeps, {
+    get: (_target, name) => (name === 'accountFields' ? [] : () => undefined),
+  });
   const commands = createCommandSet(
     createVerbs(nothing),
     () => Promise.resolve({ kind: 'allowed' }),

@@ -128,7 +128,7 @@ describe.concurrent('a customer’s saved cards', () => {
     expect(end).toContain(`/pay lookup ${reference}`);
 
     const stale = await dialogue.submit('agent');
-    expect(stale?.text).toContain('nothing was charged');
+    expect(stale?.text).toContain('Nothing was charged');
     expect(dialogue.references()).toEqual([reference]);
     await dialogue.close('agent');
     const sent = dialogue.readBack('agent', { card: '1127', amount: '4,000.00' });
