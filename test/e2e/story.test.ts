@@ -38,7 +38,7 @@ describe.concurrent('the story of a reference', () => {
       `@${agent} entered a code: Needs OTP → Checking the code`,
       'The payments service answered the code: accepted, which is no proof yet',
       'The payments service was asked, and proves the payment',
-      'Payops told whoever has it in hand: paid',
+      'Payops told the agent: paid',
     ]);
     expect(rest.join('\n')).toContain('The payments service sent a signed event: payment_success');
     expect(rest.join('\n')).toContain(
@@ -77,7 +77,7 @@ describe.concurrent('the story of a reference', () => {
     const steps = lines.filter((line) => !line.includes('posted'));
     expect(steps.filter((line) => line.includes('agreed to the charge'))).toHaveLength(1);
     expect(steps.filter((line) => line.includes('→ Paid (confirmed)'))).toHaveLength(1);
-    expect(steps.filter((line) => line.includes('told whoever has it in hand: paid'))).toHaveLength(1);
+    expect(steps.filter((line) => line.includes('told the agent: paid'))).toHaveLength(1);
     // All of it is in the trail itself, and not told from the charge's record alone.
     const exported = await exportOf(desk, reference);
     expect(exported.filter(({ result }) => result === 'told_approved')).toHaveLength(1);
