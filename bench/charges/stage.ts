@@ -79,7 +79,7 @@ export function openStage(store: Store) {
       return Promise.resolve(paid as Transaction);
     },
     resendOtp: () => Promise.resolve({ kind: 'resent', message: undefined }),
-    createCheckoutOrder: () => Promise.reject(new Error('no order is made here')),
+    links: { begin: () => Promise.reject(new Error('no link is made here')) },
     tell: { ...posts, hasDesk: true },
     show: () => Promise.resolve(false),
     inBackground(work) {

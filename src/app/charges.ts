@@ -69,6 +69,7 @@ export type Charges = {
 
 type ChargeParts = {
   kept: Kept;
+  links: DeskDeps['links'];
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
@@ -131,6 +132,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     }),
     ...told,
     ...payments,
+    links: parts.links,
     cards,
     alerts,
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),

@@ -95,8 +95,10 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     audit: append,
     hands: () => ({ charges, undelivered }),
   });
+  const links = createLinks(outside, known);
   const charges = createCharges(outside, {
     ...known,
+    links,
     ofReference,
     processed,
     standingOf,
@@ -104,7 +106,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     ids,
     among,
   });
-  const links = createLinks(outside, known);
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });

@@ -189,8 +189,14 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       }),
     findTransaction: (reference) => points.pass('look_up', () => bank.find(reference)),
     resendOtp: () => points.pass('resend', () => ({ kind: 'resent', message: undefined })),
-    createCheckoutOrder: () =>
-      points.pass('order', () => ({ kind: 'created', orderId: 'o1', checkoutLink: 'https://pay.example/1' })),
+    links: {
+      begin: ({ terms: linked, by }) =>
+        points.pass('order', () => {
+          const order = { orderId: 'o1', checkoutLink: 'https://pay.example/1' };
+          const link = { reference, terms: linked, by, askedAtMs: now(), misses: 0, places: [by], order };
+          return { kind: 'known', link: { ...link, state: { kind: 'open' } } };
+        }),
+    },
     tell: {
       hasDesk: true,
       refresh: () => points.pass('refresh', () => undefined),

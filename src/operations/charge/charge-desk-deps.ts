@@ -1,5 +1,6 @@
 import type { NoteAudit } from '../../domain/audit-note.ts';
-import type { CheckoutOrder, CheckoutOrderAnswer, Leave, ResendAnswer } from '../../domain/charge-answer.ts';
+import type { Leave, ResendAnswer } from '../../domain/charge-answer.ts';
+import type { PaymentLinks } from '../link/payment-links.ts';
 import type { OpenList } from '../work/open-list.ts';
 import type { SubmitDeps } from './submit-charge.ts';
 
@@ -7,7 +8,7 @@ import type { SubmitDeps } from './submit-charge.ts';
 export type DeskDeps = SubmitDeps & {
   openCharges: OpenList;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
-  createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
+  links: Pick<PaymentLinks, 'begin'>;
   /** Writes into the audit, in the background; absent: nothing is written down. */
   note?: NoteAudit;
 };

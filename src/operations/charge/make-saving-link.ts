@@ -1,16 +1,15 @@
-import type { CheckoutOrder } from '../../domain/charge-answer.ts';
-import type { OrderEnd } from '../../domain/payment-link.ts';
+import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import type { PaymentLink } from '../../domain/payment-link.ts';
 import { amendCharge, readCharge } from './advance-charge.ts';
-import { askForOrder } from '../link/ask-for-order.ts';
 import type { LinkResult } from './charge-desk.ts';
 import type { ChargeRecord } from './charge-record.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
 import { see, showProgress } from './run-charge.ts';
-import { referenceOf } from '../work/reference-of.ts';
 
 /**
- * See `ChargeDesk.makeSavingLink`. The order's reference is made of the charge's, so that asking twice is one
- * order, unless the answer that held its link was lost: nobody has that link, and an order charges nobody.
+ * See `ChargeDesk.makeSavingLink`. A payment link like any other, followed until it is paid. Its dialogue is made of the
+ * charge's reference, so that asking twice is one link, unless the answer that held it was lost: nobody has that one, and
+ * an order charges nobody.
  *
  * Spec: Checkout order; 3D Secure on a saved-card charge ("a new card-saving payment is needed").
  */
@@ -22,13 +21,9 @@ export async function makeSavingLink(
   if (!record) return { kind: 'unknown_charge' };
   if (record.intent.state.kind !== 'declined') return { kind: 'not_created', why: overWords };
   if (record.savingLink !== undefined) return await created(deps, record, record.savingLink);
-  const { money, customerEmail, customerId } = record.terms;
-  const id = customerId === undefined ? {} : { customerId };
-  const order = { money, customerEmail, savesCard: true, ...id };
-  const end = await createUnheard(deps, order, { name: `saving:${reference}`, by });
-  if (end.kind === 'exists') return { kind: 'not_created', why: allLostWords };
-  if (end.kind !== 'created') return { kind: 'not_created', why: end.why };
-  const { checkoutLink } = end;
+  const link = await linkOf(deps, record.terms, { name: `saving:${reference}`, by });
+  if (!link?.order) return { kind: 'not_created', why: whyNot(link) };
+  const { checkoutLink } = link.order;
   deps.note?.({ what: 'step', who: by, reference, result: 'saving_link_made' });
   const kept = await amendCharge(deps, reference, (current) => ({
     ...current,
@@ -38,20 +33,31 @@ export async function makeSavingLink(
   return await created(deps, kept ?? record, kept?.savingLink ?? checkoutLink);
 }
 
-/** An order that exists already is one whose link nobody has. */
-async function createUnheard(
-  deps: DeskDeps,
-  order: Omit<CheckoutOrder, 'reference'>,
+async function linkOf(
+  { links }: DeskDeps,
+  { money, customerEmail, customerId }: ChargeTerms,
   { name, by }: { name: string; by: string },
-): Promise<OrderEnd> {
-  let end: OrderEnd;
-  let attempt = 1;
-  do {
+): Promise<PaymentLink | undefined> {
+  const terms = {
+    money,
+    customerEmail,
+    savesCard: true,
+    ...(customerId === undefined ? {} : { customerId }),
+  };
+  for (let attempt = 1; attempt <= mostLinks; attempt += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one reference after the other
-    end = await askForOrder(deps, { ...order, reference: referenceOf(`${name}:${attempt}`) }, by);
-    attempt += 1;
-  } while (attempt <= mostLinks && end.kind === 'exists');
-  return end;
+    const beginning = await links.begin({ viewId: `${name}:${attempt}`, terms, by });
+    // oxlint-disable-next-line no-await-in-loop
+    const link = beginning.kind === 'begun' ? await beginning.carryOn() : undefined;
+    const known = beginning.kind === 'known' ? beginning.link : link;
+    if (known && known.state.kind !== 'lost' && known.state.kind !== 'unanswered') return known;
+  }
+  return undefined;
+}
+
+function whyNot(link: PaymentLink | undefined): string {
+  if (!link) return allLostWords;
+  return link.state.kind === 'refused' ? link.state.why : waitingWords;
 }
 
 async function created(deps: DeskDeps, record: ChargeRecord, link: string): Promise<LinkResult> {
@@ -59,6 +65,9 @@ async function created(deps: DeskDeps, record: ChargeRecord, link: string): Prom
 }
 
 const mostLinks = 3;
+
+const waitingWords =
+  'The payments service hasn’t answered yet. It is asked again, and the link comes to you in a message.';
 
 const allLostWords = `${mostLinks} links for this charge were made before, and every answer was lost. Tell whoever runs this bot.`;
 

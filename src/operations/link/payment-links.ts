@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CheckoutOrder } from '../../domain/charge-answer.ts';
+import type { CheckoutOrder, CheckoutOrderAnswer } from '../../domain/charge-answer.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { ExpectedCharge } from '../../domain/confirmation.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
@@ -14,10 +14,9 @@ import {
 } from '../../domain/payment-link.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { newErrorId } from '../../log.ts';
+import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { createListsByPerson } from '../work/lists-by-person.ts';
-import { askForOrder, type AskForOrderDeps } from './ask-for-order.ts';
 import { insist } from '../work/insist.ts';
 import { linkOrderKey, openLinkRecord, type LinkRecord } from './link-record.ts';
 import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
@@ -63,8 +62,9 @@ export type PaymentLinks = {
 };
 
 export type PaymentLinksDeps = LinkStoreDeps &
-  TellLinkDeps &
-  AskForOrderDeps & {
+  TellLinkDeps & {
+    createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
+    log: Log;
     /** False where Slack says that the bot cannot post; a post is what finds out the rest. */
     mayPost: (channel: string) => Promise<boolean>;
     /** Asks the service, but not again at once when it is away. */
@@ -164,9 +164,38 @@ async function askFirst(linking: Linking, { link }: LinkRecord): Promise<Payment
   return (await (isToldByForm ? linking.links.rest(record) : conclude(linking, record))).link;
 }
 
-function ask({ callbackUrl, ...deps }: Linking, { reference, terms, by }: PaymentLink): Promise<OrderEnd> {
-  const order: CheckoutOrder = { ...terms, reference, callbackUrl };
-  return askForOrder(deps, order, by);
+/**
+ * Asks for a checkout order, once, and says what came of it in words for a person where it has none. An order
+ * charges nobody, so asking again under its reference is harmless; it then `exists`, and its link is not told again.
+ *
+ * Spec: create a checkout order; Errors (An order already exists with this order reference).
+ */
+async function ask(
+  { createCheckoutOrder, callbackUrl, log }: Linking,
+  { reference, terms, by }: PaymentLink,
+): Promise<OrderEnd> {
+  const answer = await createCheckoutOrder({ ...terms, reference, callbackUrl });
+  log('info', 'checkout order answered', { orderReference: reference, userId: by, result: answer.kind });
+  switch (answer.kind) {
+    case 'created':
+      return answer;
+    case 'rejected':
+      if (answer.reason === 'reference_exists') return { kind: 'exists' };
+      return { kind: 'refused', why: answer.message ?? 'The payments service rejected the order.' };
+    case 'not_made':
+      return { kind: 'refused', why: notMadeWords(answer) };
+    case 'unknown':
+      return {
+        kind: 'unknown',
+        why: 'The payments service has not answered. Nothing was charged; try again in a minute.',
+      };
+  }
+}
+
+function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>): string {
+  return answer.failure === 'invalid_request'
+    ? (answer.message ?? 'The payments service found the order invalid.')
+    : 'The payments service did not take the order. Try again in a few minutes.';
 }
 
 /** A link is told by one answer and never again. Throws StoreUnavailable when the store stays away. */

@@ -53,7 +53,7 @@ function details(what: SavingLink): HomeBlock[] {
             'Tell the customer',
             `Open the link, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. Paying saves the card again.`,
           ),
-          labelled('Next', 'Don’t charge the card for this again.'),
+          labelled('Next', 'Don’t charge the card for this again. A message says when it’s paid.'),
         ),
       ];
     case 'not_made':

@@ -1,46 +1,56 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckoutOrderAnswer } from '../../../src/domain/charge-answer.ts';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { ada, charge, openWorld, reference, startProcess, type Process } from '../charge-house.ts';
+import { ada, charge, openWorld, reference, startProcess } from '../charge-house.ts';
+import { openLinks, proven, unheard } from '../links-house.ts';
 
-const unheard: CheckoutOrderAnswer = { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
-
-/** Makes each order once; the answers to the first `lost` of them are lost. */
-function loseAnswers({ deps }: Process, lost: number): string[] {
-  const made: string[] = [];
-  deps.createCheckoutOrder = async (order) => {
-    if (made.includes(order.reference))
-      return { kind: 'rejected', reason: 'reference_exists', message: 'exists' };
-    made.push(order.reference);
-    const checkoutLink = `https://pay.example/${made.length}`;
-    return made.length <= lost ? unheard : { kind: 'created', orderId: 'o', checkoutLink };
-  };
-  return made;
+/** A declined charge, and the links of a bot beside it. */
+async function openStage() {
+  const process = startProcess(openWorld('declined'));
+  await charge(process);
+  const house = openLinks();
+  const bot = house.start();
+  process.deps.links = bot.links;
+  return { house, bot, press: () => process.desk.makeSavingLink({ reference, by: ada }) };
 }
 
 describe('makeSavingLink', () => {
-  it('makes another link when the answer with the first was lost, and then keeps to it', async () => {
-    const process = startProcess(openWorld('declined'));
-    await charge(process);
-    const made = loseAnswers(process, 1);
-    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject({ kind: 'not_created' });
-    const link = { kind: 'created', link: 'https://pay.example/2' };
-    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject(link);
-    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject(link);
-    expect(new Set(made).size).toBe(2);
-    expect(made).not.toContain(reference);
+  it('makes a payment link like any other, which is told when it is paid, though its event is lost', async () => {
+    const { house, bot, press } = await openStage();
+    const link = { kind: 'created', link: 'https://pay.example/1' };
+    expect(await press()).toMatchObject(link);
+    expect(await press()).toMatchObject(link);
+    expect(house.service.made).toHaveLength(1);
+    expect(house.service.made).not.toContain(reference);
+    expect((await bot.links.openOf(ada)).map(({ state }) => state.kind)).toEqual(['open']);
+    house.service.lookups = [proven];
+    await bot.drain(60_000);
+    expect(house.notes()).toEqual(['paid']);
+    expect(await bot.links.openOf(ada)).toEqual([]);
+  });
+
+  it('makes another link when the answer with the first was lost', async () => {
+    const { house, bot, press } = await openStage();
+    house.service.answers = [unheard];
+    const waiting = { kind: 'not_created', why: expect.stringContaining('It is asked again') };
+    expect(await press()).toMatchObject(waiting);
+    expect(await press()).toMatchObject(waiting);
+    await bot.drain(120_000);
+    expect(await press()).toMatchObject({ kind: 'created' });
+    expect(new Set(house.service.made).size).toBe(2);
   });
 
   it('gives up after three whose answers were lost, and says so', async () => {
-    const process = startProcess(openWorld('declined'));
-    await charge(process);
-    const made = loseAnswers(process, Infinity);
-    // oxlint-disable-next-line no-await-in-loop -- one press after the other
-    for (let press = 0; press < 3; press += 1) await process.desk.makeSavingLink({ reference, by: ada });
-    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject({
+    const { house, bot, press } = await openStage();
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      house.service.answers = [unheard];
+      // oxlint-disable-next-line no-await-in-loop -- one press after the other
+      await press();
+      // oxlint-disable-next-line no-await-in-loop
+      await bot.drain(120_000);
+    }
+    expect(await press()).toMatchObject({
       kind: 'not_created',
       why: expect.stringContaining('every answer was lost'),
     });
-    expect(made).toHaveLength(3);
+    expect(house.service.made).toHaveLength(3);
   });
 });
