@@ -77,6 +77,18 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
     expect(proof).toContain('NGN 150.00 (amount 225.00 − fee 75.00) equals the link’s amount');
   });
 
+  it('has a charge whose answer was lost declined, by a status that the settings call final', async (test) => {
+    const desk = await openNeighbour(test);
+    const { house, dialogue } = desk;
+    void house.paymentsGate.hold('/tokenized-card-payment', 'after');
+    const lost = { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '5,000.00' };
+    await dialogue.charge('agent', lost);
+    const hasEvent = () => house.payments.state().deliveries.some(({ event }) => event === 'payment_failed');
+    await house.until('its event has left', hasEvent);
+    await dialogue.modalSays('agent', 'Declined', soonMs);
+    await says(desk, 'payAlerts', '❌ Declined by the bank · NGN 5,000.00 · c***@example.com');
+  });
+
   it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async (test) => {
     const desk = await openNeighbour(test);
     const { house, lines } = desk;

@@ -215,9 +215,10 @@ describe('a signed payment_failed while the code is awaited', () => {
 });
 
 describe('a signed event whose reference is not signed', () => {
-  it('has a charge in doubt looked up at once, and says nothing itself', async () => {
+  it('has a charge in doubt looked up at once, and declined by its final status alone', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
+    const { findTransaction } = process.deps;
     let looks = 0;
     process.deps.findTransaction = async () => {
       looks += 1;
@@ -226,18 +227,24 @@ describe('a signed event whose reference is not signed', () => {
     await charge(process);
     const before = looks;
     const { orderReference: _unsigned, ...bare } = success;
-    await process.trigger({
+    const event = {
       ...bare,
       kind: 'payment_failed',
       referenceHint: reference,
       reason: 'Card blocked',
-    });
+    } as const;
+    await process.trigger(event);
     await process.drained();
     expect(looks).toBe(before + 1);
     expect(await process.desk.find(reference)).toMatchObject({
       state: { kind: 'confirming' },
       heard: ['exists'],
     });
+    world.bank.charges.get(reference)!.status = 'FAILED';
+    process.deps.findTransaction = findTransaction;
+    await process.trigger(event);
+    await process.drained();
+    expect((await process.desk.find(reference))?.state.kind).toBe('declined');
   });
 });
 
