@@ -63,7 +63,10 @@ export function findingOf(
     transaction: { status },
   } = confirmation;
   const shown = status === undefined ? {} : { status };
-  if (confirmation.kind === 'confirmed') return { kind: 'paid', ...shown };
+  if (confirmation.kind === 'confirmed') {
+    const { compared } = confirmation.transaction;
+    return { kind: 'paid', ...shown, ...(compared ? { compared: compared.how } : {}) };
+  }
   if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown };
   if (evidence.status.holds) {
     const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;

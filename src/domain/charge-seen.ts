@@ -44,6 +44,8 @@ export type ChargeSeen = {
   /** Whether it was asked of the service more than once, under the same reference. */
   sends: number;
   otp?: SeenOtp;
+  /** What the look-up that proved it found: its status, and how its amount was made where settings say so. */
+  proof?: { status?: string; compared?: string };
   /** The last the bank said. */
   bankWords?: string;
   /** A conclusion the agent was told before and that no longer holds. */

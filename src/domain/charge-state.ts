@@ -129,7 +129,8 @@ export type StoredOtpAnswer =
  * but of another amount or reference. `failed`: the look-up itself had no answer.
  */
 export type Finding =
-  | { kind: 'paid' | 'pending' | 'final_not_paid'; status?: string }
+  | { kind: 'paid'; status?: string; compared?: string }
+  | { kind: 'pending' | 'final_not_paid'; status?: string }
   | { kind: 'mismatch'; why: string }
   | { kind: 'not_found' }
   | { kind: 'failed' };

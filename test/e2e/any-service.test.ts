@@ -87,6 +87,16 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
     await house.until('its event has left', hasEvent);
     await dialogue.modalSays('agent', 'Declined', soonMs);
     await says(desk, 'payAlerts', '❌ Declined by the bank · NGN 5,000.00 · c***@example.com');
+    expect(dialogue.modalOf('agent')?.text).toContain('Declined by the bank');
+  });
+
+  it('has a charge approved with its own word and what was compared as the proof', async (test) => {
+    const { dialogue } = await openNeighbour(test);
+    const ada = { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '1,000.00' };
+    await dialogue.charge('agent', ada);
+    const { text } = await dialogue.modalSays('agent', 'Paid (confirmed)', soonMs);
+    expect(text).toContain('Status is SETTLED');
+    expect(text).toContain('NGN 1,000.00 (amount 1075.00 − fee 75.00)');
   });
 
   it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async (test) => {

@@ -1,5 +1,6 @@
 import type { ChargeSeen, HandOver, Resend, SeenOtp } from '../../domain/charge-seen.ts';
 import { otpLimits, type PendingOtp } from '../../domain/otp-rules.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeIntent } from '../../domain/charge-state.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
@@ -84,11 +85,18 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
     resends,
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(otp && { otp: seenOtp(intent, otp) }),
+    ...(state.kind === 'approved' ? { proof: proofOf(intent) } : {}),
     ...(bankWords === undefined ? {} : { bankWords }),
     ...(corrects === undefined || corrects === 'otp' ? {} : { corrects }),
     ...(nextTry === undefined ? {} : { nextTry }),
     ...(savingLink === undefined ? {} : { savingLink }),
   };
+}
+
+function proofOf({ history }: ChargeIntent): NonNullable<ChargeSeen['proof']> {
+  const findings = history.map(({ event }) => (event.kind === 'looked_up' ? event.finding : undefined));
+  const { status, compared } = findings.findLast((found) => found?.kind === 'paid') ?? {};
+  return withoutUndefined({ status, compared });
 }
 
 function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }: PendingOtp): SeenOtp {

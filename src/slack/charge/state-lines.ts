@@ -27,11 +27,12 @@ export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
 }
 
 /** A charge is approved only on a look-up in which all three held; these are the values they were held against. */
-function proof({ state, reference, terms }: ChargeSeen): RichTextBlock[] {
+function proof({ state, reference, terms, proof: found }: ChargeSeen): RichTextBlock[] {
   if (state.kind !== 'approved') return [];
+  const compared = found?.compared === undefined ? '' : ` (${found.compared})`;
   return [
     ticks({
-      status: { part: 'status', holds: true, statement: 'Status is SUCCESS' },
+      status: { part: 'status', holds: true, statement: `Status is ${found?.status ?? 'SUCCESS'}` },
       reference: {
         part: 'reference',
         holds: true,
@@ -40,7 +41,7 @@ function proof({ state, reference, terms }: ChargeSeen): RichTextBlock[] {
       amount: {
         part: 'amount',
         holds: true,
-        statement: `Amount is this charge’s, ${amountWord(terms.money)}`,
+        statement: `Amount is this charge’s, ${amountWord(terms.money)}${compared}`,
       },
     }),
   ];
