@@ -20,7 +20,6 @@ const notices: { [Kind in Notice['kind']]: readonly Extract<Notice, { kind: Kind
     ...missing,
   })),
   event_differs: [{ kind: 'event_differs', eventKind: 'payment_failed' }],
-  reasons_differ: [{ kind: 'reasons_differ', most: 20 }],
   unknown_event: ['refund', unreadableKind].map((eventKind) => ({ kind: 'unknown_event', eventKind })),
   stuck: [{ kind: 'stuck', record: 'x', errorId: 'ABCD1234' }],
   refused: ['C0ALERTS01', 'U0ADA00001'].map((channel) => ({ kind: 'refused', channel, ...refused })),

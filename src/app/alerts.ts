@@ -8,7 +8,6 @@ import {
   type FoundAlert,
 } from '../operations/alert/alert-cards.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
-import { alertMarkPrefix, createAlertMarks } from '../operations/alert/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../operations/alert/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/alert/charge-again.ts';
 import {
@@ -29,8 +28,6 @@ import { stormPrefix, stormTakenPrefix } from '../operations/storm/storm-records
 import { createStorms, type Storms } from '../operations/storm/storms.ts';
 import { createTakeStorm, type TakeStorm } from '../operations/storm/take-storm.ts';
 import type { WorkOnceDeps } from '../operations/work/work-once.ts';
-import { createReactions } from '../slack/reactions.ts';
-import type { SlackClients } from '../slack/workspace.ts';
 import type { Charges } from './charges.ts';
 import { stormTerms } from './storm-terms.ts';
 import { summaryTimes } from './daily-summaries.ts';
@@ -59,7 +56,6 @@ export type Alerts = {
 type AlertParts = {
   kept: Kept;
   payments: Payments;
-  clients: SlackClients;
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
@@ -69,7 +65,7 @@ type AlertParts = {
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, clients, charges, routes, wake } = parts;
+  const { kept, payments, charges, routes, wake } = parts;
   const { store, sealer } = kept;
   const { ledger, mayTry, chargeOf } = charges;
   const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
@@ -100,9 +96,6 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     now,
     log,
   });
-  const readCard = async (id: string) => (await cards.read(id)).card;
-  // The client that waits least: a sign must not keep a worker from what is to be told.
-  const marks = createAlertMarks({ store, readCard, ...createReactions(clients.interactive), rememberMs });
   const eventLog = createEventLog({ store, sealer, now, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
@@ -117,7 +110,6 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
     forPosts: {
       ...cards,
-      mark: (...message) => marks.ask(...message),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
@@ -128,7 +120,6 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: async (entry) => void (await cards.work(entry)) },
-      { prefix: alertMarkPrefix, work: (entry) => marks.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry) => storms.work(entry) },

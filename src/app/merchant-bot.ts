@@ -186,7 +186,6 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     rememberMs: config.webhookRememberDays * 86_400_000,
     now,
     wake,
-    leaseMs: config.workLeaseSeconds * 1_000,
     rememberCard: charges.rememberCard,
     async beforeReceived(event) {
       await Promise.all([charges.trigger(event), links.trigger(event), alerts.expect(event)]);

@@ -37,9 +37,6 @@ export type Undelivered = {
 /** Where a message is, or is to be: without `ts` it does not stand yet. */
 export type MessagePlace = { channel: string; ts?: string };
 
-/** `done`: it stands so, or Slack will not have it, which a sign is not worth a word about; `later`: worth another try. */
-export type ReactionOutcome = { kind: 'done' } | { kind: 'later'; retryAfterMs?: number };
-
 /** Whether a message with a key stands in a channel's history or a thread. */
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }

@@ -24,7 +24,6 @@ export const unreadableKind = 'unreadable';
  * customer: the channel may be wide.
  * `event_differs`: a repeat of a known event came with another amount or outcome; `differs`: which parts of it, where
  * the first can still be read.
- * `reasons_differ`: more than `most` of them within an hour, of which nothing but the reason is another.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
  * `stuck`: a record that cannot be read or worked on was put aside.
@@ -38,7 +37,6 @@ export type Notice =
       orderReference?: string | undefined;
       differs?: readonly EventPart[];
     }
-  | { kind: 'reasons_differ'; most: number }
   | { kind: 'unknown_event'; eventKind: string; keptDays?: number }
   | { kind: 'stuck'; record: string; errorId: string }
   | {

@@ -70,7 +70,7 @@ async function startParts(
   const workspace = await startWorkspace({
     manifestPath,
     onExchange: log.recorder(),
-    grantedOptionalScopes: ['reactions:write', 'files:write'],
+    grantedOptionalScopes: ['files:write'],
   });
   undo.push(() => workspace.close());
   const payments = await startPaymentsService({ onExchange: log.recorder(), knownCards: true });

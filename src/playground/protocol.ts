@@ -37,7 +37,6 @@ export type PageMessage = {
   ephemeral: boolean;
   edited: boolean;
   replyCount: number;
-  reactions: { name: string; users: string[] }[];
   files?: { id: string; name: string; title: string; text: string }[];
 };
 

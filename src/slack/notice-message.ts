@@ -48,8 +48,6 @@ function sentences(notice: Notice): NoticeSentences {
       return alarmSentences(notice);
     case 'event_differs':
       return eventDiffers(notice);
-    case 'reasons_differ':
-      return reasonsDiffer(notice);
     case 'unknown_event':
       return unknownEvent(notice);
     case 'stuck':
@@ -90,27 +88,6 @@ function eventDiffers({ eventKind, orderReference, differs = [] }: Of<'event_dif
             words('Look it up before acting on either: '),
             code(`/pay ${outsideText(orderReference, longestDetail)}`),
           ],
-    ],
-  };
-}
-
-function reasonsDiffer({ most }: Of<'reasons_differ'>): NoticeSentences {
-  return {
-    state: 'Many repeated events give another reason than the first',
-    details: [`more than ${most} within an hour`],
-    lines: [
-      [
-        words(
-          'Nothing else of them differs, and the first alerts stand. The sender may write a time or a number into its reasons.',
-        ),
-      ],
-      [
-        words(
-          'No more of these are told here in this hour: the log has each, with its reference and the result ',
-        ),
-        code('differs'),
-        words('. Another amount or currency is told as ever.'),
-      ],
     ],
   };
 }

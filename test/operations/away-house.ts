@@ -20,11 +20,11 @@ export const outages: readonly [string, Away][] = [
 export type Taken = { channel: string; key: string; atMs: number; mayBeRepeat: boolean };
 
 /**
- * Lets the Slack of a house be away: for posts, edits, the history and reactions. Where an answer is lost, the first
+ * Lets the Slack of a house be away: for posts, edits and the history. Where an answer is lost, the first
  * post to each channel arrives all the same.
  */
 export function awayFrom(house: CardsHouse, mayRead: boolean) {
-  const { deliver, reacting, clock } = house;
+  const { deliver, clock } = house;
   const { compose, findByKey } = deliver;
   const taken: Taken[] = [];
   const calls = { post: 0, edit: 0 };
@@ -61,7 +61,6 @@ export function awayFrom(house: CardsHouse, mayRead: boolean) {
     if (!mayRead) return Promise.resolve({ kind: 'unreadable', slackError: 'missing_scope' });
     return findByKey(...args);
   };
-  reacting.answers.shift = () => (away ? { kind: 'later' } : undefined);
 
   return {
     taken,

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../src/domain/alert-route.ts';
-import type { PostOutcome, ReactionOutcome } from '../../src/domain/delivery.ts';
+import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
-import { alertMarkPrefix, createAlertMarks } from '../../src/operations/alert/alert-marks.ts';
 import { createAlertClaims, type BotCharge } from '../../src/operations/alert/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
@@ -72,7 +71,6 @@ type Message = {
   isGone?: boolean;
   /** It stands, and Slack says this word to every edit of it. */
   closed?: string;
-  reactions?: string[];
   edits?: number;
 };
 
@@ -160,23 +158,6 @@ export function cardsHouse(
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
 
-  const reacting: { answers: ReactionOutcome[]; calls: number } = { answers: [], calls: 0 };
-  function react(change: (reactions: string[]) => string[]) {
-    return ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
-      reacting.calls += 1;
-      const given = reacting.answers.shift();
-      const found = messages.find((one) => one.ts === ts && !one.isGone);
-      if (found && !given) found.reactions = change(found.reactions ?? []);
-      return Promise.resolve(given ?? { kind: 'done' });
-    };
-  }
-  const marks = createAlertMarks({
-    ...shared,
-    readCard: async (id) => (await cards.read(id)).card,
-    add: (message, mark) => react((before) => [...new Set([...before, mark])])(message),
-    remove: (message, mark) => react((before) => before.filter((one) => one !== mark))(message),
-  });
-
   function compose(post: Post): Composed {
     const shown = messageOf(post);
     assertBlocks('message', shown.blocks);
@@ -236,7 +217,6 @@ export function cardsHouse(
     storms,
     cards: {
       ...cards,
-      mark: (...args: Parameters<typeof marks.ask>) => marks.ask(...args),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },
@@ -244,7 +224,6 @@ export function cardsHouse(
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
-    { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
@@ -274,7 +253,6 @@ export function cardsHouse(
     charges,
     claims,
     service,
-    reacting,
     messages,
     answers,
     editAnswers,

@@ -64,7 +64,6 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
 export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
-  mark: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
@@ -99,7 +98,6 @@ export function house(answers: Answers = {}) {
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
     wake: () => undefined,
-    leaseMs: 45_000,
     rememberCard: undefined,
     beforeReceived: () => Promise.resolve(),
   };

@@ -73,8 +73,6 @@ const scopesOf: Record<string, string[]> = {
   'conversations.info': ['channels:read', 'groups:read'],
   'conversations.history': ['channels:history', 'groups:history'],
   'conversations.replies': ['channels:history', 'groups:history'],
-  'reactions.add': ['reactions:write'],
-  'reactions.remove': ['reactions:write'],
   'views.open': [],
   'views.push': [],
   'views.update': [],

@@ -57,17 +57,6 @@ describe('the notice of a repeat that differs', () => {
   });
 });
 
-describe('the notice of many repeats that give another reason', () => {
-  it('says how many that is, where each of them is, and what is told as ever', () => {
-    const lines = linesOf({ kind: 'reasons_differ', most: 20 });
-    expect(lines).toContain(
-      '⚠️ Many repeated events give another reason than the first · more than 20 within an hour',
-    );
-    expect(lines).toContain('the log has each, with its reference and the result differs.');
-    expect(lines).toContain('Another amount or currency is told as ever.');
-  });
-});
-
 describe('the notice of a refused channel', () => {
   it('names the channel, Slack’s word, the fix, and where the messages are', () => {
     const notice = { kind: 'refused', ...refusal, giveUpHours: 24 } as const;

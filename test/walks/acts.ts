@@ -1,7 +1,7 @@
 import type { CardMove } from '../../src/domain/alert-card.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { Engine } from './engine.ts';
-import { newFailure, newPayment, withToken } from './events.ts';
+import { newFailure, newPayment } from './events.ts';
 import { channels, plans } from './plans.ts';
 import type { Kept } from './slack.ts';
 import type { Sent, World } from './world.ts';
@@ -66,16 +66,7 @@ function repeat(world: World, engine: Engine): void {
   const all = [...world.sent.values()];
   if (all.length === 0) return;
   const known = world.random.pick(all);
-  const { event } = known;
-  const isLate = event.cardSaved?.kind === 'no_token' && world.random.chance(0.5);
-  if (isLate)
-    engine.ask(
-      (bot) => bot.receive(withToken(event), 'f'),
-      (result) => {
-        if (result === 'duplicate') world.tokensCame.add(event.key);
-      },
-    );
-  else deliverEvent(world, engine, known, world.random.chance(0.25) ? 'another amount' : 'f');
+  deliverEvent(world, engine, known, world.random.chance(0.25) ? 'another amount' : 'f');
 }
 
 /** What people see and can press: a message shows its buttons until it is edited. */

@@ -6,7 +6,6 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
-import { alertMarkPrefix, createAlertMarks } from '../../src/operations/alert/alert-marks.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { listInHand } from '../../src/operations/alert/alerts-in-hand.ts';
 import { createDailySummaries, dailySummaryPrefix } from '../../src/operations/alert/daily-summaries.ts';
@@ -78,12 +77,6 @@ export function startBot(world: World, process: Process): Bot {
     chargeOf: () => Promise.resolve(undefined),
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
-  const marks = createAlertMarks({
-    ...shared,
-    readCard: async (id) => (await cards.read(id)).card,
-    add: (message, mark) => world.slack.react(process, message, (set) => set.add(mark)),
-    remove: (message, mark) => world.slack.react(process, message, (set) => set.delete(mark)),
-  });
   const takeStorm = createTakeStorm({ ...shared, storms, cards: bare });
   const eventLog = createEventLog(shared);
   const summaries = createDailySummaries({
@@ -113,7 +106,6 @@ export function startBot(world: World, process: Process): Bot {
     findLink: () => Promise.resolve(undefined),
     cards: {
       ...cards,
-      mark: (...message) => marks.ask(...message),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: () => Promise.resolve(weather.keepsCards),
     },
@@ -138,7 +130,6 @@ export function startBot(world: World, process: Process): Bot {
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
-    { prefix: alertMarkPrefix, work: (entry: Entry) => marks.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },

@@ -89,12 +89,6 @@ function savingOf(
   return saving === 0 ? { savedCard: { tokenKey, cardType: 'Visa', customerEmail: email } } : {};
 }
 
-/** The repeat that brings the token which the first one lacked. */
-export function withToken({ cardSaved: _none, ...event }: PaymentEvent): PaymentEvent {
-  const tokenKey = `${canaries.token}-${event.orderReference}`;
-  return { ...event, savedCard: { tokenKey, cardType: 'Visa' } };
-}
-
 function named(random: Random, { id, email }: Customer): Pick<PaymentEvent, 'customerId' | 'customerEmail'> {
   const says = random.below(10);
   if (says < 1) return {};

@@ -44,7 +44,6 @@ function findWrongMessage(world: World, { card }: CardTruth, { key, record, mess
   const named = [...new Set(peopleIn(last.shown))].toSorted().join();
   const expected = [...new Set(namedOn(card))].toSorted().join();
   if (named !== expected) world.violate(`${key} names [${named}], and not [${expected}]`);
-  findWrongMark(world, card, last);
 }
 
 /** Slack took no edit of it, or refused its channel when its details were to go. */
@@ -56,20 +55,6 @@ function saysState(card: AlertCard, text: string): boolean {
   if (card.kind === 'acknowledged')
     return text.startsWith(card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed');
   return stateWords[card.kind].test(text);
-}
-
-const marksOf: Record<AlertCard['kind'], string> = {
-  open: '',
-  acknowledged: 'eyes',
-  recovered: 'white_check_mark',
-  closed: 'ballot_box_with_check',
-};
-
-/** The second sign, which is given up when Slack is away for long. */
-function findWrongMark({ slack, violate }: World, card: AlertCard, { key, reactions }: Kept): void {
-  const mark = marksOf[card.kind];
-  const marks = [...reactions].join();
-  if (marks !== mark && slack.backAtMs < 0) violate(`${key} has the reaction [${marks}], and not [${mark}]`);
 }
 
 function namedOn(card: AlertCard): string[] {

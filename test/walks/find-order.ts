@@ -21,9 +21,7 @@ export function findWrongOrder(world: World): void {
   }
 }
 
-function isOvertaken({ sent: { event, ackedAtMs } }: Placed, { sent }: Placed): boolean {
-  // What waits when its card token comes is due anew.
-  if (event.cardSaved?.kind === 'no_token') return false;
+function isOvertaken({ sent: { ackedAtMs } }: Placed, { sent }: Placed): boolean {
   return ackedAtMs !== undefined && sent.firstSentAtMs > ackedAtMs;
 }
 

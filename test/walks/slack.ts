@@ -1,10 +1,9 @@
-import type { HistoryAnswer, PostOutcome, ReactionOutcome } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { postMessage } from '../../src/app/post-message.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
-import type { Mark } from '../../src/operations/alert/alert-marks.ts';
 import type { Random } from '../chaos/random.ts';
 import type { Process, Schedule } from './schedule.ts';
 
@@ -26,11 +25,10 @@ export type Kept = {
   goneAtMs?: number;
   /** It stands, and takes no edit any more. */
   closedAtMs?: number;
-  reactions: Set<Mark>;
 };
 
 /** How often, of all calls. */
-export type SlackFaults = { share: number; reactions: number };
+export type SlackFaults = { share: number };
 
 type Refusal = Extract<PostOutcome, { kind: 'refused' }>;
 
@@ -127,20 +125,6 @@ export class Slack {
     return found ? { kind: 'found', ts: found.ts } : { kind: 'absent' };
   }
 
-  async react(
-    process: Process,
-    { channel, ts }: { channel: string; ts: string },
-    change: (reactions: Set<Mark>) => void,
-  ): Promise<ReactionOutcome> {
-    const { schedule, random, faults } = this.deps;
-    await schedule.pass(process, true);
-    if (this.away || random.chance(faults.reactions)) return { kind: 'later' };
-    const found = this.stands(channel, ts);
-    if (found) change(found.reactions);
-    await schedule.pass(process, true);
-    return { kind: 'done' };
-  }
-
   stands(channel: string, ts: string): Kept | undefined {
     return this.messages.find(
       (one) => one.channel === channel && one.ts === ts && one.goneAtMs === undefined,
@@ -185,7 +169,6 @@ export class Slack {
       postedAtMs: clock.nowMs,
       visibleAtMs: clock.nowMs + lateMs,
       edits: [],
-      reactions: new Set(),
     };
     arrived(message);
     this.messages.push(message);

@@ -12,7 +12,6 @@ import { alertKey, outboxKey, type OutboxRecord } from '../../src/operations/out
 import { createPagedLog } from '../../src/operations/work/paged-log.ts';
 import { channels } from './plans.ts';
 import type { Kept } from './slack.ts';
-import { isOpen } from './watch-slack.ts';
 import { baseOf, recordOf, type Sent, type World } from './world.ts';
 
 /** A record that tells an event: as a message, or as one item of a storm’s digest. */
@@ -129,7 +128,6 @@ export function findWrongTellings(world: World, tellings: Tellings): void {
     for (const telling of told.tellings) {
       findWrongRecord(world, telling);
       findWrongWords(world, telling);
-      if (world.tokensCame.has(told.event.key)) findWrongToken(world, telling);
     }
   }
   for (const storm of tellings.storms.values()) findWrongStorm(world, tellings, storm);
@@ -165,16 +163,6 @@ function findWrongWords(world: World, { key, messages }: Telling): void {
   const last = messages.at(-1);
   if (last?.firstText.includes('Paid (confirmed)') && last.shown.text.includes('not checked'))
     world.violate(`${key} said that it is paid, and says that nobody checked it`);
-}
-
-/** Its token came after all: the message stops saying that it is missing. */
-function findWrongToken(world: World, { key, record, messages }: Telling): void {
-  const last = messages.at(-1);
-  if (!last || !isOpen(last) || record.isErased) return;
-  // Nobody knows in which channels the rules of before told it.
-  if (world.plans.length > 1) return;
-  if (last.shown.text.includes('No card token'))
-    world.violate(`${key} says that a token is missing which came`);
 }
 
 function findWrongRecord(world: World, { key, record, messages }: Telling): void {

@@ -83,7 +83,7 @@ async function heal(world: World, engine: Engine): Promise<void> {
   world.serviceAway = false;
   world.storeAway = false;
   world.storeFaults = 0;
-  Object.assign(slack.faults, { share: 0, reactions: 0 });
+  slack.faults.share = 0;
   for (const { process } of engine.running) process.frozenUntilMs = 0;
   if (engine.running.length === 0) engine.start();
   engine.arm();

@@ -78,8 +78,6 @@ export type World = {
   summariesEndedAtMs: number | undefined;
   clicks: Click[];
   stormClicks: StormClick[];
-  /** Events whose card token came after all, and was answered. */
-  tokensCame: Set<string>;
   cards: Map<string, CardTruth>;
   violations: string[];
   story: string[];

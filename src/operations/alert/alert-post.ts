@@ -12,8 +12,6 @@ import type { Storms } from '../storm/storms.ts';
 export type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   join(id: string, message: string): Promise<void>;
-  /** The message is about to show the card: its reaction follows; `ts`: where it stands, if it does. */
-  mark(id: string, message: string, ts: string | undefined): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */

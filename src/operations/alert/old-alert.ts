@@ -54,7 +54,6 @@ async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): P
   const alert = alertOf(deps, work, event, lookup);
   if (event.kind !== 'payment_failed') return await edit(deps, work, alert);
   const { card } = await deps.cards.read(event.key);
-  if (card.kind !== 'open') await deps.cards.mark(event.key, entry.key, record.posted?.ts);
   const shown = { id: event.key, card, isFirst: false, canChargeAgain: false };
   return await edit(deps, work, { ...alert, card: shown });
 }

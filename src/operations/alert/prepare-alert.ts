@@ -22,7 +22,6 @@ import {
 } from '../outbox/outbox.ts';
 import { prepareOldAlert } from './old-alert.ts';
 import { alertOf } from './alert-of.ts';
-import { bringUpToDate } from './late-token.ts';
 import { isToldElsewhere, leaveToOthers } from './moved-copy.ts';
 import { finish, type Work } from '../outbox/outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit } from '../outbox/post-or-edit.ts';
@@ -76,7 +75,6 @@ async function tellSingly(
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
-  await bringUpToDate(deps, work, event, routed);
   if (await isToldElsewhere(deps, work, event, routed)) return await leaveToOthers(deps, work);
   const { channel, rule } = await destinationOf(deps, work, event, routed);
   const alert: Alert = {
@@ -86,20 +84,20 @@ async function tellSingly(
   };
   if (shown) return await postCard(deps, work, { channel, alert, card: shown.card, posted });
   const message = deps.compose({ kind: 'alert', alert });
-  return await postPlain(deps, work, { channel, message, event, posted });
+  return await postPlain(deps, work, { channel, message, posted });
 }
 
-/** Edited only once its card token came after all, or its details go; then it says what the first post was told by. */
+/** Edited only once its details go; then it says what the first post was told by. */
 async function postPlain(
   deps: AlertPostDeps,
   work: Work,
-  made: { channel: string; message: Composed; event: PaymentEvent; posted: Evidence },
+  made: { channel: string; message: Composed; posted: Evidence },
 ): Promise<Prepared> {
-  const { channel, message, event, posted } = made;
+  const { channel, message, posted } = made;
   const prepared = await postOrEdit(deps, work, channel, message);
   if (prepared.kind !== 'post') return prepared;
-  const mayBeEdited = event.cardSaved?.kind === 'no_token' || deps.detailsMs !== undefined;
-  const kept = mayBeEdited ? { evidence: sealEvidence(deps.sealer, work.entry.key, posted) } : {};
+  const kept =
+    deps.detailsMs !== undefined ? { evidence: sealEvidence(deps.sealer, work.entry.key, posted) } : {};
   return { ...prepared, keep: { logged: true, ...kept } };
 }
 
@@ -112,7 +110,6 @@ async function byDigest(
   if (!mayBeGathered(event, work.record, lookup)) return undefined;
   const known = lookup ? withLookUp(event, lookup) : event;
   const routed = deps.route(known, work.record.receivedAtMs);
-  await bringUpToDate(deps, work, event, routed);
   if (!work.record.digest && (await isToldElsewhere(deps, work, event, routed))) {
     await logOnce(deps, work, event, lookup);
     return await leaveToOthers(deps, work);
@@ -194,7 +191,6 @@ async function cardOf(
     await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   }
   const { card, charging, evidence: asked } = await deps.cards.read(event.key);
-  if (card.kind !== 'open') await deps.cards.mark(event.key, entry.key, record.posted?.ts);
   const isNewer = asked !== undefined && asked.atMs > posted.atMs;
   const evidence = isNewer ? asked : posted;
   const shown: AlertCardShown = {

@@ -1,34 +1,32 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../domain/alert-route.ts';
 import { faceOf } from '../../domain/card-face.ts';
+import type { EventPart } from '../../domain/notice.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Store } from '../../store/store.ts';
-import { eventWithoutToken, tellLateToken, type LateTokenDeps } from './late-token.ts';
-import { alertKey, readOutboxRecord } from '../outbox/outbox.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
 import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
-import { tellDiffering } from './tell-differing.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
-export type ReceiveDeps = TellDeps &
-  Pick<LateTokenDeps, 'leaseMs'> & {
-    store: Pick<Store, 'create' | 'read' | 'write'>;
-    /** The channels that an event received then is told in; none: it is remembered and not told. */
-    route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
-    /** Whether that hangs on what only a look-up says. */
-    needsLookUp: (event: PaymentEvent) => boolean;
-    rememberMs: number;
-    /** Called after new work was stored, so that a worker need not wait for its next round. */
-    wake: () => void;
-    /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
-    rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
-    /**
-     * Called before the event is called received, however often it comes, so that a charge it may be about is looked
-     * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
-     */
-    beforeReceived: (event: PaymentEvent) => Promise<void>;
-  };
+export type ReceiveDeps = TellDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  /** The channels that an event received then is told in; none: it is remembered and not told. */
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
+  rememberMs: number;
+  /** Called after new work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+  /**
+   * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+   * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
+   */
+  beforeReceived: (event: PaymentEvent) => Promise<void>;
+};
 
 const dayMs = 86_400_000;
 
@@ -36,9 +34,8 @@ export type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
 /**
  * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
- * whatever id, is `duplicate`; one with another amount or outcome is `differs`, and the operators are told.
- * Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again. A card token
- * that comes in a repeat alone is kept, and the message says so from then on.
+ * whatever id, is `duplicate`; one that says anything else is `differs`, and the operators are told unless only its
+ * reason is another. Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again.
  *
  * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
  *
@@ -50,9 +47,7 @@ export async function receiveEvent(
   fingerprint: string,
 ): Promise<ReceiveResult> {
   const key = alertKey(event.key);
-  const { savedCard } = event;
-  const kept = withoutToken(event, deps.rememberCard !== undefined);
-  if (savedCard && deps.rememberCard) await rememberFirst(deps, key, savedCard);
+  const kept = await takeToken(deps, key, event);
   const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
   const [, isNew] = await Promise.all([
@@ -64,36 +59,62 @@ export async function receiveEvent(
     return 'new';
   }
   const known = await deps.store.read(key);
-  if (known && savedCard && eventWithoutToken(deps.sealer, known)) await tellLate(deps, key, kept);
   if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
-  if (await tellDiffering(deps, known, { event, fingerprint })) deps.wake();
+  if (await tellDiffering(deps, known, event, fingerprint)) deps.wake();
   return 'differs';
 }
 
-/** The token of a saved card goes to the ledger or nowhere: no other record may hold it. */
-function withoutToken(received: PaymentEvent, isKept: boolean): PaymentEvent {
+/**
+ * The event without its card token, which goes to the ledger or nowhere. The card comes before the event's own record: a
+ * crash in between makes the sender send again, and the other way round the token would be lost. A repeat of a stored
+ * event remembers no card, so one that was forgotten meanwhile stays forgotten.
+ */
+async function takeToken(deps: ReceiveDeps, key: string, received: PaymentEvent): Promise<PaymentEvent> {
   if (!received.savedCard) return received;
   const { savedCard, ...event } = received;
+  const known = deps.rememberCard && (await deps.store.read(key));
+  if (!known) await deps.rememberCard?.(savedCard);
   if (event.kind !== 'payment_success') return event;
-  const cardSaved = { kind: isKept ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
   const customerEmail = event.customerEmail ?? savedCard.customerEmail;
-  return { ...event, cardSaved, ...withoutUndefined({ customerEmail }) };
+  const saved = { kind: deps.rememberCard ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
+  const cardSaved = known ? firstOf(deps, known)?.cardSaved : saved;
+  return { ...event, ...withoutUndefined({ cardSaved, customerEmail }) };
+}
+
+/** The stored event; undefined when it cannot be read. */
+function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent | undefined {
+  try {
+    return openEvent(sealer, key, readOutboxRecord(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * The card comes before the event's own record: a crash in between makes the sender send again, and the other
- * way round the repeat would be a duplicate and the token lost. So an event that is stored has been here, and
- * its repeats change nothing: a card that was forgotten meanwhile stays forgotten. But for one that came without a
- * token: the first repeat that brings it has the record say so, after this, and then the same holds.
+ * Tells the operators of a repeat that differs from the first, once. True: there is a new notice. A sender that writes a
+ * time or a number into its reasons would fill the channel, so another reason alone is in the log only.
  */
-async function rememberFirst(deps: ReceiveDeps, key: string, card: SavedCard): Promise<void> {
-  const known = await deps.store.read(key);
-  if (known && !eventWithoutToken(deps.sealer, known)) return;
-  await deps.rememberCard?.(card);
+async function tellDiffering(
+  deps: ReceiveDeps,
+  known: Entry,
+  event: PaymentEvent,
+  fingerprint: string,
+): Promise<boolean> {
+  const { kind: eventKind, key, orderReference } = event;
+  const first = firstOf(deps, known);
+  const differs = first && !first.isErased ? partsThatDiffer(first, event) : undefined;
+  if (differs?.join() === 'reason') return false;
+  const about = { eventKind, orderReference, ...withoutUndefined({ differs }) };
+  return await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
 }
 
-async function tellLate(deps: ReceiveDeps, key: string, { cardSaved }: PaymentEvent): Promise<void> {
-  if (cardSaved && (await tellLateToken(deps, key, cardSaved))) deps.wake();
+function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] {
+  const parts: readonly [EventPart, boolean][] = [
+    ['amount', first.amountMinor !== event.amountMinor],
+    ['currency', first.currency !== event.currency],
+    ['reason', first.reason !== event.reason],
+  ];
+  return parts.filter(([, isOther]) => isOther).map(([part]) => part);
 }
 
 /**

@@ -2,7 +2,6 @@ import { withLookUp } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Entry } from '../../store/store.ts';
-import { bringUpToDate } from './late-token.ts';
 import { logOnce } from './log-once.ts';
 import {
   isMessage,
@@ -86,7 +85,6 @@ export async function routeByLookUp(
   }
   const destinations = deps.route(withLookUp(event, found.lookup), receivedAtMs);
   await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, destinations);
-  await bringUpToDate(deps, work, event, destinations);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }

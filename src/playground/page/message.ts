@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { PageMessage } from '../protocol.ts';
 import { drawBlocks, type Surface } from './blocks.ts';
 import { clockTime, exactTime } from './dates.ts';
-import { drawText } from './glyph.ts';
 import { avatar, botAvatar, icon, plainColor } from './icons.ts';
 import { drawMrkdwn, type Drawn } from './inline.ts';
 import { drawMenu } from './menu.ts';
@@ -41,7 +40,7 @@ export function drawMessage({ message, compact, inThread }: Shown, draw: Draw): 
       }
       <div class="message-body">${drawBody(message, draw)}</div>
       ${drawFiles(message)} ${message.edited ? html`<span class="edited">(edited)</span>` : nothing}
-      ${drawReactions(message)} ${inThread ? nothing : drawReplies(message, draw)}
+      ${inThread ? nothing : drawReplies(message, draw)}
     </div>
     ${message.ephemeral ? nothing : drawTools(message, inThread, draw)}
   </article>`;
@@ -81,16 +80,6 @@ function drawFiles({ files = [] }: PageMessage): Drawn {
         <a download=${name} href="data:text/csv;charset=utf-8,${encodeURIComponent(text)}">Download</a>
       </details>`,
   );
-}
-
-function drawReactions(message: PageMessage): Drawn {
-  if (message.reactions.length === 0) return nothing;
-  return html`<div class="reactions">
-    ${message.reactions.map(
-      ({ name, users }) =>
-        html`<span class="reaction" title=":${name}:">${drawText(`:${name}:`)} ${users.length}</span>`,
-    )}
-  </div>`;
 }
 
 function drawReplies(message: PageMessage, draw: Draw): Drawn {

@@ -12,10 +12,10 @@ import { botUserId, type Channel } from './cast.ts';
 import { readContent } from './message-content.ts';
 import { botDraft, type Message, type MessageContent } from './messages.ts';
 import { messagePayload } from './payloads.ts';
-import { postPace, tier2Pace, tier3Pace } from './rate-limits.ts';
+import { postPace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
-/** chat.* and reactions.*: what the bot says in channels. */
+/** chat.*: what the bot says in channels. */
 
 const write = { scope: 'chat:write' };
 
@@ -36,16 +36,6 @@ export function chatMethods(baseUrl: () => string): Record<string, Method> {
       const permalink = `${baseUrl()}/archives/${given.channel}/p${given.message_ts.replace('.', '')}`;
       return granted({ channel: given.channel, permalink });
     }),
-    'reactions.add': method(
-      { scope: 'reactions:write' },
-      { channel: text, name: text, timestamp: text },
-      react,
-    ),
-    'reactions.remove': method(
-      { scope: 'reactions:write' },
-      { channel: text, name: text, timestamp: text },
-      takeReaction,
-    ),
   };
 }
 
@@ -112,39 +102,6 @@ function postEphemeral(world: World, given: PostArguments & { user: string }, ra
   });
   world.changed();
   return granted({ message_ts: message.ts });
-}
-
-type ReactionArguments = { channel: string; name: string; timestamp: string };
-
-function react(world: World, given: ReactionArguments): ApiAnswer {
-  const place = postingPlace(world, world.directory.channel(given.channel), false);
-  if (place.kind === 'refused') return place.answer;
-  const message = world.messages.find(given.channel, given.timestamp);
-  if (message === undefined) return refused('message_not_found');
-  const reaction = message.reactions.find((one) => one.name === given.name);
-  if (reaction?.users.includes(botUserId) === true) return refused('already_reacted');
-  const retryAfterS = world.rateLimits.take('reactions.add', tier3Pace);
-  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
-  if (reaction === undefined) message.reactions.push({ name: given.name, users: [botUserId] });
-  else reaction.users.push(botUserId);
-  world.changed();
-  return granted();
-}
-
-/** Only the bot's own; of other people's reactions nothing is taken. */
-function takeReaction(world: World, given: ReactionArguments): ApiAnswer {
-  const place = postingPlace(world, world.directory.channel(given.channel), false);
-  if (place.kind === 'refused') return place.answer;
-  const message = world.messages.find(given.channel, given.timestamp);
-  if (message === undefined) return refused('message_not_found');
-  const reaction = message.reactions.find((one) => one.name === given.name);
-  if (reaction?.users.includes(botUserId) !== true) return refused('no_reaction');
-  const retryAfterS = world.rateLimits.take('reactions.remove', tier2Pace);
-  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
-  reaction.users = reaction.users.filter((user) => user !== botUserId);
-  message.reactions = message.reactions.filter(({ users }) => users.length > 0);
-  world.changed();
-  return granted();
 }
 
 type Refused = { kind: 'refused'; answer: ApiAnswer };

@@ -21,7 +21,6 @@ export type Message = MessageContent & {
   /** Only this person sees it; Slack keeps no trace of it for the Web API. */
   readonly visibleTo?: string;
   editedTs?: string;
-  reactions: { name: string; users: string[] }[];
   files: readonly SharedFile[];
   /** A deleted message that has replies stays as a stone on their grave. */
   deleted: boolean;
@@ -70,7 +69,6 @@ export function createMessages(ids: Ids): Messages {
         ...rest,
         ...(threadTs === undefined ? {} : { threadTs }),
         ts: ids.ts(),
-        reactions: [],
         files: draft.files ?? [],
         deleted: false,
       };
@@ -138,7 +136,6 @@ export function toPageMessage(message: Message, replyCount: number): PageMessage
     ephemeral: message.visibleTo !== undefined,
     edited: message.editedTs !== undefined,
     replyCount,
-    reactions: message.reactions,
     ...(message.files.length === 0 ? {} : { files: message.files.map((file) => ({ ...file })) }),
   };
 }

@@ -46,9 +46,6 @@ export function messagePayload(
     ...repliesPayload(message, options.replies),
     ...(message.deleted ? { subtype: 'tombstone', hidden: true } : {}),
     ...(message.editedTs === undefined ? {} : { edited: { user: message.authorId, ts: message.editedTs } }),
-    ...(message.reactions.length > 0
-      ? { reactions: message.reactions.map((one) => ({ ...one, count: one.users.length })) }
-      : {}),
     ...(options.withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
   };
 }

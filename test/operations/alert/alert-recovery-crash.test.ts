@@ -49,7 +49,6 @@ describe.each([
         expect(pressables(parent)).toEqual([]);
         const notes = two.notes(parent.ts).map(firstWords);
         expect(notes).toEqual(['👀 Acknowledged', '👤 Assigned', expect.stringMatching(/^✅ Recovered/)]);
-        expect(parent.reactions).toEqual(['white_check_mark']);
       }
       const told = two.directs().filter((direct) => firstWords(direct).startsWith('✅'));
       expect(told.map(({ channel }) => channel).toSorted()).toEqual([ada, bola]);

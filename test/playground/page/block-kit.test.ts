@@ -38,7 +38,6 @@ describe.skipIf(chromiumIsMissing)('Block Kit on the page', () => {
             authorName: evil,
             blocks: everyMessageBlock(evil),
             attachments: [{ color: evil, blocks: everyMessageBlock(evil) }],
-            reactions: [{ name: evil, users: ['U1'] }],
           }),
           message('1700000000.2', { text: evil }),
         ],

@@ -21,7 +21,6 @@ export function message(ts: string, change: Partial<PageMessage> = {}): PageMess
     ephemeral: false,
     edited: false,
     replyCount: 0,
-    reactions: [],
     ...change,
   };
 }

@@ -314,41 +314,12 @@ describe('conversations.history', () => {
   });
 });
 
-describe('reactions and permalinks', () => {
-  it('takes the bot’s own reaction off again, once, and slows it down', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const channel = workspace.ids.channels.payAlerts;
-    const { ts: timestamp = '' } = await bot.chat.postMessage({ channel, text: 'x' });
-    const eyes = { channel, name: 'eyes', timestamp };
-    await bot.reactions.add(eyes);
-    await bot.reactions.remove(eyes);
-    expect(workspace.state(workspace.ids.users.agent).messages[channel]?.[0]?.reactions).toEqual([]);
-    expect(await refusal(bot.reactions.remove(eyes))).toMatchObject({ error: 'no_reaction' });
-    expect(await refusal(bot.reactions.remove({ ...eyes, timestamp: '1.1' }))).toMatchObject({
-      error: 'message_not_found',
-    });
-    let refusedAfter = 0;
-    for (; refusedAfter < 30; refusedAfter += 1) {
-      await bot.reactions.add(eyes);
-      const taken = await bot.reactions.remove(eyes).catch(() => undefined);
-      if (!taken) break;
-    }
-    expect(refusedAfter).toBe(19);
-  });
-
-  it('puts a reaction on once and links to what is there', async () => {
+describe('permalinks', () => {
+  it('link to what is there', async () => {
     const workspace = await openWorkspace();
     const bot = clientOf(workspace);
     const channel = workspace.ids.channels.payAlerts;
     const { ts = '' } = await bot.chat.postMessage({ channel, text: 'x' });
-    await bot.reactions.add({ channel, name: 'eyes', timestamp: ts });
-    expect(await refusal(bot.reactions.add({ channel, name: 'eyes', timestamp: ts }))).toMatchObject({
-      error: 'already_reacted',
-    });
-    expect(workspace.state(workspace.ids.users.agent).messages[channel]?.[0]?.reactions).toEqual([
-      { name: 'eyes', users: [workspace.ids.botUserId] },
-    ]);
     expect((await bot.chat.getPermalink({ channel, message_ts: ts })).permalink).toBe(
       `${workspace.url}/archives/${channel}/p${ts.replace('.', '')}`,
     );

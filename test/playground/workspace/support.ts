@@ -24,15 +24,7 @@ export const manifest = {
   },
   oauth_config: {
     scopes: {
-      bot: [
-        'commands',
-        'chat:write',
-        'im:write',
-        'usergroups:read',
-        'users:read',
-        'channels:read',
-        'reactions:write',
-      ],
+      bot: ['commands', 'chat:write', 'im:write', 'usergroups:read', 'users:read', 'channels:read'],
       bot_optional: ['channels:history', 'chat:write.public'],
     },
   },

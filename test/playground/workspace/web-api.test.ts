@@ -112,9 +112,6 @@ describe('the Web API door', () => {
     expect(await needed(bot.users.list({}))).toBe('users:read');
     expect(await needed(bot.usergroups.list({}))).toBe('usergroups:read');
     expect(await needed(bot.usergroups.users.list({ usergroup: 'S1' }))).toBe('usergroups:read');
-    expect(await needed(bot.reactions.add({ channel: payDesk, name: 'eyes', timestamp: '1' }))).toBe(
-      'reactions:write',
-    );
     const view = { type: 'home' as const, blocks: [] };
     expect(await bot.views.publish({ user_id: agent, view })).toMatchObject({ ok: true });
   });
