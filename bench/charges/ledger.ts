@@ -56,7 +56,7 @@ export async function fillLedger(most: number, withinMs: number): Promise<Filled
 
 function openLedger(store: Store): CardLedger {
   const fingerprint = openFingerprint({ store, sealer, log });
-  return createCardLedger({ store, sealer, fingerprint, now: () => Date.now() });
+  return createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now: () => Date.now() });
 }
 
 /** Every card has its address; ten thousand last fours, four types, twenty first names. */

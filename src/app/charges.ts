@@ -151,7 +151,9 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     processed,
   };
   const ledger =
-    config.cardLedger === 'on' ? createCardLedger({ store, sealer, fingerprint, now }) : undefined;
+    config.cardLedger === 'on'
+      ? createCardLedger({ store, sealer, fingerprint, keepMs: config.savedCardDays * dayMs, now })
+      : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
   const askFirst = approvals && { gate: approvals, fingerprint };

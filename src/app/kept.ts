@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';
 import type { Sealer } from '../domain/sealer.ts';
+import type { SealingKey } from '../domain/sealing-key.ts';
 import { withinDeadline } from '../store/deadline.ts';
 import { readOrMakeKeyFile } from '../store/key-file.ts';
 import { connectRedis, type RedisConnection } from '../store/redis-client.ts';
@@ -26,6 +27,8 @@ export type Kept = {
 };
 
 const storeFile = 'payops.sqlite';
+const keyFile = 'sealing.key';
+const keyFileId = 'file';
 
 /** False where the embedded store would be made anew, empty: no bot with these settings has run here. */
 export function hasStore({ redisUrl, dataDir }: Outside['config']): boolean {
@@ -36,9 +39,7 @@ export function hasStore({ redisUrl, dataDir }: Outside['config']): boolean {
 export function openKept({ config, log, now }: Outside): Kept {
   if (config.redisUrl === undefined) {
     makeDataFolder(config.dataDir);
-    const keys = config.sealingKeys ?? [
-      { id: 'file', key: readOrMakeKeyFile(join(config.dataDir, 'sealing.key')) },
-    ];
+    const keys = embeddedKeys(config);
     const store = openSqliteStore({ path: join(config.dataDir, storeFile), now });
     return {
       store,
@@ -70,6 +71,14 @@ export function openKept({ config, log, now }: Outside): Kept {
       redis.close();
     },
   };
+}
+
+/** What was sealed with the key file opens with it also once SEALING_KEYS are set, until the file is taken away. */
+function embeddedKeys({ sealingKeys = [], dataDir }: Outside['config']): readonly SealingKey[] {
+  const path = join(dataDir, keyFile);
+  if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
+  const isTaken = sealingKeys.some(({ id }) => id === keyFileId);
+  return isTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
 }
 
 /** A Redis that hangs must not keep the process from serving. */

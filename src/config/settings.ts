@@ -186,6 +186,12 @@ export const settings = {
     oneOf(['on', 'off']),
     'on',
   ),
+  savedCardDays: setting(
+    charges,
+    'How long a saved card is remembered after the last event that told something new of it. One whose expiry date can be read is forgotten when it expires, if that is sooner.',
+    wholeNumber(1, 3_650),
+    '1095',
+  ),
 
   dataDir: setting(store, 'Folder of the embedded store and of its key file.', text(), 'data'),
   redisUrl: secret(

@@ -132,7 +132,13 @@ async function rememberCards(): Promise<void> {
   for (const [index, place] of merchantPlaces(given, kept).entries()) {
     const { store, sealer } = place.kept;
     const fingerprint = openFingerprint({ store, sealer, log: given.log });
-    const ledger = createCardLedger({ store, sealer, fingerprint, now: given.now });
+    const ledger = createCardLedger({
+      store,
+      sealer,
+      fingerprint,
+      keepMs: 1_095 * 86_400_000,
+      now: given.now,
+    });
     // oxlint-disable-next-line no-await-in-loop -- two
     await ledger.remember({ tokenKey: `token-${index}`, customerEmail });
   }

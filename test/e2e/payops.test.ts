@@ -245,7 +245,8 @@ describe.concurrent('payops doubt, and all that is printed', () => {
     });
 
     // As somebody's own machine may ask, with the bot's store and another key.
-    const SEALING_KEYS = `other:${Buffer.alloc(32, 1).toString('base64')}`;
+    // Of the key file's own name, so that the file is not read.
+    const SEALING_KEYS = `file:${Buffer.alloc(32, 1).toString('base64')}`;
     const unread = await runPayops(['doubt'], house.settings({ SEALING_KEYS }));
     expect(unread).toMatchObject({ code: 3 });
     expect(unread.stdout).toMatch(/^❔ 1 charge that cannot be opened with these SEALING_KEYS\n/);

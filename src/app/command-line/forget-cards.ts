@@ -16,7 +16,8 @@ export async function runForgetCards(outside: Outside, words: readonly string[])
     outside,
     async ({ store, sealer }) => {
       const fingerprint = openFingerprint({ store, sealer, log: outside.log });
-      const ledger = createCardLedger({ store, sealer, fingerprint, now: outside.now });
+      const keepMs = outside.config.savedCardDays * 86_400_000;
+      const ledger = createCardLedger({ store, sealer, fingerprint, keepMs, now: outside.now });
       return { exitCode: 0, words: told(await ledger.forget(email)) };
     },
     (error) => ({

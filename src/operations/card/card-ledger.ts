@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cardExpiresAtMs } from '../../domain/card-expiry.ts';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
@@ -40,6 +41,8 @@ export type LedgerDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
   fingerprint: Fingerprint;
+  /** A card is forgotten so long after the last news of it, or when it expires. */
+  keepMs: number;
   now: () => number;
 };
 
@@ -140,13 +143,21 @@ async function keep(
   ledger: Ledger,
   { id, entry, card }: { id: string; entry: Entry | undefined; card: StoredCard },
 ): Promise<boolean> {
+  const ttlMs = leftMs(ledger, card);
+  // Expired: it could not be charged, and what is known of it ends.
+  if (ttlMs === 0 && !entry) return true;
   await enlist(ledger, id, card);
   const key = cardKey(id);
   const value = ledger.sealer.seal(key, JSON.stringify(card));
-  if (entry) return (await ledger.store.write(entry, value)) !== undefined;
-  const isNew = await ledger.store.create(key, value);
+  if (entry) return (await ledger.store.write(entry, value, { ttlMs })) !== undefined;
+  const isNew = await ledger.store.create(key, value, { ttlMs });
   if (isNew) await enlist(ledger, id, card);
   return isNew;
+}
+
+function leftMs({ keepMs, now }: Ledger, { expiry = '', savedAt }: StoredCard): number {
+  const forgottenAtMs = Math.min(savedAt + keepMs, cardExpiresAtMs(expiry) ?? Infinity);
+  return Math.max(0, forgottenAtMs - now());
 }
 
 async function enlist(ledger: Ledger, id: string, card: StoredCard): Promise<void> {

@@ -36,7 +36,9 @@ async function withLedger<T>(settings: Record<string, string>, use: (ledger: Car
     await kept.checked();
     const { store, sealer } = kept;
     const fingerprint = openFingerprint({ store, sealer, log: given.log });
-    return await use(createCardLedger({ store, sealer, fingerprint, now: given.now }));
+    return await use(
+      createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now: given.now }),
+    );
   } finally {
     await kept.close();
   }
@@ -71,6 +73,13 @@ describe('forget-cards', () => {
     });
   });
 
+  it('opens what the key file sealed when SEALING_KEYS are set later', async () => {
+    await rememberAll();
+    expect(await left({ SEALING_KEYS: sealingKeys })).toHaveLength(3);
+    const end = await runCommand('forget-cards', [email], outside({ SEALING_KEYS: sealingKeys }));
+    expect(end).toMatchObject({ exitCode: 0, words: expect.stringMatching(/^2 saved cards/) });
+  });
+
   it('says that there was none, which is no failure', async () => {
     expect(await runCommand('forget-cards', [email], outside())).toEqual({
       exitCode: 0,
@@ -95,7 +104,9 @@ describe('forget-cards', () => {
     await rememberAll();
     const noFolder = await runCommand('forget-cards', [email], outside({ DATA_DIR: '/dev/null/none' }));
     expect(noFolder).toMatchObject({ exitCode: 1, words: expect.stringContaining('DATA_DIR') });
-    const otherKey = await runCommand('forget-cards', [email], outside({ SEALING_KEYS: sealingKeys }));
+    // Of the key file's own name, so that the file is not read.
+    const fileGone = { SEALING_KEYS: sealingKeys.replace('k1:', 'file:') };
+    const otherKey = await runCommand('forget-cards', [email], outside(fileGone));
     expect(otherKey).toMatchObject({ exitCode: 1, words: expect.stringContaining('Put the sealing key') });
     const away = outside({ REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: sealingKeys });
     expect(await runCommand('forget-cards', [email], away)).toMatchObject({

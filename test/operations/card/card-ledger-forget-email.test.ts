@@ -16,7 +16,13 @@ async function ledgerWithAda() {
   const store = memoryStore({ nowMs: 1_000 });
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
-  const ledger = createCardLedger({ store, sealer, fingerprint, now: () => 1_000 });
+  const ledger = createCardLedger({
+    store,
+    sealer,
+    fingerprint,
+    keepMs: 1_095 * 86_400_000,
+    now: () => 1_000,
+  });
   await ledger.remember(ada);
   return { ledger, id: await ledger.idOf(ada.tokenKey) };
 }

@@ -7,6 +7,7 @@ import { openFingerprint } from '../../../src/operations/work/fingerprint.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { findCanaries } from '../../support/canaries.ts';
+import { memoryStore } from '../memory-store.ts';
 import { onBothStores, type TwoReplicas } from '../two-stores.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
@@ -26,7 +27,7 @@ const nameless: SavedCard = { tokenKey: 'token-4', cardType: 'Verve', cardPan: '
 function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
   const sealer = createSealer(keys);
   const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
-  return createCardLedger({ store, sealer, fingerprint, now: () => 1_000_000 });
+  return createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now: () => 1_000_000 });
 }
 
 /** Counts calls, and refuses those that `refuses` picks. */
@@ -53,6 +54,30 @@ onBothStores('createCardLedger', (open) => {
     ledger = ledgerOn(replicas.one);
   });
   afterEach(() => replicas.close());
+
+  it('forgets a card when it expires, or so long after its last news, and takes no expired one', async () => {
+    const clock = { nowMs: 1_900_000_000_000 };
+    const store = memoryStore(clock);
+    const sealer = createSealer([oldKey]);
+    const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
+    const keepMs = 1_000 * 86_400_000;
+    const own = createCardLedger({ store, sealer, fingerprint, keepMs, now: () => clock.nowMs });
+    // In March 2030.
+    await own.remember({ ...ada, tokenExpiryDate: '02/30' });
+    await own.remember({ ...olu, tokenExpiryDate: '05/30' });
+    await own.remember({ ...nameless, tokenExpiryDate: 'N/A' });
+    const ids = await Promise.all([ada, olu, nameless].map(({ tokenKey }) => own.idOf(tokenKey)));
+    const there = async () =>
+      (await Promise.all(ids.map((id) => own.find(id)))).map((card) => card !== undefined);
+    expect(await there()).toEqual([false, true, true]);
+    clock.nowMs = Date.UTC(2030, 5, 1);
+    expect(await there()).toEqual([false, true, true]);
+    clock.nowMs = Date.UTC(2030, 5, 2);
+    expect(await there()).toEqual([false, false, true]);
+    expect(await own.search('olu@example.com', 5)).toEqual([]);
+    clock.nowMs = 1_900_000_000_000 + keepMs;
+    expect(await there()).toEqual([false, false, false]);
+  });
 
   async function rememberAll(...cards: SavedCard[]): Promise<void> {
     for (const card of cards) await ledger.remember(card);

@@ -32,6 +32,7 @@ async function desk(answer: EmailChangeAnswer, options: { ledger?: 'on' | 'off' 
   const lines: unknown[] = [];
   const log = (...line: unknown[]) => void lines.push(line.slice(0, 3));
   const ledger = createCardLedger({
+    keepMs: 1_095 * 86_400_000,
     store,
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),

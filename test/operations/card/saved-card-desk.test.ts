@@ -35,7 +35,13 @@ function openDesk(more: Partial<SavedCardDeskDeps> & { cards?: readonly ToldCard
   const logged: string[] = [];
   const log: SavedCardDeskDeps['log'] = (...line) => void logged.push(JSON.stringify(line));
   const fingerprint = openFingerprint({ store, sealer, log });
-  const ledger = createCardLedger({ store, sealer, fingerprint, now: () => clock.nowMs });
+  const ledger = createCardLedger({
+    store,
+    sealer,
+    fingerprint,
+    keepMs: 1_095 * 86_400_000,
+    now: () => clock.nowMs,
+  });
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const drafts = createChargeDrafts({ store, sealer }, draftsOfCard);
   const deleted: unknown[] = [];
