@@ -268,13 +268,19 @@ describe('the Slack app', () => {
 describe('the scripts of package.json', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
-  it.each(['payops', 'audit', 'revoke-token', 'explain-delivery', 'forget-cards', 'rehearse', 'redrive'])(
-    'read for %s the settings that the bot reads',
-    (name) => {
-      expect(scripts['start']).toContain('--env-file-if-exists=.env ');
-      expect(scripts[name]).toBe(`node --env-file-if-exists=.env src/main.ts ${name}`);
-    },
-  );
+  it.each([
+    'payops',
+    'audit',
+    'revoke-token',
+    'explain-delivery',
+    'forget-cards',
+    'rehearse',
+    'redrive',
+    'reseal',
+  ])('read for %s the settings that the bot reads', (name) => {
+    expect(scripts['start']).toContain('--env-file-if-exists=.env ');
+    expect(scripts[name]).toBe(`node --env-file-if-exists=.env src/main.ts ${name}`);
+  });
 });
 
 describe('the image', () => {

@@ -16,6 +16,8 @@ import type { Outside } from './outside.ts';
 export type Kept = {
   store: Store;
   sealer: Sealer;
+  /** Of the keys that it opens with; the first seals. */
+  keyIds: readonly string[];
   /** All of it, where `store` and `sealer` are one account's part. */
   whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
@@ -44,20 +46,22 @@ export function openKept({ config, log, now }: Outside): Kept {
     return {
       store,
       sealer: createSealer(keys),
+      keyIds: keys.map(({ id }) => id),
       redis: undefined,
       checked: nothingToCheck,
       refusal: () => undefined,
       close: () => store.close(),
     };
   }
-  const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas } = config;
+  const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
   const store = openRedisStore(redis.commands, { prefix });
   const watch = watchRedis(redis.commands, log);
   return {
     store,
-    sealer: createSealer(config.sealingKeys ?? []),
+    sealer: createSealer(sealingKeys),
+    keyIds: sealingKeys.map(({ id }) => id),
     redis,
     refusal: watch.refusal,
     async checked() {

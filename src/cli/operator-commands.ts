@@ -31,6 +31,11 @@ export const operatorHelp: Readonly<
     usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
     more: 'Without a file: the rules that are in force. Posts and changes nothing.',
   },
+  reseal: {
+    summary: 'Seal all that the store holds under the first of SEALING_KEYS',
+    usage: ['npm run reseal'],
+    more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',
+  },
   'revoke-token': {
     summary: 'End the access token that all replicas share',
     usage: ['npm run revoke-token -- [--account NAME]'],

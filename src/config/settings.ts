@@ -213,7 +213,7 @@ export const settings = {
   ),
   sealingKeys: secret(
     store,
-    'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front, and keep the old one: charges and saved cards are not sealed anew.',
+    'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front; `npm run reseal` seals everything under it and says when the old one can go. An embedded store goes on opening what its key file sealed, until the file is deleted.',
     sealingKeys(),
   ),
   auditKeepDays: setting(

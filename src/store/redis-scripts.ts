@@ -104,6 +104,22 @@ if not found[1] then return false end
 return found
 `);
 
+/** ARGV: key, version, value. 1 when replaced; 0 when it was changed meanwhile, is gone, or is out under a lease. */
+export const replaceScript = script(`
+local key, version, value = unpack(ARGV)
+local found = redis.call('HMGET', record_of(key), 'version', 'lane', 'lease')
+if found[1] ~= version then return 0 end
+local state = redis.call('HMGET', state_of(found[2] or key), 'lease', 'lease_until')
+if found[3] and found[3] == state[1] and tonumber(state[2] or 0) > now then return 0 end
+redis.call('HSET', record_of(key), 'value', value, 'version', new_version())
+return 1
+`);
+
+/** ARGV: cursor. The next cursor and names, which may be none. */
+export const keysScript = script(`
+return redis.call('SCAN', ARGV[1], 'MATCH', record_of('') .. '*', 'COUNT', 500)
+`);
+
 /** Writes, because a Redis that only reads is of no help: out of memory, a full disk, a replica. */
 export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))

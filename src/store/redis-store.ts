@@ -4,8 +4,10 @@ import { withinDeadline } from './deadline.ts';
 import { blockMs, checkTake, longestBlockMs, readFate, written, type Fate } from './fate.ts';
 import {
   createScript,
+  keysScript,
   pingScript,
   readScript,
+  replaceScript,
   takeScript,
   writeScript,
   type Script,
@@ -84,6 +86,14 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       return (taken as unknown[][]).map(([key, value, version, attempts]) =>
         toEntry({ key, value, version, lane, attempts }),
       );
+    },
+    async replace(entry, value) {
+      return (await run(replaceScript, entry.key, String(entry.version), value)) === 1;
+    },
+    async keysAfter(after) {
+      const [next, names] = (await run(keysScript, after || '0')) as [string, string[]];
+      const prefix = `${root}:record:`.length;
+      return { keys: names.map((name) => name.slice(prefix)), next: next === '0' ? undefined : next };
     },
     async ping() {
       await run(pingScript);

@@ -32,6 +32,10 @@ export function scopeStore(store: Store, name: string): Scope {
       take() {
         return Promise.reject(new Error('A part of the store was asked for work.'));
       },
+      replace: (entry, value) => store.replace({ ...entry, key: prefix + entry.key }, value),
+      keysAfter() {
+        return Promise.reject(new Error('A part of the store was asked for all keys.'));
+      },
       ping: () => store.ping(),
       close: () => store.close(),
     },

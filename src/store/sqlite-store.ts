@@ -49,6 +49,21 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       const request = { ...checkTake(leaseMs, max), lanes };
       return group.run((turn) => takeLane(statements, turn, request));
     },
+    async replace({ key, version }, value) {
+      return group.run((turn) => {
+        const next = turn.version + 1;
+        const { changes } = statements.replace.run({ value, next, key, version, now: turn.now });
+        if (Number(changes) === 0) return false;
+        turn.version = next;
+        return true;
+      });
+    },
+    async keysAfter(after) {
+      return reading(() => {
+        const keys = statements.keys.all(after, keysAtOnce).map((row) => String(row['key']));
+        return { keys, next: keys.length < keysAtOnce ? undefined : keys.at(-1) };
+      });
+    },
     async ping() {
       await group.run((turn) => {
         turn.version += 1;
@@ -61,6 +76,8 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
   };
 }
 
+const keysAtOnce = 500;
+
 type Row = Record<string, SQLOutputValue>;
 type Statements = ReturnType<typeof prepareStatements>;
 
@@ -68,6 +85,12 @@ function prepareStatements(db: DatabaseSync) {
   return {
     read: db.prepare(
       'select key, value, version, lane, attempts from entries where key = ? and (expires_at is null or expires_at > ?)',
+    ),
+    keys: db.prepare('select key from entries where key > ? order by key limit ?'),
+    replace: db.prepare(
+      `update entries set value = :value, version = :next
+       where key = :key and version = :version and (expires_at is null or expires_at > :now) and not exists
+         (select 1 from lanes where lane = entries.lane and lease = entries.lease and lease_until > :now)`,
     ),
     forget: db.prepare('delete from entries where key = ? and expires_at <= ?'),
     create: db.prepare(

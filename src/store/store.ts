@@ -36,7 +36,7 @@ export type WriteOptions = {
 };
 
 /**
- * Dedupe memory, outbox, timer, lock and record of intent in one: four methods, all atomic, all judged by
+ * Dedupe memory, outbox, timer, lock and record of intent in one: a few methods, all atomic, all judged by
  * the store's own clock, so that only durations cross this port and no replica's clock matters.
  * Every method throws `StoreUnavailable` when the store cannot answer within its deadline; a call that
  * threw may or may not have been carried out. A duration that is negative, not a number or longer than a
@@ -61,6 +61,16 @@ export type Store = {
    * attempts. What a dead worker left unwritten keeps its place in the lane and is due when the lease ends.
    */
   take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
+  /**
+   * The same record with another text for its value: due, expiring and in its lane as before. False: somebody changed it
+   * meanwhile, it is gone, or a worker has it.
+   */
+  replace(entry: Entry, value: string): Promise<boolean>;
+  /**
+   * Keys of records, some at a time, from '' on: `next` is what to ask with for those that follow. A record that is there
+   * all the while is told once at least.
+   */
+  keysAfter(after: string): Promise<{ keys: readonly string[]; next: string | undefined }>;
   /** Answers when the store can be written to; throws StoreUnavailable otherwise: away, full, read-only. */
   ping(): Promise<void>;
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */

@@ -39,6 +39,7 @@ function open(roles: string, standings: Record<string, Standing>) {
   const kept: Kept = {
     store: openModelStore(now),
     sealer: createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
+    keyIds: [],
     redis: undefined,
     checked: () => Promise.resolve(),
     refusal: () => undefined,

@@ -205,6 +205,7 @@ function openPayments(
   const kept: Kept = {
     store: openModelStore(() => nowMs),
     sealer: createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
+    keyIds: [],
     redis: undefined,
     checked: () => Promise.resolve(),
     refusal: () => undefined,

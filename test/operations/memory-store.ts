@@ -16,6 +16,8 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
   }
   return {
     keys: () => model.keys(),
+    keysAfter: (after) => open(() => model.keysAfter(after)),
+    replace: (entry, value) => open(() => model.replace(entry, value)),
     create: (key, value, options = {}) =>
       open(() => {
         readBirth(options);

@@ -366,6 +366,49 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       });
     });
 
+    describe('replace', () => {
+      it('changes the value alone: what is due, expires or waits in a lane stays so', async () => {
+        await work('work', 'x');
+        await store.create('memory', 'old', { ttlMs: enoughMs });
+        for (const key of ['work', 'memory']) {
+          expect(await store.replace(await readThere(key), 'new')).toBe(true);
+        }
+        expect(await store.read('memory')).toMatchObject({ value: 'new' });
+        expect(await takeOne()).toMatchObject({ key: 'work', value: 'new', lane: 'x', attempts: 1 });
+        await opened.pass(enoughMs);
+        expect(await store.read('memory')).toBeUndefined();
+      });
+      it('is refused for what was changed since, and makes an older write lose', async () => {
+        await store.create('a', 'one');
+        const entry = await readThere('a');
+        expect(await store.replace(entry, 'two')).toBe(true);
+        expect(await store.replace(entry, 'three')).toBe(false);
+        expect(await store.write(entry, 'four')).toBeUndefined();
+        expect(await readThere('a')).toMatchObject({ value: 'two' });
+      });
+      it('leaves alone what a worker has, until its lease ends', async () => {
+        await work('a');
+        const taken = await takeOne(enoughMs);
+        expect(await store.replace(await readThere('a'), 'new')).toBe(false);
+        expect(await store.write(taken, 'held', { holdMs: enoughMs })).toBeDefined();
+        expect(await store.replace(await readThere('a'), 'new')).toBe(false);
+        await opened.pass(enoughMs);
+        expect(await store.replace(await readThere('a'), 'new')).toBe(true);
+      });
+    });
+
+    it('tells every key there is, some at a time', async () => {
+      const names = Array.from({ length: 1_200 }, (_, n) => `key ${n}`);
+      await Promise.all(names.map((name) => store.create(name, '')));
+      const found = new Set<string>();
+      for (let next: string | undefined = ''; next !== undefined;) {
+        const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(next);
+        for (const key of page.keys) found.add(key);
+        ({ next } = page);
+      }
+      expect([...found].toSorted()).toEqual(names.toSorted());
+    });
+
     it('answers a ping', async () => {
       await expect(store.ping()).resolves.toBeUndefined();
     });

@@ -86,6 +86,18 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       lanes.set(first.lane, { lease, leaseUntil: now() + blockMs('leaseMs', leaseMs), pauseUntil: 0 });
       return taken.map(plain);
     },
+    async replace(entry, value) {
+      const found = find(entry.key);
+      if (found?.version !== entry.version) return false;
+      const { lease, leaseUntil } = laneOf(found.lane);
+      if (found.lease !== undefined && found.lease === lease && leaseUntil > now()) return false;
+      version += 1;
+      Object.assign(found, { value, version });
+      return true;
+    },
+    async keysAfter() {
+      return { keys: [...entries.keys()], next: undefined };
+    },
     async ping() {},
     async close() {},
   };

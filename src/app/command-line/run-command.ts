@@ -7,6 +7,7 @@ import { misreadForgetCards, runForgetCards } from './forget-cards.ts';
 import type { Outside } from '../outside.ts';
 import { misreadRedrive, runRedrive } from './redrive.ts';
 import { misreadRehearse, runRehearse } from './rehearse.ts';
+import { misreadReseal, runReseal } from './reseal.ts';
 import { misreadRevokeToken, runRevokeToken } from './revoke-token.ts';
 
 type Command = {
@@ -25,6 +26,7 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['forget-cards', { run: runForgetCards, early: misreadForgetCards, each: true }],
   ['redrive', { run: runRedrive, early: misreadRedrive, each: true }],
   ['rehearse', { run: runRehearse, early: misreadRehearse, each: true }],
+  ['reseal', { run: runReseal, early: misreadReseal, each: false, isShared: true }],
   ['revoke-token', { run: runRevokeToken, early: misreadRevokeToken, each: false }],
 ]);
 

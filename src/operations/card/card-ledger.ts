@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cardExpiresAtMs } from '../../domain/card-expiry.ts';
+import { cardExpiresAtMs } from './card-expiry.ts';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';

@@ -164,7 +164,8 @@ export function openEvidence(sealer: Sealer, key: string, { evidence }: OutboxRe
   return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
 }
 
-function evidenceOf(key: string): string {
+/** What the evidence beside a record is sealed for. */
+export function evidenceOf(key: string): string {
   return `${key}#evidence`;
 }
 

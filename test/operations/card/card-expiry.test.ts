@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardExpiresAtMs } from '../../src/domain/card-expiry.ts';
+import { cardExpiresAtMs } from '../../../src/operations/card/card-expiry.ts';
 
 const endOf2029 = Date.UTC(2030, 0, 2);
 
