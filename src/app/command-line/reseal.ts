@@ -13,10 +13,7 @@ export async function runReseal(outside: Outside, words: readonly string[]): Pro
   if (misread) return misread;
   return await withKept(
     outside,
-    async ({ store, sealer, keyIds }) => {
-      const contextsOf = (key: string): string[] => [key, evidenceOf(key)];
-      return endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds);
-    },
+    async ({ store, sealer, keyIds }) => endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds),
     (error) => ({
       exitCode: 1,
       words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
@@ -29,6 +26,10 @@ export async function runReseal(outside: Outside, words: readonly string[]): Pro
 export function misreadReseal(words: readonly string[]): CommandEnd | undefined {
   if (words.length === 0) return undefined;
   return { exitCode: 2, words: 'Nothing was done. Type nothing more: npm run reseal' };
+}
+
+function contextsOf(key: string): string[] {
+  return [key, evidenceOf(key)];
 }
 
 function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]): CommandEnd {
