@@ -25,7 +25,7 @@ export async function runReseal(outside: Outside, words: readonly string[]): Pro
 /** The end of words that are not understood. */
 export function misreadReseal(words: readonly string[]): CommandEnd | undefined {
   if (words.length === 0) return undefined;
-  return { exitCode: 2, words: 'Nothing was done. Type nothing more: npm run reseal' };
+  return { exitCode: 2, words: 'Nothing was done. Type npm run reseal and nothing more.' };
 }
 
 function contextsOf(key: string): string[] {
