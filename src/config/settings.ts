@@ -171,7 +171,7 @@ export const settings = {
   ),
   linkFollowHours: setting(
     charges,
-    'How long an unpaid payment link is watched; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',
+    'How long an unpaid payment link is looked up, from every half minute to every ten; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',
     wholeNumber(1, 720),
     '72',
   ),
