@@ -80,6 +80,10 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     needFor: (question: Parameters<ApprovalGate['needFor']>[0]) => needFor(rules, question),
     chargesFrom: (currency: string) => chargesFrom(rules, currency),
     desk,
+    async charged(reference: string) {
+      const approval = await desk.find(reference);
+      if (approval) await tell.refresh(approval);
+    },
   };
   return {
     desk,

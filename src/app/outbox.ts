@@ -183,7 +183,9 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     findLink: links.find,
     async findApproval(id) {
       const approval = await parts.approvals.desk.find(id);
-      return approval && { approval, asked: await parts.telling.askedOf(id) };
+      if (!approval) return undefined;
+      const charge = approval.shown.kind === 'charge' ? await charges.find(id) : undefined;
+      return { approval, asked: await parts.telling.askedOf(id), ...(charge ? { charge } : {}) };
     },
     cards: alerts.forPosts,
     storms: alerts.storms,

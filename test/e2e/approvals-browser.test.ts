@@ -74,7 +74,7 @@ describe.skipIf(missing)('four eyes in a browser', () => {
     await lindiwe.click(sure.getByRole('button', { name: 'Approve', exact: true }));
     await ada.modalSays('Paid (confirmed)');
     expect(charged('120000.00')).toBe(1);
-    await lindiwe.page.getByText('Approved, charge begun').first().waitFor();
+    await lindiwe.page.getByText('Paid (confirmed)').first().waitFor();
 
     const [reference] = /pay-[a-z0-9]{26}/.exec(await lindiwe.message('NGN 120,000.00').innerText()) ?? [];
     await lindiwe.type(`/pay story ${reference}`);

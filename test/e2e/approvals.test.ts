@@ -50,7 +50,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await toldAlone(desk, 'lead', '🔵 Approved, being done');
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     expect(dialogue.references()).toHaveLength(1);
-    await everywhere(desk, '☑️ Approved, charge begun');
+    await everywhere(desk, '✅ Paid (confirmed)');
     const lead = house.workspace.ids.users.lead;
     for (const card of cards(desk)) expect(read(card)).toContain(`Approved by <@${lead}>`);
     await house.until('the thread says who', () =>
@@ -118,7 +118,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await presses(desk, 'onCall', await cardOf(desk, 'onCall', '🟡 1 of 2'), approvalActions.approve);
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     expect(dialogue.references()).toHaveLength(1);
-    await everywhere(desk, '☑️ Approved, charge begun');
+    await everywhere(desk, '✅ Paid (confirmed)');
   });
 
   it('is decided by nobody who lost the role after the card was shown', async (test) => {
@@ -232,6 +232,6 @@ describe.concurrent('/pay approvals', () => {
     expect(visibleText(menu.blocks)).toContain('1 request waits for your decision');
     await presses(desk, 'lead', waiting, approvalActions.approve);
     await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await everywhere(desk, '☑️ Approved, charge begun');
+    await everywhere(desk, '✅ Paid (confirmed)');
   });
 });

@@ -102,6 +102,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     needFor: (question) => needFor(world.approvalRules, question),
     chargesFrom: (currency) => chargesFrom(world.approvalRules, currency),
     desk: approvals.desk,
+    charged: () => Promise.resolve(),
   };
   deps.approvals = gate;
   const cardEmails = createCardEmails({ ...cardEmailDeps, approvals: { gate, fingerprint } });

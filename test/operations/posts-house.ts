@@ -21,7 +21,7 @@ type Message = { channel: string; ts: string; threadTs?: string; key: string; te
 
 /** What a person reads of it: enough to tell one message from another. */
 function textOf(post: Post): string {
-  if (!('charge' in post)) return post.kind;
+  if (post.kind === 'approval' || !('charge' in post)) return post.kind;
   const { kind } = post.charge.state;
   const repeat = 'mayBeRepeat' in post && post.mayBeRepeat ? ' (may be a repeat)' : '';
   if (post.kind === 'charge') return `charge: ${kind}${repeat}`;

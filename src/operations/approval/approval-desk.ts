@@ -56,4 +56,6 @@ export type ApprovalGate = {
   /** From which amount a charge in this currency needs somebody. */
   chargesFrom(currency: string): Money | undefined;
   desk: Pick<ApprovalDesk, 'request' | 'find' | 'waiting'>;
+  /** A charge has an outcome: the messages of its request, if it had one, show it. On record when it resolves. */
+  charged(reference: string): Promise<void>;
 };

@@ -1,4 +1,5 @@
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { historyKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
@@ -13,9 +14,12 @@ import {
 } from '../outbox/post-or-edit.ts';
 import type { Composed, PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
 
+/** `charge`: what became of the charge that was approved. */
+export type FoundApproval = { approval: Approval; asked: number; charge?: ChargeSeen };
+
 export type ApprovalPostDeps = PrepareDeps & {
   /** A request, and how many people were asked to decide it; absent where nothing needs a second person. */
-  findApproval?: (id: string) => Promise<{ approval: Approval; asked: number } | undefined>;
+  findApproval?: (id: string) => Promise<FoundApproval | undefined>;
 };
 
 /**
@@ -102,10 +106,7 @@ export function approvalCardKey(id: string, place: string): string {
   return outboxKey('approval', `${place}:${id}`);
 }
 
-async function requireApproval(
-  deps: ApprovalPostDeps,
-  id: string,
-): Promise<{ approval: Approval; asked: number }> {
+async function requireApproval(deps: ApprovalPostDeps, id: string): Promise<FoundApproval> {
   const found = await deps.findApproval?.(id);
   if (!found) throw new Error('There is something to say of a request that is not in the store.');
   return found;

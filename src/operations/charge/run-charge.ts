@@ -5,6 +5,7 @@ import type {
   OtpSubmission,
   SavedCardCharge,
 } from '../../domain/charge-answer.ts';
+import type { ApprovalGate } from '../approval/approval-desk.ts';
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
@@ -42,6 +43,8 @@ export type RunDeps = AdvanceDeps & {
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
   cards: Pick<CardHistory, 'settle' | 'mayTry'>;
+  /** Absent: no charge needs a second person. */
+  approvals?: ApprovalGate | undefined;
   alerts: Pick<AlertClaims, 'release'> & {
     /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
     paid: (charge: ProvenCharge) => Promise<void>;
@@ -177,6 +180,8 @@ async function tell(deps: RunDeps, stepped: ChargeRecord, what: Told, key: strin
       await deps.processed?.({ reference, outcome: what, hasEvent: hasEvent(record, what) });
     }
     await deps.tell.refresh(reference, agentsOf(record));
+    // Its request says what came of it too, where its approvers look.
+    await deps.approvals?.charged(reference);
     await deps.tell.note(reference, key, { kind: 'told', what, at: record.intent.at });
     const reached = await deps.show(await see(deps, record), record.views);
     if (!reached || !deps.tell.hasDesk) await deps.tell.direct(record.agent, key, { reference, what });

@@ -9,7 +9,6 @@ import type { Store } from '../../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import type { AlertClaims } from '../alert/alert-claims.ts';
 import type { ListsByPerson } from '../work/lists-by-person.ts';
-import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
 import type { ChargeReview, SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
@@ -26,8 +25,6 @@ export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits' | 'alerts'> 
   drafts: ChargeDrafts;
   agentCharges: ListsByPerson;
   fingerprint: (tokenKey: string) => Promise<string>;
-  /** Absent: no charge needs a second person. */
-  approvals?: ApprovalGate | undefined;
 };
 
 /** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */

@@ -57,6 +57,7 @@ export type Post =
       kind: 'approval';
       note?: ApprovalNote;
       approval: Approval;
+      charge?: ChargeSeen;
       to: ApprovalAddress;
       asked: number;
       key: string;

@@ -1,5 +1,6 @@
 import type { ActionsBlock, Button, RichTextBlock } from '@slack/types';
 import type { Approval } from '../../domain/approval.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import {
   actions,
   button,
@@ -13,6 +14,7 @@ import {
 } from '../blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
+import { stateWord } from '../charge/state-words.ts';
 import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { quoted, referenceWord } from '../evidence.ts';
@@ -49,9 +51,10 @@ export type ApprovalCopy = { to: 'channel' | 'approver' | 'requester'; asked: nu
 export function approvalMessage(
   approval: Approval,
   place: ChargePlace,
-  about: AboutMessage & ApprovalCopy & { isFirst: boolean },
+  about: AboutMessage & ApprovalCopy & { isFirst: boolean; charge?: ChargeSeen },
 ): SlackMessage {
-  const { text, block } = approvalHeadline(approval);
+  const { charge } = about;
+  const { text, block } = charge ? approvalHeadline(approval, stateWord(charge)) : approvalHeadline(approval);
   return {
     text,
     blocks: [
@@ -68,13 +71,15 @@ export function approvalMessage(
 /** What stands below the first line, wherever it is shown. */
 export function approvalBody(
   approval: Approval,
-  { to, asked, isFirst = false }: ApprovalCopy & { isFirst?: boolean },
+  { to, asked, isFirst = false, charge }: ApprovalCopy & { isFirst?: boolean; charge?: ChargeSeen },
 ): RichTextBlock[] {
   const isOpen = approval.state.kind === 'waiting';
   return [
-    ...(isOpen ? openLines(approval, { to, asked }) : [richText(...closedLines(approval, isFirst))]),
+    ...(isOpen
+      ? openLines(approval, { to, asked })
+      : [richText(...(charge ? decidedLines(approval, isFirst) : closedLines(approval, isFirst)))]),
     ...closedReason(approval),
-    ...(isOpen ? openFields(approval, isFirst) : closedFields(approval, isFirst)),
+    ...(isOpen ? openFields(approval, isFirst) : charge ? [] : closedFields(approval, isFirst)),
     ...(isOpen ? reasonQuoted(approval.shown) : []),
   ];
 }
@@ -118,6 +123,12 @@ function closedFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
     'Asked by': isFirst ? undefined : [person(approval.by)],
     Fingerprints: fingerprints(approval),
   });
+}
+
+/** Who decided; what came of the charge stands in the first line. */
+function decidedLines(approval: Approval, isFirst: boolean): Run[][] {
+  const { by } = approval;
+  return isFirst ? [] : [[...decidedLine(approval), ...plain('; asked by ', person(by), '.')]];
 }
 
 /** What became of it, who decided, and what happens next. A newly posted one names nobody. */
