@@ -24,7 +24,7 @@ import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { SummaryPostDeps } from '../operations/alert/prepare-daily-summary.ts';
 import { summariseDay } from '../operations/alert/summarise-day.ts';
 import type { CardsForPosts } from '../operations/alert/alert-post.ts';
-import { stormPrefix, stormTakenPrefix } from '../operations/storm/storm-records.ts';
+import { stormPrefix, stormRecordPrefix } from '../operations/storm/storm-records.ts';
 import { createStorms, type Storms } from '../operations/storm/storms.ts';
 import { createTakeStorm, type TakeStorm } from '../operations/storm/take-storm.ts';
 import type { WorkOnceDeps } from '../operations/work/work-once.ts';
@@ -100,7 +100,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   // A storm's alerts are in nobody's list: its digest stands for them.
-  const takeStorm = createTakeStorm({ store, storms, cards: bareCards, ...shared });
+  const takeStorm = createTakeStorm({ store, sealer, storms, cards: bareCards, ...shared });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
@@ -122,8 +122,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       { prefix: alertCardPrefix, work: async (entry) => void (await cards.work(entry)) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
-      { prefix: stormPrefix, work: (entry) => storms.work(entry) },
-      { prefix: stormTakenPrefix, work: (entry) => takeStorm.work(entry) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry, takeStorm) },
+      { prefix: stormRecordPrefix, work: (entry) => takeStorm.work(entry) },
     ],
   };
 }

@@ -183,6 +183,7 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: config.policy.channels.ops,
+    storms: alerts.storms,
     rememberMs: config.webhookRememberDays * 86_400_000,
     now,
     wake,

@@ -178,7 +178,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
     deskChannel: config.policy.channels.desk,
-    rest: parts.routes,
     findCharge: charges.find,
     findLink: links.find,
     async findApproval(id) {

@@ -25,10 +25,12 @@ export type StormItem = {
   isConfirmed?: true;
   /** Of a payment: it saved a card, which is kept. */
   savesCard?: true;
+  /** It was told by a message of its own before the storm began. */
+  isAbove?: true;
 };
 
-/** `count`: how many it is of; absent in what an earlier release wrote. */
-export type StormSum = Money & { count?: number };
+/** `count`: how many it is of. */
+export type StormSum = Money & { count: number };
 
 /** What the items of one storm come to. Bounded, whatever the events say. */
 export type StormSummary = {
@@ -43,12 +45,14 @@ export type StormSummary = {
   firstMs: number;
   lastMs: number;
   lastAddedMs: number;
-  /** When the last few were added, oldest first; absent in what an earlier release wrote. */
-  lately?: readonly number[];
+  /** When the last few were added, oldest first. */
+  lately: readonly number[];
   /** Of payments: how many a look-up proved; absent: none. */
   confirmed?: number;
   /** Of payments: how many saved a card; absent: none. */
   cardsSaved?: number;
+  /** How many have messages of their own; absent: none. */
+  above?: number;
 };
 
 export const emptySummary: StormSummary = {
@@ -60,6 +64,7 @@ export const emptySummary: StormSummary = {
   firstMs: Number.MAX_SAFE_INTEGER,
   lastMs: 0,
   lastAddedMs: 0,
+  lately: [],
 };
 
 const mostReasons = 30;
@@ -98,6 +103,7 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
     ...withoutUndefined({
       confirmed: withOneMore(summary.confirmed, item.isConfirmed),
       cardsSaved: withOneMore(summary.cardsSaved, item.savesCard),
+      above: withOneMore(summary.above, item.isAbove),
     }),
   };
 }
@@ -105,7 +111,7 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
 /** How fast a storm’s alerts come of late: what says whether it goes on. */
 export type StormPace = Pick<StormSummary, 'lastAddedMs' | 'lately'>;
 
-export function withPace({ lastAddedMs, lately = [] }: StormPace, addedAtMs: number): StormPace {
+export function withPace({ lastAddedMs, lately }: StormPace, addedAtMs: number): StormPace {
   return {
     lastAddedMs: Math.max(lastAddedMs, addedAtMs),
     lately: [...lately, addedAtMs].slice(-stormPace),
@@ -120,7 +126,7 @@ function withOneMore(count: number | undefined, isOne: true | undefined): number
 export const stormPace = 3;
 
 /** When it was last a storm: a window later it is over, if no more come than can be told one by one. */
-export function lastStormyMs({ lastAddedMs, lately = [] }: StormPace): number {
+export function lastStormyMs({ lastAddedMs, lately }: StormPace): number {
   return lately.length < stormPace ? lastAddedMs : Math.min(...lately);
 }
 
@@ -154,12 +160,12 @@ function withMoney(
   const minor = known.minor + amountMinor;
   // Beyond it a sum is no longer exact.
   if (!Number.isSafeInteger(minor)) return left;
-  const more = { minor, currency, ...withoutUndefined({ count: known.count && known.count + 1 }) };
+  const more = { minor, currency, count: known.count + 1 };
   return { sums: sums.map((sum) => (sum === known ? more : sum)), unsummed };
 }
 
-/** Who took all of a storm on, when, and how many of its cards say so by now. */
-export type StormTaken = { by: string; at: number; done: number };
+/** Who acknowledged all of a storm, and when. */
+export type StormTaken = { by: string; at: number };
 
 /** A storm as its digest shows it. */
 export type StormSeen = {
@@ -169,7 +175,7 @@ export type StormSeen = {
   count: number;
   summary: StormSummary;
   isOver: boolean;
-  /** How many of them a later payment made good. */
+  /** How many of them a later payment resolved. */
   recovered: number;
   taken?: StormTaken;
   /** The rules that are muted now and would tell this channel more. */

@@ -1,25 +1,29 @@
 import { countsAlone, type AlertRule } from './alert-route.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
-/** An alert that was let through to its channel, by a short name of it, and whose threshold it counts against. */
-export type Single = { id: string; group: string; atMs: number };
+/**
+ * An alert that came while its channel was calm, and whose threshold it counts against. `isTold`: its own message was
+ * about to be posted; until then a storm that begins takes it in.
+ */
+export type Single = { id: string; group: string; atMs: number; isTold?: true };
 
 /**
- * What a channel has seen of late. Calm without `storm`; in one, the groups of alerts that belong to it. Times are
- * UTC milliseconds of when an alert was about to be posted, not of when it came: so a backlog that Slack’s outage
- * left is a storm like any other, whenever its events came.
+ * What a channel has seen of late. Calm without `storm`; in one, the groups of alerts that belong to it. An alert
+ * counts when it comes, and once more when it is about to be posted if that is a window later: so a backlog that
+ * Slack’s outage left is a storm like any other. Times are UTC milliseconds.
  */
 export type ChannelStorm = {
   /** Oldest first, none older than the window when it was written. */
   singles: readonly Single[];
-  storm?: { id: string; sinceMs: number; groups: readonly string[] };
+  /** `above`: alerts told singly before it began, which are still to be put on its list. */
+  storm?: { id: string; sinceMs: number; groups: readonly string[]; above: readonly string[] };
   /** The one before; `isTold`: its digest says that it is over. */
   ended?: { id: string; sinceMs: number; endedMs: number; isTold: boolean };
 };
 
 export const calm: ChannelStorm = { singles: [] };
 
-/** An alert that is about to be posted. `threshold`: how many of its group pass singly in a window; 0: all of them. */
+/** An alert that came, or is about to be posted. `threshold`: how many of its group pass singly in a window; 0: all of them. */
 export type Arrival = { id: string; group: string; threshold: number };
 
 /** By the rule that tells it, or by none; `usual`: the threshold where no rule says its own. */
@@ -37,8 +41,8 @@ export type ArrivalVerdict = {
 };
 
 /**
- * Whether an alert is told on its own. The same arrival asked about again, as after a crash, gets the same answer
- * and counts once. Each group is counted for itself and shares the channel’s one storm; it leaves it with its end.
+ * Whether an alert is told on its own. The same arrival asked about again counts once, and joins a storm that began
+ * meanwhile. Each group is counted for itself and shares the channel’s one storm; it leaves it with its end.
  */
 export function arrive(
   state: ChannelStorm,
@@ -55,10 +59,19 @@ export function arrive(
     return { begins: false, next: { ...state, singles: [...fresh, { id, group, atMs: at.nowMs }] } };
   }
   const singles = fresh.filter((single) => single.group !== group);
+  const told = fresh.filter((single) => single.group === group && single.isTold).map((single) => single.id);
   const next = storm
-    ? { ...storm, groups: [...storm.groups, group] }
-    : { id: at.newStorm, sinceMs: at.nowMs, groups: [group] };
+    ? { ...storm, groups: [...storm.groups, group], above: [...storm.above, ...told] }
+    : { id: at.newStorm, sinceMs: at.nowMs, groups: [group], above: told };
   return { storm: next.id, begins: !storm, next: { ...state, singles, storm: next } };
+}
+
+/** That alert is told on its own from here on. */
+export function tellSingly(state: ChannelStorm, id: string): ChannelStorm {
+  const singles = state.singles.map((single) =>
+    single.id === id ? { ...single, isTold: true as const } : single,
+  );
+  return { ...state, singles };
 }
 
 /** When the storm is over if nothing more comes. `lastMs`: when it was last one; see `lastStormyMs`. */

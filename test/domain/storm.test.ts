@@ -4,6 +4,7 @@ import {
   arrive,
   calm,
   endsAtMs,
+  tellSingly,
   type Arrival,
   type ChannelStorm,
 } from '../../src/domain/storm.ts';
@@ -39,7 +40,14 @@ describe('the storm of a channel', () => {
   it('begins with the first alert past the threshold, and takes all that follow', () => {
     const { storms, state } = run([1, 2, 3, 4, 5].map((number) => arrival(number)));
     expect(storms).toEqual([undefined, undefined, undefined, 'storm-3000', 'storm-3000']);
-    expect(state.storm).toEqual({ id: 'storm-3000', sinceMs: 3_000, groups: [''] });
+    expect(state.storm).toEqual({ id: 'storm-3000', sinceMs: 3_000, groups: [''], above: [] });
+  });
+
+  it('takes in what came before it and was not told yet, and knows what was', () => {
+    const { state: calmYet } = run([1, 2, 3].map((number) => arrival(number)));
+    const { state } = run([arrival(4)], tellSingly(calmYet, 'alert-1'), 3_000);
+    expect(state.storm?.above).toEqual(['alert-1']);
+    expect(run([arrival(2)], state, 4_000).storms).toEqual(['storm-3000']);
   });
 
   it('gives the same alert the same answer, and counts it once', () => {

@@ -152,11 +152,10 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await expect.poll(() => digest(lindiwe).innerText()).toContain('Acknowledged by  @Omar');
     const counted = async (): Promise<number> =>
       Number(/Storm: (\d+) failed/.exec(await digest(lindiwe).innerText())?.[1]);
-    // Open ones that have a message of their own; one is of the test before.
-    const singly = async (): Promise<number> =>
-      (await lindiwe.page.getByRole('button', { name: 'Acknowledge', exact: true }).count()) - 1;
-    await expect.poll(async () => (await counted()) + (await singly())).toBe(60);
-    expect(await singly()).toBeLessThan(6);
+    // Those of the tests before that stand above it are of the same storm.
+    await expect.poll(counted).toBeGreaterThanOrEqual(60);
+    const open = lindiwe.page.getByRole('button', { name: 'Acknowledge', exact: true });
+    await expect.poll(() => open.count()).toBeLessThanOrEqual(1);
 
     expect(await digest(lindiwe).innerText()).toMatch(/Muted now[^]*expired-cards; muted until/);
 

@@ -12,7 +12,7 @@ import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
 import { alertKey } from '../../src/operations/outbox/outbox.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
-import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
+import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
 import { createStorms } from '../../src/operations/storm/storms.ts';
 import { createTakeStorm } from '../../src/operations/storm/take-storm.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
@@ -225,8 +225,8 @@ export function cardsHouse(
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
-    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
+    { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {
@@ -242,6 +242,7 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
+    storms,
     beforeReceived: (event: PaymentEvent) => recovery.expect(event),
   };
   return {

@@ -71,13 +71,13 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
 
 /** No channel has too many alerts. */
 export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
-  ask: () => Promise.resolve({ kind: 'single' }),
-  add: () => Promise.resolve(),
-  addAgain: () => Promise.resolve(),
-  recovered: () => Promise.resolve(),
+  arrived: () => Promise.resolve(),
+  ask: () => Promise.resolve(undefined),
+  add: () => Promise.resolve(0),
+  addAgain: () => Promise.resolve(0),
+  recovered: () => Promise.resolve(undefined),
   refresh: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
-  items: () => Promise.resolve([]),
   channel: () => Promise.resolve(calm),
   place: () => Promise.resolve(undefined),
 };
@@ -95,6 +95,7 @@ export function house(answers: Answers = {}) {
     route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
     needsLookUp: () => false,
     opsChannel: ops,
+    storms: noStorms,
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
     wake: () => undefined,
@@ -106,7 +107,6 @@ export function house(answers: Answers = {}) {
     sealer,
     opsChannel: ops,
     route: receive.route,
-    rest: { failures: channel, successes: undefined },
     needsLookUp: receive.needsLookUp,
     report: () => undefined,
     postTimeoutMs: 10_000,

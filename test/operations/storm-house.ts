@@ -7,7 +7,7 @@ import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts
 import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
 import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
-import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
+import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
 import { createStorms } from '../../src/operations/storm/storms.ts';
 import { createTakeStorm } from '../../src/operations/storm/take-storm.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
@@ -161,8 +161,8 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
       ahead: (entry: Entry) => lookUpAhead(deliver, entry),
     },
     { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
-    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
+    { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
   const together = { lanes: toRouteLanes, most: 8, now: shared.now };
   const once = (): Promise<boolean> => workOnce({ store, leaseMs: plain.leaseMs, kinds, together });
@@ -184,7 +184,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     once,
     drain,
     receive: (event: PaymentEvent) =>
-      receiveEvent({ ...plainReceive, route, needsLookUp, store, now: shared.now }, event, 'f'),
+      receiveEvent({ ...plainReceive, route, needsLookUp, store, storms, now: shared.now }, event, 'f'),
   };
 }
 

@@ -15,7 +15,7 @@ import { receiveEvent, type ReceiveResult } from '../../src/operations/alert/rec
 import { summariseDay } from '../../src/operations/alert/summarise-day.ts';
 import { createDeadLetters } from '../../src/operations/outbox/dead-letters.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
-import { stormPrefix, stormTakenPrefix } from '../../src/operations/storm/storm-records.ts';
+import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
 import { createStorms, type Storms } from '../../src/operations/storm/storms.ts';
 import { createTakeStorm, type TakeStorm } from '../../src/operations/storm/take-storm.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
@@ -101,7 +101,6 @@ export function startBot(world: World, process: Process): Bot {
     summarise: (...of) =>
       summariseDay({ eventLog, plan, readCard: async (id) => await cards.read(id), now }, ...of),
     deskChannel: undefined,
-    rest: plan,
     findCharge: () => Promise.resolve(undefined),
     findLink: () => Promise.resolve(undefined),
     cards: {
@@ -131,13 +130,14 @@ export function startBot(world: World, process: Process): Bot {
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
     { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
-    { prefix: stormTakenPrefix, work: (entry: Entry) => takeStorm.work(entry) },
+    { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];
   const receiving = {
     ...shared,
     ...routing,
+    storms,
     leaseMs,
     rememberCard: weather.keepsCards ? () => world.schedule.pass(process) : undefined,
     beforeReceived: (event: PaymentEvent) =>

@@ -18,7 +18,10 @@ export async function findWrongCards(world: World, tellings: Tellings): Promise<
     }
     for (const [index, step] of truth.steps.entries())
       findWrongNotes(world, tellings, { told, step, number: index + 1 });
-    findWrongDirects(world, tellings, told, truth);
+    const storms = [...tellings.storms.values()].filter(({ items }) =>
+      items.some(({ id }) => id === event.key),
+    );
+    findWrongDirects(world, tellings, { told, storms: storms.map(({ id }) => id) }, truth);
     // oxlint-disable-next-line no-await-in-loop -- the store of a walk is at hand
     await findWrongHands(world, event.key, truth.card);
   }
@@ -96,11 +99,11 @@ function findWrongNotes(
 function findWrongDirects(
   world: World,
   { messagesOf }: Tellings,
-  { event, tellings }: Told,
+  { told: { event }, storms: listedIn }: { told: Told; storms: readonly string[] },
   { card, steps }: CardTruth,
 ): void {
   for (const [index, step] of steps.entries()) {
-    const storms = step.kind === 'recovered' ? tellings.flatMap(({ storm }) => storm ?? []) : [];
+    const storms = step.kind === 'recovered' ? listedIn : [];
     for (const userId of concernedBy(step, card)) {
       const keys = [
         outboxKey('alert_direct', `${event.key}#${index + 1}:${userId}`),

@@ -170,18 +170,10 @@ function findWrongRecord(world: World, { key, record, messages }: Telling): void
   if (doubt) world.violate(`${key} is in doubt for ever`);
   if (refused) world.violate(`${key} is refused for ever`);
   if (progress && progress.kind !== 'done') world.violate(`${key} is ${progress.kind} for ever`);
-  if (digest && !digest.isCounted) world.violate(`${key} is never counted`);
+  if (digest && digest.at === undefined) world.violate(`${key} is never counted`);
   if (digest && messages.length > 0) world.violate(`${key} is a message, and its digest counts it too`);
   if (posted && !messages.some(({ ts, channel }) => ts === posted.ts && channel === posted.channel))
     world.violate(`${key} is posted nowhere, by Slack`);
-}
-
-/** All of a digest’s alerts may be told elsewhere, where the rules send them by then. */
-function isToldElsewhere({ tellings }: Told, storms: Tellings['storms']): boolean {
-  return tellings.some(
-    ({ storm, messages }) =>
-      messages.length > 0 || (storm !== undefined && (storms.get(storm)?.messages.length ?? 0) > 0),
-  );
 }
 
 function findWrongStorm(world: World, tellings: Tellings, storm: ToldStorm): void {
@@ -192,20 +184,18 @@ function findWrongStorm(world: World, tellings: Tellings, storm: ToldStorm): voi
   const ids = new Set(items.map((item) => item.id));
   if (count !== items.length) world.violate(`the digest of ${id} counts ${count}, and lists ${items.length}`);
   for (const { event } of told) if (!ids.has(event.key)) world.violate(`${event.key} is in no digest`);
-  if (told.length !== items.length) world.violate(`${id} lists ${items.length} of ${told.length}`);
+  const inside = items.filter(({ isAbove }) => !isAbove);
+  if (told.length !== inside.length) world.violate(`${id} lists ${inside.length} of ${told.length}`);
+  for (const item of items) if (item.isAbove) findWrongAbove(world, tellings, item.id);
   const last = messages.at(-1);
-  if (last && isLeft(world, last) && told.every((one) => isToldBeside(one, id))) return;
   if (last) findWrongDigest(world, storm, last);
-  else if (!told.every((one) => isToldElsewhere(one, tellings.storms))) world.violate(`${id} has no digest`);
+  else world.violate(`${id} has no digest`);
 }
 
-/** Refused where its alerts are all told beside it, it stays as it is until something of it changes or somebody delivers it again. */
-function isLeft({ weather, slack }: World, { key }: Kept): boolean {
-  return weather.abandons && slack.faulted.some((one) => one.key === key && one.kind === 'refused');
-}
-
-function isToldBeside({ tellings }: Told, id: string): boolean {
-  return tellings.some(({ storm, messages }) => storm !== id && (storm !== undefined || messages.length > 0));
+/** What a digest counts as told above it has a message of its own. */
+function findWrongAbove(world: World, { events }: Tellings, id: string): void {
+  if (!events.get(id)?.tellings.some(({ messages }) => messages.length > 0))
+    world.violate(`${id} is said to stand above a digest, and stands nowhere`);
 }
 
 function findWrongDigest(world: World, { id, items, count }: ToldStorm, { goneAtMs, post }: Kept): void {

@@ -25,9 +25,8 @@ export function watchArrival(world: World, message: Kept): void {
   world.tell(
     `arrived in ${message.channel}: ${message.key} ${message.shown.text}${isMarked ? ' (marked)' : ''}`,
   );
-  const others = world.slack.messages.filter((one) => baseOf(one) === baseOf(message) && isOpen(one));
-  const double = others.find((one) => !isMoved(message, one));
-  if (double && !isMarked) world.violate(`${message.key} stands already, and is posted again`);
+  const isDouble = world.slack.messages.some((one) => baseOf(one) === baseOf(message) && isOpen(one));
+  if (isDouble && !isMarked) world.violate(`${message.key} stands already, and is posted again`);
   if (isMarked && mustBeFound(world) && !message.channel.startsWith('D'))
     world.violate(`${message.key} is a marked repeat, though the history may be read`);
   watchMention(world, message);
@@ -56,11 +55,6 @@ export function mayBeRepeat(post: Post): boolean {
 /** Neither deleted nor closed to edits: nothing may take its place. */
 export function isOpen({ goneAtMs, closedAtMs }: Kept): boolean {
   return goneAtMs === undefined && closedAtMs === undefined;
-}
-
-/** A digest whose channel refuses its edits is told where its alerts go by then. */
-function isMoved(message: Kept, before: Kept): boolean {
-  return message.post.kind === 'digest' && !message.post.isDirect && message.channel !== before.channel;
 }
 
 /** Only a channel that refuses the bot, or a thread that is gone, keeps a history from being read that may be read. */

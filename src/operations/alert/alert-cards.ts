@@ -17,7 +17,8 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { auditOfCardStep } from '../audit/audit-of-alert.ts';
-import { createChangeRecord } from '../work/change-record.ts';
+import { createChangeRecord, makeDue } from '../work/change-record.ts';
+import { takenOf, type StormMember } from '../storm/storm-records.ts';
 import {
   alertKey,
   newestOf,
@@ -78,6 +79,10 @@ export type AlertCards = {
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
   /** A further message of the card, in another channel; the first one's key follows from the id. */
   join(id: string, message: string): Promise<void>;
+  /** Its messages stand above the digest of that storm, whose acknowledgement holds for it too. */
+  joinStorm(id: string, member: StormMember): Promise<void>;
+  /** Its messages are made once more. */
+  retell(id: string): Promise<void>;
   /** Forgets what was looked up anew: the alert's details go. Its state stays. */
   erase(id: string): Promise<void>;
   /**
@@ -115,7 +120,9 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   }
 
   async function find(id: string): Promise<FoundAlert | undefined> {
-    const { card, others, ...asked } = await read(id);
+    const record = await read(id);
+    const { others, ...asked } = record;
+    const card = await asTaken(store, id, record);
     const records = await Promise.all([alertKey(id), ...others].map((key) => readAlert(deps, key)));
     const alerts = records.filter((one) => one !== undefined);
     const [alert] = alerts;
@@ -143,14 +150,20 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
   return {
     async read(id) {
-      const { card, evidence, charge } = await read(id);
+      const record = await read(id);
+      const { evidence, charge } = record;
+      const card = await asTaken(store, id, record);
       return { card, ...withoutUndefined({ charging: await standingCharge(deps, charge), evidence }) };
     },
     find,
 
     async move(id, move) {
       if (!(await isKnown(id))) return { kind: 'unknown_alert' };
-      const { result, before } = await change(id, (record) => judgeMove(record, move, deps.now()));
+      const seen = await asTaken(store, id, await read(id));
+      const { result, before } = await change(id, (record) => {
+        const card = record.card.kind === 'open' ? seen : record.card;
+        return judgeMove({ ...record, card }, move, deps.now());
+      });
       if (result.kind === 'moved') {
         deps.note?.(auditOfCardStep(id, before, result));
         deps.wake();
@@ -171,9 +184,9 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       if (evidence.lookup.kind === 'unchecked') return { ...alert, evidence };
       // Whoever asked is told; what was taken away does not come back.
       if (alert.event.isErased) return { ...alert, evidence };
-      const known = await change(id, (record) => judgeLookUp(record, evidence));
+      const newest = await change(id, (record) => judgeLookUp(record, evidence));
       deps.wake();
-      return { ...alert, ...known };
+      return { ...alert, evidence: newest };
     },
 
     async join(id, message) {
@@ -181,19 +194,25 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       await change(id, (record) => judgeJoin(record, message));
     },
 
+    async joinStorm(id, member) {
+      await change(id, ({ storms = [], ...record }) => ({
+        ...(storms.some(({ storm }) => storm === member.storm)
+          ? {}
+          : { record: { ...record, storms: [...storms, member] } }),
+        result: undefined,
+      }));
+    },
+
+    retell: (id) => makeDue(changeRecord, alertCardPrefix + id, 0),
     erase: (id) => change(id, judgeErase),
     work: (entry) => workOn(deps, entry),
   };
 }
 
 /** Of two that ask at once the slower one knows less. */
-function judgeLookUp(
-  record: CardRecord,
-  asked: Evidence,
-): { record: CardRecord; result: Required<Pick<CardRecord, 'card' | 'evidence'>> } {
-  const { card } = record;
+function judgeLookUp(record: CardRecord, asked: Evidence): { record: CardRecord; result: Evidence } {
   const evidence = newestOf([asked, record.evidence]) ?? asked;
-  return { record: { ...record, evidence }, result: { card, evidence } };
+  return { record: { ...record, evidence }, result: evidence };
 }
 
 function judgeErase({ evidence, ...record }: CardRecord): { record?: CardRecord; result: void } {
@@ -277,13 +296,37 @@ export async function standingCharge(
   return isYoung || !(await hasEnded(charge.reference)) ? charge : undefined;
 }
 
+/** The card as everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
+async function asTaken(
+  store: Pick<Store, 'read'>,
+  id: string,
+  { card, others, storms = [] }: CardRecord,
+): Promise<AlertCard> {
+  if (card.kind !== 'open') return card;
+  const messages = await Promise.all([alertKey(id), ...others].map((key) => store.read(key)));
+  const digests = messages.flatMap((entry) => (entry ? digestOf(entry.value) : []));
+  const taken = await Promise.all([...storms, ...digests].map(({ storm }) => takenOf(store, storm)));
+  const [first] = taken.filter((one) => one !== undefined).toSorted((one, other) => one.at - other.at);
+  return first ? { kind: 'acknowledged', ...first } : card;
+}
+
+/** The storm whose digest tells an alert in place of its message; none of a record that cannot be read. */
+function digestOf(value: string): { storm: string }[] {
+  try {
+    const { digest } = readOutboxRecord(value);
+    return digest ? [digest] : [];
+  } catch {
+    return [];
+  }
+}
+
 /** The card alone; see `AlertCards.read`. */
 export async function readAlertCard(
   { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   id: string,
 ): Promise<AlertCard> {
   const key = alertCardPrefix + id;
-  return openCard(sealer, key, (await store.read(key))?.value).card;
+  return await asTaken(store, id, openCard(sealer, key, (await store.read(key))?.value));
 }
 
 /** Throws when the record is sealed with a key that is not here. */

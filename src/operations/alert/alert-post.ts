@@ -1,5 +1,5 @@
 import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
-import type { Destination, RoutePlan } from '../../domain/alert-route.ts';
+import type { Destination } from '../../domain/alert-route.ts';
 import type { Environment, Lookup } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -29,12 +29,10 @@ export type AlertPostDeps = PrepareDeps & {
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
-  /** Where what no rule takes is told. */
-  rest: Pick<RoutePlan, 'failures' | 'successes'>;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'add' | 'addAgain' | 'see' | 'items' | 'place' | 'refresh' | 'recovered'>;
+  storms: Pick<Storms, 'arrived' | 'ask' | 'add' | 'addAgain' | 'see' | 'place' | 'refresh' | 'recovered'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   environment: Environment;

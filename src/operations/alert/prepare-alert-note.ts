@@ -15,7 +15,6 @@ import { followedByEdit, isRepeat, postOrEditBelow, settle, waitForThread } from
 import { alertOf } from './alert-of.ts';
 import type { Composed, Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
-import { takerOf } from './tell-card.ts';
 
 /** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
 export async function prepareAlertNote(
@@ -28,7 +27,11 @@ export async function prepareAlertNote(
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
   const { digest } = parent;
-  if (digest) return await tellInDigest(deps, work, { storm: digest.storm, id: told.id, step });
+  if (digest) {
+    // It has no thread for each of its alerts, and counts those that a payment resolves.
+    if (step.kind === 'recovered') await deps.storms.recovered(digest.storm, told.id, digest.at);
+    return await settle(deps, work);
+  }
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
   const isFirst = !record.posted;
@@ -43,19 +46,6 @@ export async function prepareAlertNote(
     });
   const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
   return await postOrEditBelow(deps, work, parent, whole);
-}
-
-/**
- * A digest has no thread for each of its alerts, and counts what is made good. Nobody had this one alone in hand: it had
- * no message then.
- */
-async function tellInDigest(
-  deps: AlertPostDeps,
-  work: Work,
-  { storm, id, step }: { storm: string; id: string; step: CardStep },
-): Promise<Prepared> {
-  if (step.kind === 'recovered') await deps.storms.recovered(storm, id, await takerOf(deps, storm));
-  return await settle(deps, work);
 }
 
 function isOfPeople(step: CardStep): boolean {

@@ -61,7 +61,7 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
 
 /** For a digest to tell it without a look-up, unless nothing but a look-up says by which rule it is told. */
 function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): boolean {
-  if (record.digest?.isCounted) return true;
+  if (record.digest?.at !== undefined) return true;
   const isLate = deps.now() - record.receivedAtMs >= lateMs;
   return (saysItAll(event) || isLate) && !deps.needsLookUp(event);
 }
@@ -96,9 +96,8 @@ async function postPlain(
   const { channel, message, posted } = made;
   const prepared = await postOrEdit(deps, work, channel, message);
   if (prepared.kind !== 'post') return prepared;
-  const kept =
-    deps.detailsMs !== undefined ? { evidence: sealEvidence(deps.sealer, work.entry.key, posted) } : {};
-  return { ...prepared, keep: { logged: true, ...kept } };
+  const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
+  return { ...prepared, keep: { logged: true, evidence } };
 }
 
 async function byDigest(

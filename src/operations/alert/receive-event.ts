@@ -7,7 +7,7 @@ import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
-import { storeCopies, storeOwn, type StoredAlert } from './route-event.ts';
+import { storeCopies, storeOwn, type RouteDeps, type StoredAlert } from './route-event.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
@@ -16,6 +16,7 @@ export type ReceiveDeps = TellDeps & {
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
+  storms: RouteDeps['storms'];
   rememberMs: number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
@@ -128,11 +129,7 @@ async function storeRouted(deps: ReceiveDeps, alert: StoredAlert): Promise<boole
     await storeCopies(deps, alert, others);
     deps.wake();
   }
-  return await storeOwn(
-    deps,
-    alert,
-    first ? { kind: 'channel', channel: first.channel } : { kind: 'nowhere' },
-  );
+  return await storeOwn(deps, alert, first ? { kind: 'channel', to: first } : { kind: 'nowhere' });
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */

@@ -9,13 +9,19 @@ import {
   type OutboxRecord,
 } from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import type { Storms } from '../storm/storms.ts';
 
-export type RouteDeps = { store: Pick<Store, 'create'>; sealer: Sealer };
+export type RouteDeps = {
+  store: Pick<Store, 'create'>;
+  sealer: Sealer;
+  /** What tells alerts of a channel that has too many of them: each counts from when it is stored. */
+  storms: Pick<Storms, 'arrived'>;
+};
 
 export type StoredAlert = { event: PaymentEvent; fingerprint: string; receivedAtMs: number };
 
 /** What an event's own record is beside its dedupe memory: a message, the work of routing it, or that of logging it. */
-export type Own = { kind: 'channel'; channel: string } | { kind: 'to_route' } | { kind: 'nowhere' };
+export type Own = { kind: 'channel'; to: Destination } | { kind: 'to_route' } | { kind: 'nowhere' };
 
 /** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
 const untoldLane = 'event-log';
@@ -38,7 +44,7 @@ export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise
   const { store } = deps;
   switch (own.kind) {
     case 'channel':
-      return store.create(key, recordOf(deps, key, alert, own.channel), { delayMs: 0, lane: own.channel });
+      return storeTold(deps, key, alert, own.to);
     case 'to_route':
       return store.create(key, recordOf(deps, key, alert, ''), {
         delayMs: 0,
@@ -62,11 +68,23 @@ export async function storeCopies(
   destinations: readonly Destination[],
 ): Promise<void> {
   await Promise.all(
-    destinations.map(({ channel }) => {
-      const key = alertKey(alert.event.key, channel);
-      return deps.store.create(key, recordOf(deps, key, alert, channel), { delayMs: 0, lane: channel });
-    }),
+    destinations.map((to) => storeTold(deps, alertKey(alert.event.key, to.channel), alert, to)),
   );
+}
+
+async function storeTold(
+  deps: RouteDeps,
+  key: string,
+  alert: StoredAlert & StoredMore,
+  to: Destination,
+): Promise<boolean> {
+  const { channel } = to;
+  const isNew = await deps.store.create(key, recordOf(deps, key, alert, channel), {
+    delayMs: 0,
+    lane: channel,
+  });
+  if (isNew) await deps.storms.arrived(to, key, alert.event.kind);
+  return isNew;
 }
 
 type StoredMore = Pick<OutboxRecord, 'untold'> & { found?: Evidence };

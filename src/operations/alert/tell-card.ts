@@ -1,16 +1,23 @@
 import { hadInHand, handlersOf, handOf, type AlertCard, type CardStep } from '../../domain/alert-card.ts';
 import type { Store } from '../../store/store.ts';
-import { alertKey, alertNoteKey, isMessage, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
+import {
+  alertKey,
+  alertNoteKey,
+  isMessage,
+  outboxKey,
+  readOutboxRecord,
+  type OutboxRecord,
+} from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { markStale } from '../outbox/outbox-work.ts';
 import { storeMessage } from '../outbox/store-message.ts';
-import { readStormTaken, stormTakenPrefix } from '../storm/storm-records.ts';
+import type { StormMember } from '../storm/storm-records.ts';
 import type { Storms } from '../storm/storms.ts';
 
 export type TellCardDeps = {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
-  /** What tells an alert that has no message of its own. */
+  /** What counts the alerts of storms that payments resolve. */
   storms: Pick<Storms, 'recovered'>;
   now: () => number;
 };
@@ -23,13 +30,14 @@ export type UntoldCard = {
   told: number;
   /** Keys in the outbox of messages besides the first. */
   others: string[];
+  /** The storms above whose digests its messages stand. */
+  storms?: StormMember[];
 };
 
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
  * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
- * thread, and a thousand of one storm that are made good are told to whoever took it on in one direct message: those
- * too that were paid before their cards could say whose they are.
+ * thread, and a thousand of one storm that are resolved are told to whoever acknowledged it in one direct message.
  */
 export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard): Promise<void> {
   const {
@@ -43,7 +51,8 @@ export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard)
     // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
     for (const message of messages) await storeNote(deps, message, number, step);
     // oxlint-disable-next-line no-await-in-loop
-    const takers = step.kind === 'recovered' ? await tellStorms(deps, digests, id) : [];
+    const takers =
+      step.kind === 'recovered' ? await tellStorms(deps, [...digests, ...(told.storms ?? [])], id) : [];
     for (const userId of addressees(step, told.card).filter((one) => !takers.includes(one))) {
       const name = `${id}#${number}:${userId}`;
       // oxlint-disable-next-line no-await-in-loop
@@ -52,23 +61,14 @@ export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard)
   }
 }
 
-/** Who is told by it: each of those who took one of these storms on. */
-async function tellStorms(deps: TellCardDeps, storms: readonly string[], id: string): Promise<string[]> {
-  const told: string[] = [];
-  for (const storm of storms) {
-    // oxlint-disable-next-line no-await-in-loop -- mostly one
-    const takers = await takerOf(deps, storm);
-    // oxlint-disable-next-line no-await-in-loop
-    await deps.storms.recovered(storm, id, takers);
-    told.push(...takers);
-  }
-  return told;
-}
-
-/** Whoever took the storm on, and with it all that is still to come. */
-export async function takerOf({ store }: { store: Pick<Store, 'read'> }, storm: string): Promise<string[]> {
-  const taken = await store.read(stormTakenPrefix + storm);
-  return taken ? [readStormTaken(taken.value).by] : [];
+/** Who is told by it: each of those who acknowledged one of these storms. */
+async function tellStorms(
+  deps: TellCardDeps,
+  storms: readonly { storm: string; at?: number | undefined }[],
+  id: string,
+): Promise<string[]> {
+  const takers = await Promise.all(storms.map(({ storm, at }) => deps.storms.recovered(storm, id, at)));
+  return takers.filter((taker) => taker !== undefined);
 }
 
 type CardMessage = { key: string; channel: string };
@@ -77,14 +77,18 @@ type CardMessage = { key: string; channel: string };
 async function readMessages(
   { store }: TellCardDeps,
   keys: readonly string[],
-): Promise<{ messages: CardMessage[]; digests: string[]; about: string | undefined }> {
+): Promise<{
+  messages: CardMessage[];
+  digests: NonNullable<OutboxRecord['digest']>[];
+  about: string | undefined;
+}> {
   const entries = await Promise.all(keys.map((key) => store.read(key)));
   const read = entries.flatMap((entry) => (entry ? [{ entry, record: readOutboxRecord(entry.value) }] : []));
   const told = read.filter(({ record }) => isMessage(record));
   const about = told.find(({ record }) => record.posted) ?? told[0] ?? read[0];
   return {
     about: about?.entry.key,
-    digests: read.flatMap(({ record: { digest } }) => (digest ? [digest.storm] : [])),
+    digests: read.flatMap(({ record: { digest } }) => (digest ? [digest] : [])),
     messages: told.flatMap(({ entry: { key }, record: { channel, digest } }) =>
       digest ? [] : [{ key, channel }],
     ),

@@ -57,9 +57,7 @@ export async function prepareLinkNote(
 async function isUnderWay({ store }: LinkPostDeps, card: string): Promise<boolean> {
   const entry = await store.read(card);
   if (!entry) return false;
-  const { progress, anew } = readOutboxRecord(entry.value);
-  // One that Slack lets nobody edit may wait long to be posted anew: the note tells it first.
-  return progress?.kind !== 'done' && anew?.dueMs === undefined;
+  return readOutboxRecord(entry.value).progress?.kind !== 'done';
 }
 
 /** One card for each place, a channel or a person. */

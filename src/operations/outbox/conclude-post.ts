@@ -1,7 +1,7 @@
 import type { PostOutcome } from '../../domain/delivery.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import type { WriteOptions } from '../../store/store.ts';
-import { concludeRefusal, type RefusalDeps } from './conclude-refusal.ts';
+import { concludeRefusal, giveUp, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
 import {
@@ -13,7 +13,6 @@ import {
   paceMs,
   type Work,
 } from './outbox-work.ts';
-import { addsNamesAlone, planAnew } from './post-anew.ts';
 
 export type ConcludeDeps = RefusalDeps & {
   /** Deadline of one post. */
@@ -46,7 +45,7 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
     case 'posted': {
       deps.log('info', conclusion.doubt ? 'posted' : 'edited', about);
       const mayBeRepeat = standing ? true : work.record.mayBeRepeat;
-      const edited = conclusion.doubt ? {} : { whole: undefined, anew: undefined };
+      const edited = conclusion.doubt ? {} : { whole: undefined, reposted: undefined };
       const told = { ...work, record: { ...work.record, mayBeRepeat, ...edited } };
       await finishPosted(deps, told, { channel: outcome.channel, ts: outcome.ts }, shown);
       return;
@@ -105,7 +104,6 @@ async function concludeGone(
     await finishPosted(deps, work, record.posted, shown);
     return;
   }
-  const soonestMs = deps.now() + backOffMs(record.misses);
   const missedParent = conclusion.doubt?.threadTs;
   if (record.kind === 'alert_note' && missedParent !== undefined && record.missedParent !== missedParent) {
     deps.log('info', 'the message above is looked for', about);
@@ -113,23 +111,40 @@ async function concludeGone(
     await again(deps, work, { doubt: standing, missedParent }, waitAlone(lookedForMs));
     return;
   }
-  const anew = afterGone(work, soonestMs);
-  if (!anew) {
-    // A step that was told and taken away again is not told a second time.
-    await finish(deps, work, { misses: 0 });
-    return;
-  }
-  deps.log('info', 'the message or its thread is gone; posting anew', about);
-  const waitMs = (anew.anew?.dueMs ?? soonestMs) - deps.now();
-  await again(deps, work, { doubt: standing, misses: record.misses + 1, ...anew }, waitAlone(waitMs));
+  // A step that was told and taken away again is not told a second time.
+  if (record.posted && isStep(record)) return void (await finish(deps, work, { misses: 0 }));
+  if (record.posted && record.reposted) return await leaveUndelivered(deps, work, outcome);
+  deps.log('info', 'the message or its thread is gone; posting it once more', about);
+  const next = record.kind.endsWith('_note') ? { unthreaded: true } : reposted(record);
+  const missed = { doubt: standing, misses: record.misses + 1 };
+  await again(deps, work, { ...missed, ...next }, waitAlone(backOffMs(record.misses)));
 }
 
-/** How what is gone is told anew, and when; undefined when it is not. */
-function afterGone({ record }: Work, soonestMs: number): Partial<Omit<OutboxRecord, 'progress'>> | undefined {
-  const { kind, posted } = record;
-  if (kind === 'charge_note' || kind === 'link_note') return { unthreaded: true };
-  if (kind === 'alert_note' || kind === 'approval_note') return posted ? undefined : { unthreaded: true };
-  return planAnew(record, soonestMs);
+function isStep({ kind }: OutboxRecord): boolean {
+  return kind === 'alert_note' || kind === 'approval_note';
+}
+
+/** It stands nowhere any more. */
+function reposted({ posted, replaced }: OutboxRecord): Partial<Omit<OutboxRecord, 'progress'>> {
+  return { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
+}
+
+/** Whether the edit that Slack refused would have added nothing but names to what the message says. */
+function addsNamesAlone({ whole }: OutboxRecord, shown: string | undefined): boolean {
+  return whole !== undefined && shown === whole;
+}
+
+/** Slack took no edit of it, nor of the one that took its place: a third would say little that a fourth must not say again. */
+async function leaveUndelivered(
+  deps: ConcludeDeps,
+  work: Work,
+  { slackError }: { slackError: string },
+): Promise<void> {
+  const { channel } = work.record.posted ?? work.record;
+  const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
+  const refusal = { channel, outcome: { slackError, fix }, missed: { doubt: undefined, misses: 0 } };
+  if (!(await giveUp(deps, work, { ...refusal, sinceMs: deps.now() })))
+    await finish(deps, work, { misses: 0 });
 }
 
 async function concludeUnsure(

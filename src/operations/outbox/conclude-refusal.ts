@@ -111,10 +111,16 @@ function judge(
   return { sinceMs, isKnown, leftMs: Math.max(sinceMs, receivedAtMs) + giveUpMs - nowMs };
 }
 
-async function giveUp(
+/** Lists it for `/pay undelivered`, and tries it no more by itself. False: the list is full. */
+export async function giveUp(
   deps: RefusalDeps,
   work: Work,
-  refusal: Refusal & { sinceMs: number },
+  refusal: {
+    channel: string;
+    outcome: { slackError: string; fix: string };
+    missed: Refusal['missed'];
+    sinceMs: number;
+  },
 ): Promise<boolean> {
   const { channel, outcome, missed, sinceMs } = refusal;
   const { slackError, fix } = outcome;

@@ -160,7 +160,7 @@ async function revive(
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
     const isAtRest = !progress || progress.kind === 'done' || isResting;
     if (refused.givenUp !== true || !isAtRest) return 'under_way';
-    const mended = { refused: undefined, misses: 0, redriven: true };
+    const mended = { refused: undefined, misses: 0, redriven: true, reposted: undefined };
     const again = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, writeOutboxRecord(again), { delayMs, ...toChannelLane(entry, record) }))

@@ -4,7 +4,6 @@ import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.t
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, hold, waitForTurn, type Work } from './outbox-work.ts';
 import type { Prepared } from './prepare-post.ts';
-import { startAnew } from './post-anew.ts';
 import { settleDoubt, type DoubtDeps } from './settle-doubt.ts';
 
 export type DeliverDeps = ConcludeDeps &
@@ -35,13 +34,7 @@ export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<voi
   // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
   const standing = verdict === 'stands' ? taken.record.doubt : undefined;
   const claimedAtMs = deps.now();
-  const record = startAnew(deps, taken.record);
-  if (!record) {
-    const delayMs = Math.max(0, (taken.record.anew?.dueMs ?? 0) - claimedAtMs);
-    await again(deps, taken, {}, { delayMs, pauseMs: 0 });
-    return;
-  }
-  const work = await claim(deps, { entry: taken.entry, record });
+  const work = await claim(deps, taken);
   if (!work) return;
   const prepared = await deps.prepare(work, standing !== undefined);
   switch (prepared.kind) {

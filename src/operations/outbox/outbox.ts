@@ -73,8 +73,8 @@ const outboxRecord = z.object({
   shown: z.string().optional(),
   /** Digest of the post with the names that it leaves out and an edit adds; absent once Slack took an edit. */
   whole: z.string().optional(),
-  /** Slack took no edit of it: how often it was posted anew for that since the last it took, and from when on it is once more. */
-  anew: z.object({ times: z.number().int(), dueMs: z.number().optional() }).optional(),
+  /** Slack took no edit of it, and it was posted once more for that; absent again once Slack takes one. */
+  reposted: z.boolean().optional(),
   /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
   mayBeRepeat: z.boolean().optional(),
   /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
@@ -93,8 +93,8 @@ const outboxRecord = z.object({
   unthreaded: z.boolean().optional(),
   /** The message below which Slack did not take it, and which was looked for: it may be gone, and is told anew then. */
   missedParent: z.string().optional(),
-  /** Of an alert: a storm’s digest tells it, and no message of its own does; whether that digest counts it yet. */
-  digest: z.object({ storm: z.string(), isCounted: z.boolean() }).optional(),
+  /** Of an alert: a storm’s digest tells it, and no message of its own does; its place on that storm’s list, once it is counted. */
+  digest: z.object({ storm: z.string(), at: z.number().int().optional() }).optional(),
   /** Of an alert: what it told of customer and money is gone from here, and its message says its outcome and reference alone. */
   isErased: z.boolean().optional(),
   /** How long it is remembered once told; absent: as long as an alert. */

@@ -1,12 +1,19 @@
 import type { Destination } from '../../domain/alert-route.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
-import { afterStorm, arrivalOf, arrive, calm, endsAtMs, type ChannelStorm } from '../../domain/storm.ts';
+import {
+  afterStorm,
+  arrivalOf,
+  arrive,
+  calm,
+  endsAtMs,
+  tellSingly,
+  type ChannelStorm,
+} from '../../domain/storm.ts';
 import { lastStormyMs, type StormSummary } from '../../domain/storm-summary.ts';
 import type { Entry } from '../../store/store.ts';
 import { createChangeRecord, type Change, type RecordStore } from '../work/change-record.ts';
 import {
   readChannelStorm,
-  shortName,
   stormId,
   stormPrefix,
   streamOf,
@@ -26,24 +33,26 @@ export type ChannelStormsDeps = {
   now: () => number;
 };
 
-export type AskedStorm =
-  | { kind: 'single' }
-  /** `begins`: it is the first of its storm. */
-  | { kind: 'digest'; storm: string; begins: boolean };
+/** Puts an alert that was told before the storm began on its list; see `TakeStorm`. */
+export type ListAbove = { list(storm: string, key: string): Promise<boolean> };
 
 /**
  * The storm state of each channel, one record for its failures and one for its payments, which is the work of ending
  * that storm. All of it throws StoreUnavailable.
  */
 export type ChannelStorms = {
-  /** Whether the alert of that record is posted on its own. Asked again, as after a crash, it answers the same. */
-  ask(to: Destination, key: string, gathers: PaymentEventKind): Promise<AskedStorm>;
+  /** The alert of that record has come for that channel: it counts from now on, whenever Slack lets it be posted. */
+  arrived(to: Destination, key: string, gathers: PaymentEventKind): Promise<void>;
+  /** The storm that tells it, when it is about to be posted; undefined: its own message does. */
+  ask(to: Destination, key: string, gathers: PaymentEventKind): Promise<string | undefined>;
   /** What the channel has seen of late. */
   channel(channel: string, gathers: PaymentEventKind): Promise<ChannelStorm>;
   /** For work of the prefix `stormPrefix`. */
-  work(entry: Entry): Promise<void>;
+  work(entry: Entry, above: ListAbove): Promise<void>;
 };
 
+/** By then what was about to be posted when a storm began mostly stands, and can be listed. */
+const listAgainMs = 1_000;
 /** So long after its end a channel’s last storm is spoken of. */
 const spokenOfMs = 86_400_000;
 
@@ -63,7 +72,9 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
       const text = JSON.stringify(next);
       if (next.ended && !next.ended.isTold) return { kind: 'write', value: text, delayMs: 0, result };
       if (next.storm) {
-        return { kind: 'write', value: text, delayMs: Math.max(0, next.checkAtMs - now()), result };
+        const checkMs = Math.max(0, next.checkAtMs - now());
+        const delayMs = next.storm.above.length > 0 ? Math.min(checkMs, listAgainMs) : checkMs;
+        return { kind: 'write', value: text, delayMs, result };
       }
       return { kind: 'write', value: text, ttlMs: Math.max(windowMs, spokenOfMs), result };
     });
@@ -80,33 +91,58 @@ export function createChannelStorms(deps: ChannelStormsDeps): ChannelStorms {
     });
   }
 
+  function count(
+    { channel, rule }: Destination,
+    key: string,
+    gathers: PaymentEventKind,
+    isTold: boolean,
+  ): Promise<string | undefined> {
+    const arrival = arrivalOf(rule, key, deps.threshold);
+    if (arrival.threshold === 0) return Promise.resolve(undefined);
+    const stream = streamOf(channel, gathers);
+    return change(stream, (stored) => {
+      const nowMs = now();
+      const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(stream, nowMs) });
+      const { storm, begins } = verdict;
+      const checkAtMs = begins ? nowMs + windowMs : stored.checkAtMs;
+      const counted = verdict.next ?? stored;
+      const next = isTold && storm === undefined ? tellSingly(counted, key) : verdict.next;
+      return { ...(next ? { next: { ...next, checkAtMs } } : {}), result: storm };
+    });
+  }
+
+  /** Those told singly before the storm began: each is listed once its message stands. */
+  async function listAbove(stream: string, { storm }: StoredChannelStorm, above: ListAbove): Promise<void> {
+    if (!storm || storm.above.length === 0) return;
+    const isListed = await Promise.all(storm.above.map((key) => above.list(storm.id, key)));
+    const done = storm.above.filter((_, index) => isListed[index]);
+    await change(stream, (stored) => {
+      if (stored.storm?.id !== storm.id) return { result: undefined };
+      const left = stored.storm.above.filter((key) => !done.includes(key));
+      return { next: { ...stored, storm: { ...stored.storm, above: left } }, result: undefined };
+    });
+  }
+
   return {
-    ask({ channel, rule }, key, gathers) {
-      const arrival = arrivalOf(rule, shortName(key), deps.threshold);
-      if (arrival.threshold === 0) return Promise.resolve({ kind: 'single' });
-      const stream = streamOf(channel, gathers);
-      return change<AskedStorm>(stream, (stored) => {
-        const nowMs = now();
-        const verdict = arrive(stored, arrival, { nowMs, windowMs, newStorm: stormId(stream, nowMs) });
-        const { storm, begins, next } = verdict;
-        const checkAtMs = begins ? nowMs + windowMs : stored.checkAtMs;
-        return {
-          ...(next ? { next: { ...next, checkAtMs } } : {}),
-          result: storm === undefined ? { kind: 'single' } : { kind: 'digest', storm, begins },
-        };
-      });
+    async arrived(to, key, gathers) {
+      await count(to, key, gathers, false);
     },
+
+    ask: (to, key, gathers) => count(to, key, gathers, true),
 
     async channel(channel, gathers) {
       const entry = await store.read(stormPrefix + streamOf(channel, gathers));
       return entry ? readChannelStorm(entry.value) : calm;
     },
 
-    async work(entry) {
+    async work(entry, above) {
       const stream = entry.key.slice(stormPrefix.length);
       const stored = readChannelStorm(entry.value);
       const { ended } = stored;
-      if (!ended || ended.isTold) return await end(stream, stored);
+      if (!ended || ended.isTold) {
+        await listAbove(stream, stored, above);
+        return now() < stored.checkAtMs ? undefined : await end(stream, stored);
+      }
       // Told first: a crash in between tells it again, which changes nothing.
       await deps.tell(ended.id);
       await change(stream, (current) => {

@@ -3,32 +3,25 @@ import { withLookUp, type Destination } from '../../domain/alert-route.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { itemOf } from '../../domain/storm-summary.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { createDeadLetters } from '../outbox/dead-letters.ts';
-import { digestPlace, type DigestPlace } from './digest-place.ts';
 import { logOnce } from '../alert/log-once.ts';
 import { alertKey, historyKey, type OutboxRecord } from '../outbox/outbox.ts';
-import { openBody, type OutboxBodies } from '../outbox/outbox-bodies.ts';
-import { again, finish, hold, paceMs, type Work } from '../outbox/outbox-work.ts';
+import { openBody } from '../outbox/outbox-bodies.ts';
+import { again, finish, hold, type Work } from '../outbox/outbox-work.ts';
 import { followedByEdit, isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
 import type { Composed, Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from '../alert/alert-post.ts';
 
-/** A storm’s digest, made of the storm as it is when it leaves, for where its alerts are told by then. */
+/** A storm’s digest, made of the storm as it is when it leaves. */
 export async function prepareDigest(
   deps: AlertPostDeps,
   work: Work,
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
   const { entry, record } = work;
-  const body = openBody('digest', deps.sealer, work);
-  const { storm, to } = body;
-  const place = await placeOf(deps, record, body);
-  if (place.kind === 'told') return await leaveToOthers(deps, work);
-  const { channel } = place;
-  const seen = await deps.storms.see(storm, channel);
+  const { storm, to } = openBody('digest', deps.sealer, work);
+  const seen = await deps.storms.see(storm);
   if (!seen) return await settle(deps, work);
   const about = to === undefined ? undefined : await deps.storms.place(storm);
-  const stands = record.posted !== undefined && (to !== undefined || record.posted.channel === channel);
   const compose = (leavesOut: boolean): Composed =>
     deps.compose({
       kind: 'digest',
@@ -39,42 +32,9 @@ export async function prepareDigest(
       mayBeRepeat: isRepeat(work, mayBeRepeat),
       isFirst: leavesOut,
     });
-  const namesPeople = !stands && seen.taken !== undefined && to === undefined;
-  const whole = namesPeople ? followedByEdit(compose) : compose(!stands);
-  // What is known of the old one stays until the new one stands: the rules may go back before.
-  if (record.posted && !stands) return { kind: 'post', channel, message: whole };
-  return await postOrEdit(deps, work, channel, whole);
-}
-
-/**
- * Where it stands it stays, as long as Slack takes its edits there. Delivered again it goes where the rules send its
- * alerts by then; where those are all told there without it, it is brought up to date once Slack takes its edits.
- */
-async function placeOf(
-  deps: AlertPostDeps,
-  { channel, posted, refused, redriven }: OutboxRecord,
-  { storm, to }: OutboxBodies['digest'],
-): Promise<DigestPlace> {
-  if (to !== undefined) return { kind: 'channel', channel };
-  if (!posted) return await digestPlace(deps, storm, channel);
-  if (refused) return await digestPlace(deps, storm, posted.channel);
-  const stands: DigestPlace = { kind: 'channel', channel: posted.channel };
-  if (redriven !== true) return stands;
-  const place = await digestPlace(deps, storm, posted.channel);
-  return place.kind === 'told' ? stands : place;
-}
-
-/** Its alerts are all told where the rules send them now: a second digest would double them. */
-async function leaveToOthers(deps: AlertPostDeps, work: Work): Promise<Prepared> {
-  const { key } = work.entry;
-  const { channel, refused } = work.record;
-  deps.log('info', 'not posted: its alerts are told in the channels that the rules name now', {
-    key,
-    channel,
-  });
-  await finish(deps, work, { doubt: undefined, refused: undefined, misses: 0 }, 0);
-  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, key);
-  return { kind: 'settled' };
+  const namesPeople = !record.posted && seen.taken !== undefined && to === undefined;
+  const message = namesPeople ? followedByEdit(compose) : compose(!record.posted);
+  return await postOrEdit(deps, work, record.channel, message);
 }
 
 /** Whether the event says itself what a digest tells of it; else its look-up does. No event proves a payment. */
@@ -112,23 +72,20 @@ export async function tellByDigest(
   alert: { event: PaymentEvent; lookup: Lookup | undefined; to: () => Promise<Destination> },
 ): Promise<Prepared | undefined> {
   const { record } = work;
-  if (record.digest?.isCounted) {
+  if (record.digest?.at !== undefined) {
     await deps.storms.refresh(record.digest.storm);
     return await settle(deps, work);
   }
-  const decided = await decide(deps, work, alert.to, alert.event.kind);
-  if (!decided) return undefined;
-  const { storm, begins } = decided;
-  const digest = { storm, isCounted: false };
-  const held = record.digest ? work : await hold(deps, work, { digest }, deps.leaseMs);
+  const storm = await decide(deps, work, alert.to, alert.event.kind);
+  if (storm === undefined) return undefined;
+  const held = record.digest ? work : await hold(deps, work, { digest: { storm } }, deps.leaseMs);
   if (!held) {
     await again(deps, work, {}, { holdMs: 0 });
     return { kind: 'settled' };
   }
-  await count(deps, work, storm, alert);
-  const counted = { digest: { storm, isCounted: true }, logged: true, refused: undefined, misses: 0 };
-  // The first lets the digest pass: it is posted in the same channel, from a lane of its own.
-  await finish(deps, held, counted, begins ? 2 * paceMs : 0);
+  const at = await count(deps, work, storm, alert);
+  const counted = { digest: { storm, at }, logged: true, refused: undefined, misses: 0 };
+  await finish(deps, held, counted, 0);
   return { kind: 'settled' };
 }
 
@@ -137,12 +94,11 @@ async function decide(
   { entry, record }: Work,
   to: () => Promise<Destination>,
   gathers: PaymentEventKind,
-): Promise<{ storm: string; begins: boolean } | undefined> {
-  if (record.digest) return { storm: record.digest.storm, begins: false };
+): Promise<string | undefined> {
+  if (record.digest) return record.digest.storm;
   // What was posted, or may have been, goes on as a message.
   if (record.posted ?? record.doubt ?? record.replaced) return undefined;
-  const asked = await deps.storms.ask(await to(), entry.key, gathers);
-  return asked.kind === 'digest' ? asked : undefined;
+  return await deps.storms.ask(await to(), entry.key, gathers);
 }
 
 /** What was not found is not asked for again, or a storm of ten thousand would ask for each. */
@@ -155,7 +111,7 @@ async function count(
   work: Work,
   storm: string,
   { event, lookup }: { event: PaymentEvent; lookup: Lookup | undefined },
-): Promise<void> {
+): Promise<number> {
   const { entry, record } = work;
   const { receivedAtMs } = record;
   const known = lookup ? withLookUp(event, lookup) : event;
@@ -164,22 +120,15 @@ async function count(
   const isFailure = event.kind === 'payment_failed';
   const isCopy = entry.key !== alertKey(event.key);
   // Side by side: each may be done again, and together they cost the store one write on the disk.
-  await Promise.all([
+  const [at] = await Promise.all([
+    // Written before: somebody was at it, and was killed or lost its lease, nobody knows how long ago.
+    record.digest ? deps.storms.addAgain(storm, item) : deps.storms.add(storm, item),
     isFailure && isCopy ? deps.cards.join(event.key, entry.key) : undefined,
     logOnce(deps, work, event, lookup),
     isFailure ? deps.cards.linkFailure(event, foundBy(lookup), receivedAtMs) : undefined,
-    // Written before: somebody was at it, and was killed or lost its lease, nobody knows how long ago.
-    record.digest ? deps.storms.addAgain(storm, item) : deps.storms.add(storm, item),
   ]);
-  if (isFailure) await countIfRecovered(deps, storm, event.key);
-}
-
-/**
- * Whoever made the card good told the messages that it had by then, and this one may have come later: told in another
- * channel, an alert is made good while it waits here, or before its sender comes again after a crash. Those who had it in
- * hand were told then.
- */
-async function countIfRecovered({ cards, storms }: AlertPostDeps, storm: string, id: string): Promise<void> {
-  const { card } = await cards.read(id);
-  if (card.kind === 'recovered') await storms.recovered(storm, id, []);
+  // Whoever resolved the card told the storms that listed it by then, and this one may have come later.
+  if (isFailure && (await deps.cards.read(event.key)).card.kind === 'recovered')
+    await deps.storms.recovered(storm, event.key, at);
+  return at;
 }

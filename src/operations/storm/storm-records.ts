@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import type { ChannelStorm } from '../../domain/storm.ts';
+import type { StormTaken } from '../../domain/storm-summary.ts';
+import type { Store } from '../../store/store.ts';
 
 /** What a channel has seen of late is work while a storm is on: somebody must end it. */
 export const stormPrefix = 'storm:';
 
-/** The decision to take all of a storm on, and the work of telling it to every card. */
-export const stormTakenPrefix = 'storm-taken:';
+/** What became of one storm; work while its acknowledgement is still to be shown on the messages above its digest. */
+export const stormRecordPrefix = 'storm-record:';
 
 /** What one storm after the other is of: a channel’s failures, or its payments, each counted for itself. */
 export function streamOf(channel: string, gathers: PaymentEventKind): string {
@@ -28,14 +29,18 @@ export function readStormId(
   return { stream, channel, gathers: paid === undefined ? 'payment_failed' : 'payment_success' };
 }
 
-/** Enough to know an alert again among those of one storm. */
-export function shortName(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
-}
-
 const channelStorm = z.object({
-  singles: z.array(z.object({ id: z.string(), group: z.string(), atMs: z.number() })),
-  storm: z.object({ id: z.string(), sinceMs: z.number(), groups: z.array(z.string()) }).exactOptional(),
+  singles: z.array(
+    z.object({
+      id: z.string(),
+      group: z.string(),
+      atMs: z.number(),
+      isTold: z.literal(true).exactOptional(),
+    }),
+  ),
+  storm: z
+    .object({ id: z.string(), sinceMs: z.number(), groups: z.array(z.string()), above: z.array(z.string()) })
+    .exactOptional(),
   ended: z
     .object({ id: z.string(), sinceMs: z.number(), endedMs: z.number(), isTold: z.boolean() })
     .exactOptional(),
@@ -49,17 +54,43 @@ export function readChannelStorm(value: string): StoredChannelStorm {
   return channelStorm.parse(JSON.parse(value));
 }
 
-/** `page` and `index`: the first item whose card is not told yet. */
-const stormTaken = z.object({
-  by: z.string(),
-  at: z.number(),
-  page: z.int(),
-  index: z.int(),
-  done: z.int(),
+/** An alert’s place on the list of a storm, from 0. */
+export type StormMember = { storm: string; at: number };
+
+/** `recovered`: a bit for each alert of the list that was resolved by a payment, in base64, so that each counts once. */
+const stormRecord = z.object({
+  taken: z.object({ by: z.string(), at: z.number(), isShown: z.boolean() }).exactOptional(),
+  recovered: z.base64(),
 });
+export type StormRecord = z.infer<typeof stormRecord>;
 
-export type StoredStormTaken = z.infer<typeof stormTaken>;
+export function readStormRecord(value: string | undefined): StormRecord {
+  return value === undefined ? { recovered: '' } : stormRecord.parse(JSON.parse(value));
+}
 
-export function readStormTaken(value: string): StoredStormTaken {
-  return stormTaken.parse(JSON.parse(value));
+/** Undefined: that one is counted already. */
+export function withRecovered(record: StormRecord, at: number): StormRecord | undefined {
+  const before = Buffer.from(record.recovered, 'base64');
+  const bits = Buffer.alloc(Math.max(before.length, (at >> 3) + 1));
+  before.copy(bits);
+  const bit = 1 << (at & 7);
+  const byte = bits[at >> 3] ?? 0;
+  if ((byte & bit) !== 0) return undefined;
+  bits[at >> 3] = byte | bit;
+  return { ...record, recovered: bits.toString('base64') };
+}
+
+export function countRecovered({ recovered }: StormRecord): number {
+  let count = 0;
+  for (const byte of Buffer.from(recovered, 'base64')) {
+    for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
+  }
+  return count;
+}
+
+/** Who acknowledged all of the storm; undefined: nobody. Throws StoreUnavailable. */
+export async function takenOf(store: Pick<Store, 'read'>, storm: string): Promise<StormTaken | undefined> {
+  const entry = await store.read(stormRecordPrefix + storm);
+  const taken = entry && readStormRecord(entry.value).taken;
+  return taken && { by: taken.by, at: taken.at };
 }

@@ -1,15 +1,19 @@
+import { withLookUp } from '../../domain/alert-route.ts';
 import type { NoteAudit } from '../../domain/audit-note.ts';
-import type { StormRow, StormTaken } from '../../domain/storm-summary.ts';
-import type { Entry, Store } from '../../store/store.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { itemOf, type StormRow } from '../../domain/storm-summary.ts';
+import type { Entry } from '../../store/store.ts';
 import type { AlertCards } from '../alert/alert-cards.ts';
-import { itemsPerPage } from '../work/paged-log.ts';
-import { readStormTaken, stormTakenPrefix, type StoredStormTaken } from './storm-records.ts';
+import { openEvent, openEvidence, readOutboxRecord } from '../outbox/outbox.ts';
+import type { RecordStore } from '../work/change-record.ts';
+import { readStormRecord, stormRecordPrefix, takenOf } from './storm-records.ts';
 import type { Storms } from './storms.ts';
 
 export type TakeStormDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  storms: Pick<Storms, 'see' | 'items' | 'refresh'>;
-  cards: Pick<AlertCards, 'move' | 'read'>;
+  store: RecordStore;
+  sealer: Sealer;
+  storms: Pick<Storms, 'see' | 'items' | 'allItems' | 'addAgain' | 'recovered' | 'refresh' | 'take'>;
+  cards: Pick<AlertCards, 'read' | 'joinStorm' | 'retell'>;
   rememberMs: number;
   now: () => number;
   wake: () => void;
@@ -23,73 +27,44 @@ export type TakenStorm =
   | { kind: 'had'; by: string; at: number; isOver: boolean }
   | { kind: 'unknown_storm' };
 
-/** *Acknowledge all* of a storm, and what its list shows of each card. All of it throws StoreUnavailable. */
+/** What a storm and the cards of its alerts have to do with each other. All of it throws StoreUnavailable. */
 export type TakeStorm = {
   /**
-   * One decision on all replicas. Whoever takes a storm on takes all of it, what is still to come too: it is one
-   * incident, and nobody should press again for each alert. The cards follow as work that survives a crash.
+   * One decision on all replicas, and one field of the storm, which every card of it reads: those told above the digest
+   * too, and what is still to come.
    */
   acknowledge(storm: string, by: string): Promise<TakenStorm>;
   /** The items of one page with their cards as they are now. */
   rows(storm: string, page: number): Promise<readonly StormRow[]>;
-  /** For work of the prefix `stormTakenPrefix`. */
+  /** Puts an alert that was told before the storm began on its list. False: it is still on its way to its channel. */
+  list(storm: string, key: string): Promise<boolean>;
+  /** For work of the prefix `stormRecordPrefix`. */
   work(entry: Entry): Promise<void>;
 };
 
-/** How soon a storm that goes on is looked at for what has come since. */
-const againMs = 5_000;
-/** Longer than anybody may hold an alert that is about to be added: then nothing comes any more. */
-const lateMs = 600_000;
-
 export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
-  const { store, storms, cards } = deps;
-
-  /** From where the cursor stands to the end of its page. Acknowledged already: somebody was first, and stays it. */
-  async function tellPage({
-    taken,
-    storm,
-    count,
-  }: {
-    taken: StoredStormTaken;
-    storm: string;
-    count: number;
-  }): Promise<StoredStormTaken> {
-    const items = await storms.items(storm, taken.page);
-    const isForgotten = items.length === 0 && (taken.page + 1) * itemsPerPage <= count;
-    // Older than what is remembered, in a storm that goes on: its cards are forgotten too, and it is passed by.
-    if (isForgotten)
-      return { ...taken, page: taken.page + 1, index: 0, done: taken.done + itemsPerPage - taken.index };
-    const due = items.slice(taken.index);
-    await Promise.all(due.map(({ id }) => cards.move(id, { kind: 'acknowledge', by: taken.by })));
-    const done = taken.done + due.length;
-    return items.length < itemsPerPage
-      ? { ...taken, index: items.length, done }
-      : { ...taken, page: taken.page + 1, index: 0, done };
-  }
+  const { store, sealer, storms, cards, now } = deps;
 
   return {
     async acknowledge(storm, by) {
       const seen = await storms.see(storm);
       // Payments ask nobody for anything.
       if (seen?.gathers !== 'payment_failed') return { kind: 'unknown_storm' };
-      const key = stormTakenPrefix + storm;
-      const at = deps.now();
-      const taken: StoredStormTaken = { by, at, page: 0, index: 0, done: 0 };
-      if (await store.create(key, JSON.stringify(taken), { delayMs: 0 })) {
-        deps.note?.({
-          what: 'step',
-          who: by,
-          reference: storm,
-          result: 'storm_acknowledged',
-          reason: `${seen.count} alerts`,
-        });
-        await storms.refresh(storm);
-        deps.wake();
-        return { kind: 'taken', count: seen.count };
+      const at = now();
+      if (!(await storms.take(storm, by, at))) {
+        const had = (await takenOf(store, storm)) ?? { by, at };
+        return { kind: 'had', ...had, isOver: seen.isOver };
       }
-      const first = await store.read(key);
-      const had: StormTaken = first ? readStormTaken(first.value) : taken;
-      return { kind: 'had', by: had.by, at: had.at, isOver: seen.isOver };
+      deps.note?.({
+        what: 'step',
+        who: by,
+        reference: storm,
+        result: 'storm_acknowledged',
+        reason: `${seen.count} alerts`,
+      });
+      await storms.refresh(storm);
+      deps.wake();
+      return { kind: 'taken', count: seen.count };
     },
 
     async rows(storm, page) {
@@ -99,22 +74,36 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
       );
     },
 
+    async list(storm, key) {
+      const entry = await store.read(key);
+      if (!entry) return true;
+      const record = readOutboxRecord(entry.value);
+      // Its message never came to stand, and the storm took it in.
+      if (record.digest) return true;
+      if (!record.posted) return false;
+      const event = openEvent(sealer, key, record);
+      const lookup = openEvidence(sealer, key, record)?.lookup;
+      const times = { receivedAtMs: record.receivedAtMs, addedAtMs: now() };
+      const known = lookup ? withLookUp(event, lookup) : event;
+      const item = itemOf(known, times, lookup?.kind === 'confirmed');
+      const at = await storms.addAgain(storm, { ...item, isAbove: true });
+      if (event.kind !== 'payment_failed') return true;
+      await cards.joinStorm(event.key, { storm, at });
+      if ((await cards.read(event.key)).card.kind === 'recovered')
+        await storms.recovered(storm, event.key, at);
+      return true;
+    },
+
     async work(entry) {
-      const storm = entry.key.slice(stormTakenPrefix.length);
-      const taken = readStormTaken(entry.value);
-      const seen = await storms.see(storm);
-      if (seen && taken.done < seen.count) {
-        // A crash in between does the page again, whose cards are acknowledged by then.
-        const next = await tellPage({ taken, storm, count: seen.count });
-        await store.write(entry, JSON.stringify(next), { delayMs: 0 });
-        await storms.refresh(storm);
-        deps.wake();
-        return;
-      }
-      const isLate = seen && deps.now() - seen.summary.lastAddedMs < lateMs;
-      const mayGrow = seen !== undefined && (!seen.isOver || isLate === true);
-      const delayMs = seen?.isOver === true ? 12 * againMs : againMs;
-      await store.write(entry, entry.value, mayGrow ? { delayMs } : { ttlMs: deps.rememberMs });
+      const storm = entry.key.slice(stormRecordPrefix.length);
+      const record = readStormRecord(entry.value);
+      const { taken } = record;
+      const above = (await storms.allItems(storm)).filter(({ isAbove }) => isAbove);
+      await Promise.all(above.map(({ id }) => cards.retell(id)));
+      await storms.refresh(storm);
+      const shown = taken ? { ...record, taken: { ...taken, isShown: true } } : record;
+      await store.write(entry, JSON.stringify(shown), { ttlMs: deps.rememberMs });
+      deps.wake();
     },
   };
 }

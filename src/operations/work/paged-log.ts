@@ -23,9 +23,11 @@ export type LogHead<Summary> = { summary: Summary; count: number };
 export type PagedLog<Item, Summary> = {
   /**
    * Adds the item unless one with its id is among the last fifty at least, so that work done again after a crash
-   * counts once.
+   * counts once. Says where it stands, from 0.
    */
-  add(name: string, item: Item): Promise<void>;
+  add(name: string, item: Item): Promise<number>;
+  /** Where the item with that id stands, the whole log looked through; below 0: nowhere. */
+  indexOf(name: string, id: string): Promise<number>;
   /** Undefined: nothing was added yet, or it is forgotten. */
   head(name: string): Promise<LogHead<Summary> | undefined>;
   /** The items of one page, oldest first; pages are numbered from 0. Empty beyond the last. */
@@ -70,23 +72,45 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     return { ...head, full: head.full + 1, items: [], before: head.items.map(idOf) };
   }
 
+  /** Every item as it was added, oldest first. */
+  async function readAll(name: string): Promise<Item[]> {
+    const head = await readHead(name);
+    if (!head) return [];
+    const items: Item[] = [];
+    for (let number = 0; number < head.full; number += pagesAtOnce) {
+      const some = Math.min(pagesAtOnce, head.full - number);
+      const pages = Array.from({ length: some }, (_, index) => readPage(name, number + index));
+      // oxlint-disable-next-line no-await-in-loop -- a long log must not keep everything else waiting
+      items.push(...(await Promise.all(pages)).flat());
+      // oxlint-disable-next-line no-await-in-loop
+      await breathe();
+    }
+    return [...items, ...head.items];
+  }
+
   return {
     add(name, item) {
       const key = headKey(name);
-      return changeRecord(key, async (value): Promise<Change<void>> => {
+      return changeRecord(key, async (value): Promise<Change<number>> => {
         const head =
           value === undefined
             ? { summary: deps.empty, full: 0, items: [], before: [] }
             : heads.openHead(key, value);
-        const id = idOf(item);
-        if (head.before.includes(id) || head.items.some((one) => idOf(one) === id)) {
-          return { kind: 'keep', result: undefined };
+        const recent = [...head.before, ...head.items.map(idOf)];
+        const known = recent.indexOf(idOf(item));
+        if (known >= 0) {
+          return { kind: 'keep', result: head.full * itemsPerPage - head.before.length + known };
         }
         const room = await turned(name, head);
         const summary = deps.summarise(room.summary, item);
         const next = { ...room, summary, items: [...room.items, item] };
-        return { kind: 'write', value: heads.sealHead(key, next), ttlMs, result: undefined };
+        const result = room.full * itemsPerPage + room.items.length;
+        return { kind: 'write', value: heads.sealHead(key, next), ttlMs, result };
       });
+    },
+
+    async indexOf(name, id) {
+      return (await readAll(name)).findIndex((one) => idOf(one) === id);
     },
 
     async head(name) {
@@ -101,18 +125,11 @@ export function createPagedLog<Item, Summary>(deps: PagedLogDeps<Item, Summary>)
     },
 
     async all(name) {
-      const head = await readHead(name);
-      if (!head) return [];
       const byId = new Map<string, Item>();
-      for (let number = 0; number < head.full; number += pagesAtOnce) {
-        const some = Math.min(pagesAtOnce, head.full - number);
-        const pages = Array.from({ length: some }, (_, index) => readPage(name, number + index));
-        // oxlint-disable-next-line no-await-in-loop -- a long log must not keep everything else waiting
-        for (const item of (await Promise.all(pages)).flat()) keepFirst(byId, idOf(item), item);
-        // oxlint-disable-next-line no-await-in-loop
-        await breathe();
+      for (const item of await readAll(name)) {
+        const id = idOf(item);
+        if (!byId.has(id)) byId.set(id, item);
       }
-      for (const item of head.items) keepFirst(byId, idOf(item), item);
       return [...byId.values()];
     },
   };
@@ -142,8 +159,4 @@ function createHeads<Item, Summary>(sealer: Sealer) {
 
 function asSeen<Item, Summary>({ summary, full, items }: Head<Item, Summary>): LogHead<Summary> {
   return { summary, count: full * itemsPerPage + items.length };
-}
-
-function keepFirst<Item>(byId: Map<string, Item>, id: string, item: Item): void {
-  if (!byId.has(id)) byId.set(id, item);
 }

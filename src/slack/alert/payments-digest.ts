@@ -5,7 +5,15 @@ import { repeatLine, type AboutMessage } from '../charge/repeat-line.ts';
 import { placeAlone, word } from '../evidence.ts';
 import type { SlackMessage } from '../message.ts';
 import { muteBlocks } from './mute-blocks.ts';
-import { gathered, listButtons, mostMuted, stormEventType, sumWords, timeSpan } from './storm-facts.ts';
+import {
+  gathered,
+  listButtons,
+  mostMuted,
+  stateWords,
+  stormEventType,
+  sumWords,
+  timeSpan,
+} from './storm-facts.ts';
 
 /**
  * Many payments, in place of a message for each: how many, how much in each currency, from when to when, and how many
@@ -22,7 +30,7 @@ export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): Sl
     text,
     blocks: [
       block,
-      richText([words(inWords(storm))]),
+      richText([words(stateWords(storm, overWords, liveWords))]),
       ...fields({
         Time: timeSpan(summary),
         'Proven by look-up': `${summary.confirmed ?? 0} of ${count}`,
@@ -40,23 +48,16 @@ export function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): Sl
   };
 }
 
-/** What was not looked up is spoken of only where there is such a payment. */
-function inWords({ isOver, count, summary }: StormSeen): string {
-  const isProven = (summary.confirmed ?? 0) >= count;
-  const told = isOver
-    ? 'What comes from now on is told one by one again.'
-    : 'Nothing is wrong: so many came that they are counted here, until few come again. One that its look-up does not confirm is told on its own.';
-  if (isProven) return told;
-  return `${told} What came too fast was not looked up: the list says which, and /pay with a reference looks one up.`;
-}
+const liveWords =
+  'Nothing is wrong: too many to post one by one, so they are counted here until it calms down.';
+const overWords = 'New payments are posted one by one again.';
 
 /** One alone stands in the first line already. */
 function currencies({ sums }: StormSummary) {
   if (sums.length < 2) return [];
-  return [richText([bold('By currency, as the events say')], ...sums.map(lineOf))];
+  return [richText([bold('By currency')], ...sums.map(lineOf))];
 }
 
 function lineOf(sum: StormSummary['sums'][number]): Run[] {
-  const { count } = sum;
-  return [...(count === undefined ? [] : [bold(`${count}×`)]), words(`  ${word(formatMoney(sum)) ?? ''}`)];
+  return [bold(`${sum.count}×`), words(`  ${word(formatMoney(sum)) ?? ''}`)];
 }

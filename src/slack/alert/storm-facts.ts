@@ -20,6 +20,15 @@ export function gathered(gathers: PaymentEventKind, count: number): string {
   return counted(count, gathers === 'payment_failed' ? 'failed charge' : 'payment');
 }
 
+/** What a digest says of itself, and how many of its alerts stand above it. */
+export function stateWords(
+  { summary: { above = 0 }, isOver }: StormSeen,
+  over: string,
+  live: string,
+): string {
+  return `${above === 0 ? '' : `${above} of them above. `}${isOver ? over : live}`;
+}
+
 export function sumWords({ sums }: StormSummary, most = mostSums): string {
   const shown = sums.slice(0, most).map((sum) => word(formatMoney(sum)) ?? '');
   const left = sums.length - shown.length;

@@ -44,12 +44,10 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
     blocks: [
       richText([bold(`${gathered(gathers, count)}, page ${page + 1} of ${pages}`)]),
       ...(rows.length === 0
-        ? [richText([words('There is nothing on this page: it is forgotten, or was never filled.')])]
+        ? [richText([words('Nothing on this page; it may be too old.')])]
         : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
       ...(ways.length === 0 ? [] : [actions(...ways)]),
-      context(
-        plainText('Amounts and reasons are the events’ own. Type /pay and a reference to look one up.'),
-      ),
+      context(plainText('Amounts and reasons are the events’ own. /pay with a reference looks one up.')),
       placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
     ],
   });
@@ -90,7 +88,7 @@ function stateWords(card: AlertCard): string {
     case 'acknowledged':
       return card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
     case 'recovered':
-      return '✅ Recovered';
+      return '✅ Resolved';
     case 'closed':
       return '☑️ Closed';
   }
@@ -129,27 +127,17 @@ export function stormHadMessage(
 ): SlackMessage {
   const isSelf = had.by === askedBy;
   const { text, block } = headline(
-    isSelf ? '👀 You acknowledged this storm already' : '👀 Acknowledged by somebody else first',
+    isSelf ? '👀 You already acknowledged this storm' : '👀 Somebody else acknowledged this storm first',
     [],
   );
-  const who = isSelf ? words('you') : person(had.by);
-  const rest = had.isOver ? '.' : ', with all that still come.';
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        [words('All of this storm was acknowledged by '), who, words(' '), moment(had.at), words(rest)],
-        [words('Nothing was changed by this press.')],
-      ),
-    ],
-  };
+  const who = isSelf ? words('You') : person(had.by);
+  const what = had.isOver ? ' acknowledged all of it ' : ' acknowledged all of it, new ones too, ';
+  return { text, blocks: [block, richText([who, words(what), moment(had.at), words('.')])] };
 }
 
 export function unknownStormMessage(): SlackMessage {
-  const { text, block } = headline('This storm is not known any more', []);
-  const next =
-    'It is older than what the bot remembers. Nothing was changed; each reference can still be looked up.';
+  const { text, block } = headline('The bot has forgotten this storm', []);
+  const next = 'It is too old. Nothing changed; you can still look up each reference.';
   return { text, blocks: [block, richText([words(next)])] };
 }
 

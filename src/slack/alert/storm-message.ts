@@ -26,6 +26,7 @@ import {
   listButtons,
   mostMuted,
   mostSums,
+  stateWords,
   stormEventType,
   sumWords,
   timeSpan,
@@ -34,13 +35,14 @@ import {
 const directEventType = 'payops_storm_direct';
 
 /** More of them nobody takes in; the rest is counted, and the list has them all. */
-const mostReasons = 6;
+const mostReasons = 3;
 const longestReason = 120;
 
 /**
- * One storm, in place of a message for each: payments in words of their own; of failed charges how many, why, how much, from when to when. It is
- * edited as they come, and a last time when it is over. What it counts is what the events say: it is no proof that
- * a charge failed. The first post names nobody, because that would ping whoever pressed; its edit does.
+ * One storm, in place of a message for each: payments in words of their own; of failed charges how many, why, how much,
+ * from when to when. It is edited as they come, and a last time when it is over. What it counts is what the events
+ * say: it is no proof that a charge failed. The first post names nobody, because that would ping whoever pressed; its
+ * edit does.
  */
 export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: boolean }): SlackMessage {
   if (storm.gathers === 'payment_success') return paymentsDigestMessage(storm, about);
@@ -49,13 +51,13 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
   const { text, block } = headline(state, summary.sums.length === 0 ? [] : [sumWords(summary)]);
   const blocks: MessageBlock[] = [
     block,
-    richText([words(isOver ? overWords : liveWords)]),
+    richText([words(stateWords(storm, overWords, liveWords))]),
     ...fields({
       Time: timeSpan(summary),
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
       'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
       'Acknowledged by': takenBy(storm, about.isFirst),
-      Recovered: storm.recovered === 0 ? undefined : `${storm.recovered} made good by a later payment`,
+      Resolved: storm.recovered === 0 ? undefined : `${storm.recovered} by a later payment`,
     }),
     reasons(storm),
     ...muteBlocks(storm.muted, { environment, account }, mostMuted),
@@ -66,17 +68,16 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
   return { text, blocks, metadata: { event_type: stormEventType, event_payload: { key: about.key } } };
 }
 
-/** For whoever took the storm on: how much of it payments have made good. Edited as more do. */
+/** For the person who acknowledged the storm: how much of it payments have resolved. Edited as more do. */
 export function stormDirectMessage(
   storm: StormSeen,
   about: AboutMessage & { place?: MessagePlace },
 ): SlackMessage {
   const { count, recovered, summary, environment, account } = storm;
-  const { text, block } = headline(`✅ Recovered: ${recovered} of ${failures(count)}`, [
-    'the storm you took on',
+  const { text, block } = headline(`✅ Resolved: ${recovered} of ${failures(count)}`, [
+    'the storm you acknowledged',
   ]);
-  const next =
-    'Its digest lists them all, each with how it stands. This message is edited as more are made good.';
+  const next = 'The digest lists them all. This message follows as more are paid.';
   return {
     text,
     blocks: [
@@ -91,20 +92,17 @@ export function stormDirectMessage(
   };
 }
 
-const liveWords =
-  'So many came that they are counted here, by what their events say, until few come again. Each stays an alert of its own: a payment still makes it good.';
-const overWords =
-  'What comes from now on is told one by one again. Each of these stays an alert of its own: a payment still makes it good.';
+const liveWords = 'Too many to post one by one; counting them here until it calms down.';
+const overWords = 'New failures are posted one by one again.';
 
 function failures(count: number): string {
   return gathered('payment_failed', count);
 }
 
-function takenBy({ taken, count, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
+function takenBy({ taken, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
   if (!taken) return undefined;
   const who: Run[] = isFirst ? [] : [person(taken.by), words(' ')];
-  const rest = taken.done < count ? `, ${taken.done} of ${count} so far` : '';
-  return [...who, moment(taken.at), words(isOver ? rest : `${rest}, with all that still come`)];
+  return [...who, moment(taken.at), words(isOver ? '' : ', new ones too')];
 }
 
 function reasons({ summary }: StormSeen): RichTextBlock {
@@ -113,7 +111,7 @@ function reasons({ summary }: StormSeen): RichTextBlock {
   const shown = byCount.slice(0, mostReasons);
   const others = byCount.slice(mostReasons).reduce((sum, { count }) => sum + count, otherReasons);
   return richText(
-    [bold('Reasons, as the events say')],
+    [bold('Reasons')],
     ...shown.map(({ reason, count }) => line(count, outsideText(reason, longestReason) || '–')),
     ...(others === 0 ? [] : [line(others, 'other reasons')]),
     ...(noReason === 0 ? [] : [line(noReason, 'no reason given')]),

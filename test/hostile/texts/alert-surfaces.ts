@@ -225,7 +225,7 @@ function stormOf(outside: Outside): StormSeen {
     summary: stormItems(outside).reduce(summarise, emptySummary),
     isOver: random.chance(0.5),
     recovered: random.below(3),
-    ...(random.chance(0.5) ? { taken: { by: ada, at, done: random.below(60) } } : {}),
+    ...(random.chance(0.5) ? { taken: { by: ada, at } } : {}),
     muted: [mutedRule(text()), mutedRule(text())],
     ...placeOf(outside),
   };

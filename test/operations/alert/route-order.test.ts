@@ -22,7 +22,7 @@ const found: Lookup = { kind: 'not_found' };
 /** A storm, whose digest asks nobody once an alert was looked up for its route. */
 const inOneDigest: Delivering['storms'] = {
   ...noStorms,
-  ask: () => Promise.resolve({ kind: 'digest', storm: 'S1', begins: false }),
+  ask: () => Promise.resolve('S1'),
 };
 
 function orderOf(posts: ReturnType<typeof house>['posts']): (string | undefined)[] {

@@ -47,7 +47,7 @@ async function threeStorms() {
 describe('the lane of edits', () => {
   it('is held for all when Slack asks to wait', async () => {
     const { bot, world, edits, answers, more, shown } = await threeStorms();
-    expect(shown()).toEqual([3, 3, 3]);
+    expect(shown()).toEqual([4, 4, 4]);
     const fromMs = world.clock.nowMs;
     answers.edit = () => ({ kind: 'rate_limited', retryAfterMs: 20_000 });
     await more(1);
@@ -59,7 +59,7 @@ describe('the lane of edits', () => {
     expect(limited?.outcome).toBe('rate_limited');
     expect((next?.atMs ?? 0) - (limited?.atMs ?? 0)).toBeGreaterThanOrEqual(20_000);
     expect(asked.filter(({ outcome }) => outcome === 'rate_limited')).toHaveLength(1);
-    expect(shown()).toEqual([4, 4, 4]);
+    expect(shown()).toEqual([5, 5, 5]);
   });
 
   it('goes on for the others when Slack refuses one channel, or one message is gone', async () => {
@@ -75,11 +75,11 @@ describe('the lane of edits', () => {
     await bot.drain(20_000);
     expect(edits.find(({ channel, atMs }) => channel === three && atMs >= fromMs)).toBeDefined();
     // Posted anew where it is gone, still the old one where it is refused.
-    expect(shown()).toEqual(expect.arrayContaining([4, 4]));
+    expect(shown()).toEqual(expect.arrayContaining([5, 5]));
     expect(shown()).toHaveLength(4);
     answers.edit = undefined;
     await bot.drain(120_000);
-    expect(shown().filter((count) => count === 4)).toHaveLength(3);
+    expect(shown().filter((count) => count === 5)).toHaveLength(3);
   });
 
   it('follows what comes while a digest waits in it, in one edit', async () => {
@@ -91,7 +91,7 @@ describe('the lane of edits', () => {
     expect(waiting).toBeGreaterThan(0);
     await more(1);
     await bot.drain(60_000);
-    expect(shown()).toEqual([5, 5, 5]);
+    expect(shown()).toEqual([6, 6, 6]);
     expect(edits.length - before).toBeLessThanOrEqual(6);
     expect(await keysIn(world)).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('the lane of edits', () => {
       // It has had all of its awaits: there is nothing left to die at.
       if (points.passed.length < killAt) total = killAt;
       await bot.drain(120_000);
-      if (shown().join() !== '4,4,4') wrong.push(`${killAt}, ${points.passed.at(-1)}: ${shown().join()}`);
+      if (shown().join() !== '5,5,5') wrong.push(`${killAt}, ${points.passed.at(-1)}: ${shown().join()}`);
     }
     expect(wrong).toEqual([]);
     expect(total).toBeGreaterThan(50);

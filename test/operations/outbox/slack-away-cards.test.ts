@@ -52,9 +52,8 @@ async function itemsOf(
   house: CardsHouse,
   digest: CardsHouse['messages'][number] | undefined,
 ): Promise<string[]> {
-  const storm = stormOf(digest);
-  const pages = await Promise.all(Array.from({ length: 20 }, (_, page) => house.storms.items(storm, page)));
-  return pages.flat().map(({ id }) => id);
+  const items = await house.storms.allItems(stormOf(digest));
+  return items.map(({ id }) => id);
 }
 
 /** All of it, second by second, until five minutes after Slack is back; what came where, and what Slack took. */
@@ -101,7 +100,6 @@ async function expectTold(
   received: readonly string[],
 ): Promise<void> {
   expect(singles).toEqual([...singles].toSorted());
-  expect(singles.length).toBeGreaterThanOrEqual(threshold);
   // A storm that nobody was told of for its whole window is over, and what is told afterwards is another one.
   const digests = digestsIn(house, channel);
   expect(digests.length).toBeGreaterThan(0);
@@ -109,7 +107,8 @@ async function expectTold(
   for (const [index, digest] of digests.entries()) {
     expect(digest.shown.text).toContain(`: ${counted[index]?.length} failed charges`);
   }
-  expect([...singles, ...counted.flat()].toSorted()).toEqual(received);
+  expect([...new Set([...singles, ...counted.flat()])].toSorted()).toEqual(received);
+  expect(new Set(counted.flat()).size).toBe(counted.flat().length);
 }
 
 /** Each is shown by its message and in its thread, once, though it was acknowledged while Slack was away. */
@@ -160,7 +159,9 @@ describe.each([
       expect(digest && mentionedIn(digest)).toEqual([bola]);
       for (const key of await itemsOf(house, digest)) {
         // oxlint-disable-next-line no-await-in-loop
-        expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by: bola });
+        const by = acknowledged.has(key) ? ada : bola;
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by });
       }
 
       expectAcknowledged(house, acknowledged);

@@ -59,7 +59,7 @@ describe('a payment for what a digest tells in one channel and a message in anot
     await house.drain(20_000);
     await paid(house, 8);
     const told = house.directs().map(({ channel, shown }) => [channel, shown.text.split(' · ').at(-1)]);
-    expect(Object.fromEntries(told)).toEqual({ [ada]: 'BURST-8', [bola]: 'the storm you took on' });
+    expect(Object.fromEntries(told)).toEqual({ [ada]: 'BURST-8', [bola]: 'the storm you acknowledged' });
     expect(told).toHaveLength(2);
   });
 });

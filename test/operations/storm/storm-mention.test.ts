@@ -14,7 +14,9 @@ async function kinds(rules: readonly (AlertRule | undefined)[]): Promise<string[
   for (const [index, one] of rules.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- in their order
     asked.push(
-      (await storms.ask({ channel, ...(one ? { rule: one } : {}) }, `alert-${index}`, 'payment_failed')).kind,
+      (await storms.ask({ channel, ...(one ? { rule: one } : {}) }, `alert-${index}`, 'payment_failed'))
+        ? 'digest'
+        : 'single',
     );
   }
   return asked;

@@ -35,7 +35,7 @@ onBothStores('a storm that two replicas tell', (open) => {
       while (!isDone) if (!(await replica.once())) await rest(20);
     });
     const digest = () => standing(world).digests[0];
-    await expect.poll(() => digest()?.count, { timeout: 60_000 }).toBe(count - threshold);
+    await expect.poll(() => digest()?.count, { timeout: 60_000 }).toBe(count);
     const id = digest()?.id ?? '';
     const taken = await Promise.all([
       left.takeStorm.acknowledge(id, 'U0ADA00001'),
@@ -43,17 +43,16 @@ onBothStores('a storm that two replicas tell', (open) => {
     ]);
     expect(taken.map(({ kind }) => kind).toSorted()).toEqual(['had', 'taken']);
     const taker = taken[0]?.kind === 'taken' ? 'U0ADA00001' : 'U0BOLA0001';
-    await expect
-      .poll(() => digest()?.taken, { timeout: 60_000 })
-      .toMatchObject({ by: taker, done: count - threshold });
+    await expect.poll(() => digest()?.taken, { timeout: 60_000 }).toMatchObject({ by: taker });
     isDone = true;
     await Promise.all(loops);
     const { digests, singles } = standing(world);
-    expect([digests.length, singles.length]).toEqual([1, threshold]);
+    expect(digests).toHaveLength(1);
+    expect(singles.length).toBeLessThanOrEqual(threshold);
     const pages = await Promise.all([0, 1].map((page) => left.storms.items(id, page)));
     const listed = pages.flat().map(({ reference }) => reference ?? '');
     expect(new Set([...listed, ...singles]).size).toBe(count);
-    expect(listed.length).toBe(count - threshold);
+    expect(listed.length).toBe(count);
     await close();
   });
 });

@@ -206,7 +206,7 @@ describe('/pay alerts in words', () => {
 
   it('says of a storm when it ends by the rule that ends it', () => {
     const sinceMs = nowMs - 60_000;
-    const state = { singles: [], storm: { id: 's', sinceMs, groups: [''] } };
+    const state = { singles: [], storm: { id: 's', sinceMs, groups: [''], above: [] } };
     const storm = { state, payments: { singles: [] }, threshold: 20, windowMs: 300_000 };
     const message = routesMessage({
       plan: plan([bigOnes]),
