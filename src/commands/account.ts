@@ -47,6 +47,7 @@ export function accountCommand(deps: AccountDeps): Command {
       {
         callbackId: accountModalId,
         effect: 'access',
+        ifNoAnswer: 'If none comes, look at /pay accounts before you create it again.',
         permissions: [newAccountPermission],
         submit: (submission) => createIt(deps, submission),
       },

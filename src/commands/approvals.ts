@@ -47,16 +47,18 @@ export function approvalsCommand(deps: ApprovalDeps): Command {
       },
       {
         actionId: approvalActions.refuse,
+        opensForm: true,
         press: (pressed) => openRefusal(deps, pressed),
         permissions: deciding,
       },
       { actionId: approvalActions.withdraw, press: (pressed) => withdraw(deps, pressed) },
-      { actionId: approvalActions.askAgain, press: (pressed) => askAgain(deps, pressed) },
+      { actionId: approvalActions.askAgain, opensForm: true, press: (pressed) => askAgain(deps, pressed) },
     ],
     modals: [
       {
         callbackId: refuseModalId,
         effect: 'none',
+        ifNoAnswer: 'If none comes, look at the request: it shows what was decided.',
         permissions: deciding,
         submit: (submission) => refuseRequest(deps, submission),
       },

@@ -23,6 +23,7 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     examples: ['card-email'],
     permission: 'card-email',
     menu: { text: 'Change a card’s e-mail', opens: 'modal' },
+    opensForm: true,
     effect: 'none',
     keepsForOtherAccount: [],
     // What was typed is not repeated: an e-mail address stays out of what the bot says.
@@ -33,7 +34,11 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     ],
     presses: [
       { actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) },
-      { actionId: chargeActions.changeEmail, press: (pressed) => openForCharge(deps, pressed) },
+      {
+        actionId: chargeActions.changeEmail,
+        opensForm: true,
+        press: (pressed) => openForCharge(deps, pressed),
+      },
     ],
     suggestions: [{ actionId: cardEmailActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
 

@@ -159,12 +159,14 @@ function cardsPresses(deps: Ready): Press[] {
     {
       actionId: cardsActions.charge,
       permissions: ['charge'],
+      opensForm: true,
       press: (pressed) =>
         openWith(deps, pressed, (card) => chargeModal({ ...formParts(deps), prefill: { card } })),
     },
     {
       actionId: cardsActions.changeEmail,
       permissions: ['card-email'],
+      opensForm: true,
       press: (pressed) =>
         openWith(deps, pressed, (card) => cardEmailModal({ place: deps, ledger: true, prefill: { card } })),
     },
@@ -172,6 +174,7 @@ function cardsPresses(deps: Ready): Press[] {
       actionId: cardsActions.remove,
       permissions: [deleteCardPermission],
       effect: 'access',
+      replacesMessage: true,
       press: (pressed) => remove(deps, pressed),
     },
   ];
@@ -193,9 +196,7 @@ async function remove(deps: Ready, { caller, value, reply }: Pressed): Promise<v
   const at = place && { ...place, by: caller.userId };
   const card = at && (await deps.desk.card(at));
   if (!at || !card) return await reply(goneCardsMessage());
-  await reply(deletingMessage(card, at.list));
+  await reply(deletingMessage(card, at));
   const deletion = await deps.desk.remove(at);
-  await reply(
-    deletion ? deletionMessage(deletion, at.list, await contextOf(deps, caller)) : goneCardsMessage(),
-  );
+  await reply(deletion ? deletionMessage(deletion, at, await contextOf(deps, caller)) : goneCardsMessage());
 }

@@ -29,6 +29,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
     menu: { text: 'Charge a card', opens: 'modal' },
+    opensForm: true,
     shortcuts: [{ callbackId: 'charge', kind: 'global', name: 'Charge a saved card' }],
     effect: 'none',
     // The card and its token key are an account's own, and so may the customer's id be.

@@ -23,6 +23,7 @@ export function linkCommand(deps: LinkDeps): Command {
     permission: 'link',
     effect: 'none',
     menu: { text: 'Payment link', opens: 'modal' },
+    opensForm: true,
     // The customer's id may be an account's own.
     keepsForOtherAccount: [
       linkFields.amount,
@@ -34,7 +35,12 @@ export function linkCommand(deps: LinkDeps): Command {
     ],
     parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
     modals: [
-      { callbackId: linkModalId, effect: 'none', submit: (submission) => askForLink(deps, submission) },
+      {
+        callbackId: linkModalId,
+        effect: 'none',
+        ifNoAnswer: 'If none comes, look at your Home: the link is there once it is made.',
+        submit: (submission) => askForLink(deps, submission),
+      },
       {
         callbackId: shareModalId,
         effect: 'none',
@@ -44,8 +50,18 @@ export function linkCommand(deps: LinkDeps): Command {
     ],
     presses: [
       { actionId: linkActions.check, about: itself, press: (pressed) => checkLink(deps, pressed) },
-      { actionId: linkActions.share, about: itself, press: (pressed) => openShare(deps, pressed) },
-      { actionId: linkActions.show, about: itself, press: (pressed) => showLink(deps, pressed) },
+      {
+        actionId: linkActions.share,
+        about: itself,
+        opensForm: true,
+        press: (pressed) => openShare(deps, pressed),
+      },
+      {
+        actionId: linkActions.show,
+        about: itself,
+        opensForm: true,
+        press: (pressed) => showLink(deps, pressed),
+      },
       { actionId: linkActions.again, about: itself, press: (pressed) => formAgain(deps, pressed) },
     ],
     home: (caller) => open(deps, caller),

@@ -50,7 +50,9 @@ async function choose(
   const { permission } = read.value;
   const refusal =
     (await refuse(caller, target, mayRun)) ??
-    (permission === undefined ? undefined : await refuse(caller, target, mayRun, [permission]));
+    (permission === undefined
+      ? undefined
+      : await refuse(caller, target, mayRun, { permissions: [permission] }));
   if (refusal) {
     await pressed.openModal(wordsModal('Not allowed', refusal.message));
     return;

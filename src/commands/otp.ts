@@ -44,6 +44,7 @@ export function otpCommand(deps: ShowDeps): Command {
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
     menu: { text: 'Enter a code', opens: 'message' },
+    opensForm: true,
     open: async ({ userId }) => openCodes(await deps.desk.waitingFor(userId)),
     effect: 'none',
     parse: parseWanted,
@@ -61,7 +62,12 @@ export function otpCommand(deps: ShowDeps): Command {
       },
     ],
     presses: [
-      { actionId: chargeActions.enterCode, about: itself, press: (pressed) => openNamed(deps, pressed) },
+      {
+        actionId: chargeActions.enterCode,
+        about: itself,
+        opensForm: true,
+        press: (pressed) => openNamed(deps, pressed),
+      },
       { actionId: chargeActions.resend, about: itself, press: (pressed) => resend(deps, pressed) },
       { actionId: chargeActions.takeOver, about: itself, press: (pressed) => takeOver(deps, pressed) },
     ],

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
+import { headline } from './blocks.ts';
 import {
   anyone,
   permissionsOf,
@@ -8,65 +10,85 @@ import {
   type Conversation,
   type MayRun,
   type Permission,
-  type OpenModal,
   type Prepared,
   type Understood,
 } from './command.ts';
 import { errorReply } from './error-reply.ts';
 import { refusalMessage, usageMessage } from './error-message.ts';
 import type { SlackMessage } from './message.ts';
+import { ModalRefused } from './modals.ts';
 import { recordAsked, type RecordDeps } from './record-asked.ts';
-import type { Reply } from './reply.ts';
+import type { Screen } from './router/screen.ts';
 
 /** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
 const slashCommand = '/pay';
+
+/** Of two deliveries of one request the second says nothing; a second press is answered. */
+export type Repeat = 'first' | 'delivered_again' | 'pressed_again';
+
+/** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
+export type Claim = (key: string) => Promise<boolean>;
 
 /** One thing asked of the bot, already acknowledged. */
 export type Asked = {
   caller: Caller;
   /** A press of one of the bot's buttons; else it was typed, or chosen in Slack's menus. */
   what?: 'press';
+  /** What was pressed or chosen, as it reads; else a refusal names the verb. */
+  label?: string | undefined;
   understood: Understood;
-  /** The same for a double click and a repeated delivery, different for anything asked anew. */
-  claimKey: string;
-  openModal: OpenModal;
-  reply: Reply;
+  /** Of an element that runs its own function, by its own id. */
+  part?: string;
+  other?: string | undefined;
+  /** Any one of these is enough; the verb's own when absent. */
+  permissions?: readonly Permission[] | undefined;
+  repeat: (claim: Claim) => Promise<Repeat>;
+  screen: Screen;
 };
 
 export type AnswerDeps = RecordDeps & {
   mayRun: MayRun;
-  /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
-  claimOnce: (key: string) => Promise<boolean>;
+  claimOnce: Claim;
   /** How long a person may look at nothing before being told what is happening. */
   patienceMs: number;
+  /** The same for a form: its trigger lives three seconds. */
+  openMs: number;
 };
 
 /**
- * Runs the guards in their order (permission, words, repeat), then the verb, and answers the caller.
+ * Runs the guards in their order (permission, words, repeat), then the verb or what was pressed, and answers the caller.
  * Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
  */
 export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
   const startedAt = deps.now();
-  const { understood, caller, what = 'command' } = asked;
+  const { understood, caller, what = 'command', screen, part, other } = asked;
   if (understood.kind === 'unclear') {
-    await asked.reply(understood.message);
+    await screen.reply(understood.message);
     recordAsked(deps, { what, caller, result: 'unclear' });
     return;
   }
-  const { command } = understood;
-  const outcome = await carryOut(asked, command, understood.words, deps).catch((error: unknown): Outcome => ({
+  const { command, words } = understood;
+  const talk: Talk = {};
+  const working = carryOut({ asked, command, words, talk }, deps).catch((error: unknown): Outcome => ({
     result: 'failed',
-    ...errorReply(error, { command, caller: asked.caller, hasBegun: false }, deps.log),
+    ...errorReply(error, { command, caller, hasBegun: false }, deps.log),
+    mayPush: true,
   }));
-  if (outcome.message) await asked.reply(outcome.message);
-  const { result, reason, prepared } = outcome;
+  const company = keepCompany(working, { asked, command, talk }, deps);
+  const { result, reason, prepared, message, mayPush } = await working;
+  await company;
+  if (message) await say(screen, { result, message, mayPush });
+  await screen.done();
   const reference = prepared?.reference;
   recordAsked(deps, {
     what,
     caller,
     command,
+    part,
+    other,
     answeredBy: prepared?.answeredBy?.(),
-    reference: reference && maskNumbers(reference),
+    // What was typed may be a mistyped card number; what a button of our own is about is none.
+    reference: part === undefined && reference !== undefined ? maskNumbers(reference) : reference,
     result,
     reason,
     startedAtMs: startedAt,
@@ -76,17 +98,30 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
 type Outcome = {
   result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
   message?: SlackMessage;
+  /** Whether the trigger may still open a modal for these words. */
+  mayPush?: boolean;
   reason?: string;
   prepared?: Prepared;
 };
 
-async function carryOut(
-  asked: Asked,
-  command: Command,
-  words: readonly string[],
-  deps: AnswerDeps,
-): Promise<Outcome> {
-  const refusal = await refuse(asked.caller, command, deps.mayRun);
+type Told = { result: Outcome['result']; message: SlackMessage; mayPush: boolean | undefined };
+
+const problemTitles = { refused: 'Not allowed', failed: 'Something went wrong' } as const;
+
+async function say(screen: Screen, { result, message, mayPush = true }: Told): Promise<void> {
+  if (result === 'repeated') return await screen.sayBeside(message);
+  if (result !== 'refused' && result !== 'failed') return await screen.reply(message);
+  await screen.sayProblem(problemTitles[result], message, mayPush);
+}
+
+/** What a running verb says of itself while it is waited for. */
+type Talk = { progress?: SlackMessage | (() => SlackMessage) };
+
+type Run = { asked: Asked; command: Command; words: readonly string[]; talk: Talk };
+
+async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps): Promise<Outcome> {
+  const { caller, label, permissions, part, screen } = asked;
+  const refusal = await refuse(caller, command, deps.mayRun, { permissions, label });
   const read = command.prepare(words);
   // What was asked about is named to the audit, and read no further.
   if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
@@ -96,73 +131,111 @@ async function carryOut(
   }
   const prepared = read.value;
   const more =
-    prepared.permission && (await refuse(asked.caller, command, deps.mayRun, [prepared.permission]));
+    prepared.permission &&
+    (await refuse(caller, command, deps.mayRun, { permissions: [prepared.permission], label }));
   if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
-    if (command.effect !== 'none' && !(await deps.claimOnce(asked.claimKey))) {
-      return { result: 'repeated', prepared };
+    const isStrict = command.effect !== 'none' || part !== undefined;
+    const repeat = await asked.repeat(isStrict ? deps.claimOnce : tolerant(deps.claimOnce));
+    if (repeat === 'delivered_again') return { result: 'repeated', prepared };
+    if (repeat === 'pressed_again') {
+      return { result: 'repeated', message: pressedAgainMessage(label), prepared };
     }
     hasBegun = true;
-    const message = await prepared.run(conversationOf(asked, deps));
+    const conversation: Conversation = {
+      caller,
+      openModal: screen.openModal,
+      whileWaiting(work, message) {
+        talk.progress = message;
+        return work;
+      },
+    };
+    const message = await prepared.run(conversation);
     return { result: 'answered', ...(message === undefined ? {} : { message }), prepared };
   } catch (error) {
-    const reference = prepared.reference === undefined ? {} : { reference: prepared.reference };
-    const failure = errorReply(error, { command, caller: asked.caller, ...reference, hasBegun }, deps.log);
-    return { result: 'failed', ...failure, prepared };
+    const { reference } = prepared;
+    const about = reference === undefined || part !== undefined ? {} : { reference };
+    const failure = errorReply(error, { command, caller, ...about, hasBegun }, deps.log);
+    // The trigger that Slack just refused opens no modal for the words about that either.
+    return { result: 'failed', ...failure, mayPush: !(error instanceof ModalRefused), prepared };
   }
+}
+
+const claimMs = 500;
+
+/** What does no harm twice is not kept from anybody by a store that is away. */
+function tolerant(claimOnce: Claim): Claim {
+  return async (key) => await withDeadline(claimMs, () => claimOnce(key)).catch(() => true);
 }
 
 /** What a person is told, and the rule behind it, for the audit. */
 export type Refusal = { message: SlackMessage; reason: string };
 
-/** Why the caller may not run the verb, in words; undefined when they may. */
+/** Why the caller may not, in words that name what they pressed or typed; undefined when they may. */
 export async function refuse(
   caller: Caller,
   command: Command,
   mayRun: MayRun,
-  permissions: readonly Permission[] = permissionsOf(command),
+  { permissions = permissionsOf(command), label = typed(command) }: Pick<Asked, 'permissions' | 'label'> = {},
 ): Promise<Refusal | undefined> {
   if (permissions.includes(anyone)) return undefined;
   const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
   const [permit] = permits;
   if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
     return undefined;
-  const message = refusalMessage({ ...permit, what: `${slashCommand} ${command.verb}` });
-  return { message, reason: permit.rule };
+  return { message: refusalMessage({ ...permit, what: label }), reason: permit.rule };
 }
 
-function conversationOf(asked: Asked, deps: AnswerDeps): Conversation {
-  return {
-    caller: asked.caller,
-    openModal: asked.openModal,
-    async whileWaiting(work, message) {
-      const settled = work.then(
-        () => true,
-        () => true,
-      );
-      const [tell, waitsMs] =
-        typeof message === 'function'
-          ? [message, [deps.patienceMs, ...progressMs]]
-          : [() => message, [deps.patienceMs]];
-      for (const waitMs of waitsMs) {
-        // oxlint-disable-next-line no-await-in-loop -- one wait after the other
-        if (await isDoneWithin(settled, waitMs)) break;
-        // oxlint-disable-next-line no-await-in-loop
-        await asked.reply(tell());
-      }
-      return work;
-    },
-  };
+function typed({ verb }: Command): string {
+  return `${slashCommand} ${verb}`;
+}
+
+function pressedAgainMessage(label = 'It'): SlackMessage {
+  const { text, block } = headline('⏳ Already on it', [label, 'one press is enough']);
+  return { text, blocks: [block] };
+}
+
+function stillWorkingMessage({
+  label,
+  command,
+}: {
+  label?: string | undefined;
+  command: Command;
+}): SlackMessage {
+  const { text, block } = headline('⏳ Still working', [label ?? typed(command)]);
+  return { text, blocks: [block] };
 }
 
 /** A response_url is good for five answers, the last of which is the answer itself. */
 const progressMs = [4_000, 12_000, 40_000];
 
-async function isDoneWithin(settled: Promise<boolean>, waitMs: number): Promise<boolean> {
+/** Opens a form that waits before its trigger dies, and says that it goes on where there is nothing to see yet. */
+async function keepCompany(
+  working: Promise<unknown>,
+  { asked, command, talk }: Pick<Run, 'asked' | 'command' | 'talk'>,
+  deps: AnswerDeps,
+): Promise<void> {
+  const { screen, label } = asked;
+  if (command.opensForm) {
+    if (!(await isDoneWithin(working, deps.openMs))) screen.openLoading();
+    return;
+  }
+  for (const waitMs of [deps.patienceMs, ...progressMs]) {
+    // oxlint-disable-next-line no-await-in-loop -- one wait after the other
+    if (await isDoneWithin(working, waitMs)) return;
+    const { progress = stillWorkingMessage({ label, command }) } = talk;
+    const isFunction = typeof progress === 'function';
+    // oxlint-disable-next-line no-await-in-loop
+    const isSaid = await screen.sayMeanwhile(isFunction ? progress() : progress);
+    if (!isSaid || !isFunction) return;
+  }
+}
+
+async function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolean> {
   const stop = new AbortController();
   const impatient = sleep(waitMs, false, { signal: stop.signal }).catch(() => true);
-  const isDone = await Promise.race([settled, impatient]);
+  const isDone = await Promise.race([working.then(() => true), impatient]);
   stop.abort();
   return isDone;
 }

@@ -85,6 +85,8 @@ export type ModalDefinition = {
    * no failure is called harmless unless it is known to be.
    */
   effect?: Effect;
+  /** Where to look when its answer is late and never comes, as a sentence; by its effect when absent. */
+  ifNoAnswer?: string;
   /** Any one of these is enough; the verb's own when absent. */
   permissions?: readonly Permission[];
   /** The reference it is about, by the modal's metadata, for the log and the audit. */
@@ -120,6 +122,10 @@ export type Pressed = {
 export type Press = {
   actionId: string;
   press: (pressed: Pressed) => Promise<void>;
+  /** As of a verb. */
+  opensForm?: true;
+  /** Its answers take the place of the message it stands in, where only the caller sees that. */
+  replacesMessage?: true;
   /** What pressing it may do outside; nothing when absent. Decides what a person is told when it breaks. */
   effect?: Effect;
   /** The reference it is about, by the value it carries, for the log and the audit. */
@@ -181,6 +187,8 @@ type Facts = {
   modals?: readonly ModalDefinition[];
   suggestions?: readonly Suggestion[];
   shortcuts?: readonly Shortcut[];
+  /** Its answer is a form: one that waits is opened where it takes longer than a moment. */
+  opensForm?: boolean;
   /** The verb can be run without words by a button; in the App Home only if it opens a modal, for want of a channel. */
   menu?: MenuEntry;
   /** What waits for the person; nothing when undefined. Only for whom may run it. */

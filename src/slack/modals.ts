@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
-import { modal, richText, words } from './blocks.ts';
+import { bold, modal, richText, words } from './blocks.ts';
 import type { OpenModal } from './command.ts';
 import type { Modal, SlackMessage } from './message.ts';
 import { fixFor, readSlackError, slackErrorWord, type SlackProblem } from './slack-error.ts';
@@ -95,26 +95,20 @@ export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal
   return modal({ callbackId: wordsModalId, title, blocks: shown });
 }
 
-/** Slack's three seconds for a submitted form are nearly over. Says what is not known, and nothing more. */
-export function noAnswerYetModal(): Modal {
-  return wordsModal('No answer yet', {
-    text: 'No answer in time',
-    blocks: [
-      richText([{ ...words('⏳ No answer in time'), style: { bold: true } }]),
-      richText(
-        [
-          words(
-            'What you sent has arrived, and the bot is still at it. Whether it is carried out is not known yet.',
-          ),
-        ],
-        [
-          words(
-            'Do not send it again. The answer follows here. If none comes, look at /pay doubt first, and only then type the command again.',
-          ),
-        ],
-      ),
-    ],
+/** A form that is not ready within a moment: its trigger lives three seconds, and what it shows may take longer. */
+export function loadingModal(): Modal {
+  return modal({
+    callbackId: wordsModalId,
+    title: 'One moment',
+    blocks: [richText([words('⏳ Loading …')])],
   });
+}
+
+/** Slack's three seconds for a submitted form are nearly over. Says what is not known; `next` is where to look then. */
+export function noAnswerYetModal(next: string): Modal {
+  const said = 'The bot has it and is still working on it. The answer follows here: don’t send it again.';
+  const blocks = [richText([bold('⏳ No answer yet')]), richText([words(said)], [words(next)])];
+  return wordsModal('No answer yet', { text: 'No answer yet', blocks });
 }
 
 /** The answer to a form that is no longer on the screen: its fields can show nothing. */

@@ -243,7 +243,7 @@ describe('agreeing to the terms', () => {
     stage.desk.answers.twin = twin;
     const asked = await readBack(stage);
     expect(asked.callback_id).toBe(termsModalId);
-    expect(asked.submit?.text).toMatch(/^Charge again/);
+    expect(asked.submit?.text).toMatch(/^Again: /);
     expect(textOf(asked)).toContain(colleague);
     expect(sends(stage)).toEqual([]);
     await carriedOn(await agree(stage, asked));

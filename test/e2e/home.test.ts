@@ -104,7 +104,7 @@ describe.concurrent('shortcuts', () => {
     await house.workspace.act(users.agent, shortcut);
     await dialogue.modalSays('agent', 'You review it before anything is charged.');
     await house.workspace.act(users.outsider, shortcut);
-    const refused = await dialogue.modalSays('outsider', 'Not allowed: /pay charge');
+    const refused = await dialogue.modalSays('outsider', 'Not allowed: Charge a saved card');
     expect(refused.submit).toBeUndefined();
   });
 

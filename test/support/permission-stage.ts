@@ -175,6 +175,7 @@ function listeners(deps: {
     log: () => undefined,
     claimOnce: async () => true,
     identity: () => ({ teamId }),
+    openMs: 60_000,
     patienceMs: 60_000,
     submitMs: 60_000,
     suggestMs: 60_000,
@@ -187,7 +188,15 @@ function listeners(deps: {
 }
 
 const views: Record<string, Record<string, unknown>> = {
-  modal: { id: 'V1', hash: '1.h', type: 'modal', private_metadata: '', blocks: [], state: { values: {} } },
+  modal: {
+    id: 'V1',
+    title: { type: 'plain_text', text: 'Form' },
+    hash: '1.h',
+    type: 'modal',
+    private_metadata: '',
+    blocks: [],
+    state: { values: {} },
+  },
   home: { id: 'V2', hash: '2.h', type: 'home', private_metadata: '', blocks: [], state: { values: {} } },
 };
 

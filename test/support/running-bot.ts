@@ -63,7 +63,10 @@ export type RunningBot = {
 
 export type BotOptions = Partial<LookupDeps> &
   Partial<
-    Pick<SlackDeps, 'mayRun' | 'claimOnce' | 'note' | 'patienceMs' | 'submitMs' | 'suggestMs' | 'wait'>
+    Pick<
+      SlackDeps,
+      'mayRun' | 'claimOnce' | 'note' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs' | 'wait'
+    >
   > & {
     more?: Command[];
     /** Which answers a response_url refuses, as Slack does with 400. */
@@ -152,6 +155,7 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
       claimOnce: options.claimOnce ?? (async () => true),
       commands: createCommandSet([lookup, ...(options.more ?? [])], mayRun, log),
       patienceMs: options.patienceMs ?? 60_000,
+      openMs: options.openMs ?? 60_000,
       ...(options.submitMs === undefined ? {} : { submitMs: options.submitMs }),
       ...(options.suggestMs === undefined ? {} : { suggestMs: options.suggestMs }),
       ...(options.wait ? { wait: options.wait } : {}),

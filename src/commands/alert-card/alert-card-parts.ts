@@ -92,11 +92,13 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
       {
         actionId: alertActions.close,
         about: referenceOfEventKey,
+        opensForm: true,
         press: (pressed) => open(pressed, closeModal(pressed.value, deps)),
       },
       {
         actionId: alertActions.chargeAgain,
         about: referenceOfEventKey,
+        opensForm: true,
         press: (pressed) => chargeAgain(deps, pressed),
         permissions: chargers,
       },
@@ -185,8 +187,8 @@ async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal
   await openModal(modal);
 }
 
-/** Of the three seconds that Slack gives a form to be opened in. */
-const lookAgainMs = 1_200;
+/** As long as somebody waits in front of a form that loads. */
+const lookAgainMs = 4_000;
 
 /**
  * The alert by what the service says now: what its message shows may be as old as the rest is long, and the event of
@@ -240,6 +242,7 @@ function form(
   return {
     callbackId,
     effect: 'none',
+    ifNoAnswer: 'If none comes, look at the alert: it shows what was done. Nothing was charged.',
     about: referenceOfEventKey,
     async submit(submission): Promise<ViewAnswer> {
       const move = await read(submission);

@@ -28,7 +28,7 @@ export type StormActions = {
 export function stormPresses(deps: StormActions): Press[] {
   return [
     { actionId: stormActions.acknowledgeAll, press: (pressed) => acknowledgeAll(deps, pressed) },
-    { actionId: stormActions.showList, press: (pressed) => showList(deps, pressed) },
+    { actionId: stormActions.showList, opensForm: true, press: (pressed) => showList(deps, pressed) },
     { actionId: stormActions.back, press: (pressed) => turnTo(deps, pressed) },
     { actionId: stormActions.next, press: (pressed) => turnTo(deps, pressed) },
     { actionId: stormActions.csv, press: (pressed) => csv(deps, pressed) },

@@ -14,11 +14,17 @@ const lookers = ['charge', 'otp', 'doubt'];
 export function chargePresses(deps: ChargeDeps): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
-    { actionId: chargeActions.another, about: itself, press: (pressed) => chargeAnother(deps, pressed) },
+    {
+      actionId: chargeActions.another,
+      about: itself,
+      opensForm: true,
+      press: (pressed) => chargeAnother(deps, pressed),
+    },
     { actionId: chargeActions.savingLink, about: itself, press: (pressed) => makeLink(deps, pressed) },
     {
       actionId: chargeActions.show,
       about: itself,
+      opensForm: true,
       press: (pressed) => openNamed(deps, pressed),
       permissions: lookers,
     },

@@ -7,7 +7,7 @@ import { messageFoot } from '../charge/charge-place.ts';
 import { failureWords } from '../error-message.ts';
 import { customerWord, quoted, referenceWord } from '../evidence.ts';
 import type { MessageBlock, SlackMessage } from '../message.ts';
-import { cardsActions, cardsValue } from './cards-actions.ts';
+import { cardsActions, cardsValue, type CardsPlace } from './cards-actions.ts';
 import { faceWords, sampleLine, type CardsContext, type CardShown } from './cards-message.ts';
 
 export type DeletionShown = CardDeletionAnswer & {
@@ -21,18 +21,17 @@ export type DeletionShown = CardDeletionAnswer & {
 /** More than these are rarely open with one card, and `/pay doubt` lists them all. */
 const mostOpen = 5;
 
-const askAgain =
-  'List again: if the card is not listed any more, it is deleted. Then press Delete … once more in the earlier list: it does no harm, and the bot forgets the card too.';
+const askAgain = 'press Delete again. It does no harm, and if the card is gone, the bot forgets it too.';
 
 /** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
-export function deletingMessage(card: CardShown, list: string): SlackMessage {
-  const { text, block } = headline('⏳ Deleting the card …', cardDetails(card));
+export function deletingMessage(card: CardShown, at: CardsPlace): SlackMessage {
+  const { text, block } = headline('⏳ Deleting the card', cardDetails(card));
   return {
     text,
     blocks: [
       block,
-      richText(labelled('If nothing follows within a minute', `the card may have been deleted. ${askAgain}`)),
-      againButton(list),
+      richText(labelled('If nothing follows within a minute', `the card may have been deleted: ${askAgain}`)),
+      nextButtons(at, true),
     ],
   };
 }
@@ -40,7 +39,7 @@ export function deletingMessage(card: CardShown, list: string): SlackMessage {
 /** What the service answered, and what the bot did then. Doubt is never called deleted, and never failed. */
 export function deletionMessage(
   deletion: DeletionShown,
-  list: string,
+  at: CardsPlace,
   { place, may, nowMs }: CardsContext,
 ): SlackMessage {
   const { state, lines, theirs } = endWords(deletion, may.link);
@@ -56,7 +55,7 @@ export function deletionMessage(
         ...sampleLine(place.environment),
       ),
       ...quoted('The service’s own words:', theirs),
-      againButton(list),
+      nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind'),
       messageFoot(place, 'answered', nowMs),
     ],
   };
@@ -66,9 +65,14 @@ function cardDetails({ face, customerEmail }: CardShown): string[] {
   return [faceWords(face), customerWord(customerEmail)];
 }
 
-function againButton(list: string): MessageBlock {
-  const value = cardsValue({ list, index: 0 });
-  return actions(button({ actionId: cardsActions.again, text: 'List again', value }));
+function nextButtons(at: CardsPlace, mayDelete: boolean): MessageBlock {
+  const first = cardsValue({ ...at, index: 0 });
+  return actions(
+    ...(mayDelete
+      ? [button({ actionId: cardsActions.remove, text: 'Delete again', value: cardsValue(at) })]
+      : []),
+    button({ actionId: cardsActions.again, text: 'List again', value: first }),
+  );
 }
 
 type EndWords = { state: string; lines: Run[][]; theirs?: string | undefined };

@@ -33,7 +33,6 @@ import { cardWords } from './card-words.ts';
 import { chargeActions } from './charge-actions.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from './charge-facts.ts';
-import { amountOnly } from './charge-modal.ts';
 import { leftWords, refusalModalId } from './limit-words.ts';
 import { showButton } from './charge-buttons.ts';
 import { moneyWords, placeFoot, placeTitle, type ChargePlace } from './charge-place.ts';
@@ -149,11 +148,12 @@ function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
   return environment === 'live' && isMixed === true;
 }
 
-/** "Charge NGN 12,500.00", or as much of it as a button of a modal holds; never a cut amount. */
+/** "Charge NGN 12,500.00", or what of it a button of a modal holds; never an amount without its currency, or a cut one. */
 function submitWords({ money }: ShownTerms, isAgain: boolean): string {
-  const verb = isAgain ? 'Charge again' : 'Charge';
-  const whole = [`${verb} ${amountWord(money)}`, `${verb} ${amountOnly(money.minor)}`];
-  return whole.find((text) => text.length <= limits.viewButton) ?? verb;
+  const amount = amountWord(money);
+  const whole = isAgain ? [`Charge again ${amount}`, `Again: ${amount}`] : [`Charge ${amount}`];
+  const fits = whole.find((text) => text.length <= limits.viewButton);
+  return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
 function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {

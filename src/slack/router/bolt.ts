@@ -23,10 +23,15 @@ import {
 export type SlackSettings = WorkspaceSettings &
   ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
 
-export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | 'patienceMs' | 'submitMs' | 'suggestMs'> & {
+export type SlackDeps = Omit<
+  RouterDeps,
+  'client' | 'identity' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs'
+> & {
   clients: SlackClients;
   /** How long a person may look at nothing; 1.5 s when absent. */
   patienceMs?: number;
+  /** How long a form may take before one that waits is opened; 0.5 s when absent. */
+  openMs?: number;
   /** How long a form may wait for its answer; 2.3 s when absent, which leaves the rest of Slack's three for the way. */
   submitMs?: number;
   /** How long a typeahead may take; 2 s when absent. */
@@ -55,6 +60,7 @@ export type Slack = {
 
 const bodyLimitBytes = 1024 * 1024;
 const usualPatienceMs = 1_500;
+const usualOpenMs = 500;
 const usualSubmitMs = 2_300;
 const usualSuggestMs = 2_000;
 const respondTimeoutMs = 5_000;
@@ -78,6 +84,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     client: deps.clients.interactive,
     identity,
     patienceMs: deps.patienceMs ?? usualPatienceMs,
+    openMs: deps.openMs ?? usualOpenMs,
     submitMs: deps.submitMs ?? usualSubmitMs,
     suggestMs: deps.suggestMs ?? usualSuggestMs,
   });

@@ -1,10 +1,11 @@
-import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
+import type { AckFn, ViewClosedAction, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { withDeadline } from '../../deadline.ts';
 import { cardNumberRefusal } from '../../domain/card-number.ts';
+import { newErrorId } from '../../log.ts';
 import { refuse, type AnswerDeps } from '../answer.ts';
 import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
-import type { Caller, Command, CommandSet, ModalDefinition, ViewAnswer } from '../command.ts';
+import type { Caller, Command, CommandSet, Effect, ModalDefinition, ViewAnswer } from '../command.ts';
 import { cardNumberMessage } from '../error-message.ts';
 import { errorReply } from '../error-reply.ts';
 import type { Modal } from '../message.ts';
@@ -89,7 +90,7 @@ async function answerSubmission(
   }
   const deciding = decide(submitted, deps);
   const inTime = await withDeadline(deps.submitMs, () => deciding).catch(() => undefined);
-  const isAnswered = await tellSlack(ack, inTime?.answer, deps);
+  const isAnswered = await tellSlack(ack, inTime?.answer ?? noAnswerYet(submitted.modal), deps);
   audit(inTime?.result ?? 'late', inTime?.reason);
   const decided = inTime ?? (await deciding);
   if (!inTime) audit(decided.result, decided.reason, 'A form was answered after its time');
@@ -100,13 +101,26 @@ async function answerSubmission(
   await carryOn(decided.answer, submitted, deps);
 }
 
+/** Slack's three seconds are nearly over. */
+function noAnswerYet({ effect = 'money', ifNoAnswer }: ModalDefinition): ViewAnswer {
+  return update(noAnswerYetModal(ifNoAnswer ?? nextByEffect[effect]));
+}
+
+const nextByEffect: Record<Effect, string> = {
+  none: 'If none comes, type the command again: nothing was charged or changed.',
+  access: 'If none comes, look whether it was changed before you send it again.',
+  money: 'If none comes, look at /pay doubt before you charge again.',
+};
+
 /** Never rejects: what goes wrong is the answer. */
 async function decide(submitted: Submitted, deps: SubmissionDeps): Promise<Decided> {
   const { caller, command, modal, body } = submitted;
   let hasBegun = false;
   try {
     // Asked again: it may have been taken away since the modal was opened.
-    const refusal = await refuse(caller, command, deps.mayRun, modal.permissions);
+    const { permissions } = modal;
+    const label = body.view.submit?.text ?? body.view.title.text;
+    const refusal = await refuse(caller, command, deps.mayRun, { permissions, label });
     if (refusal) {
       const { message, reason } = refusal;
       return { result: 'refused', answer: update(wordsModal('Not allowed', message)), reason };
@@ -129,11 +143,11 @@ function doing({ caller, command, modal }: Submitted): { caller: Caller; command
 /** False when Slack could not be told: a socket that closed meanwhile. What was begun must go on all the same. */
 async function tellSlack(
   ack: AckFn<ViewResponseAction>,
-  answer: ViewAnswer | undefined,
+  answer: ViewAnswer,
   { log }: SubmissionDeps,
 ): Promise<boolean> {
   try {
-    await (answer?.kind === 'close' ? ack() : ack(toSlack(answer)));
+    await (answer.kind === 'close' ? ack() : ack(toSlack(answer)));
     return true;
   } catch (error) {
     log('warn', 'Slack could not be told the answer to a form', {}, error);
@@ -141,8 +155,7 @@ async function tellSlack(
   }
 }
 
-function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }> | undefined): ViewResponseAction {
-  if (answer === undefined) return updateTo(noAnswerYetModal());
+function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }>): ViewResponseAction {
   return answer.kind === 'errors'
     ? { response_action: 'errors', errors: answer.errors }
     : updateTo(answer.modal);
@@ -182,5 +195,27 @@ async function carryOn(answer: ViewAnswer, submitted: Submitted, deps: Submissio
       deps.log,
     );
     await tell(message);
+  }
+}
+
+/**
+ * A modal was closed, and Slack takes no answer. Who may not submit it any more is told nothing of it either: what
+ * follows from closing it is about what they had in front of them. Never throws.
+ */
+export async function routeClosing(
+  body: ViewClosedAction,
+  deps: Pick<SubmissionDeps, 'commands' | 'identity' | 'log' | 'mayRun'>,
+): Promise<void> {
+  const caller = callerOf(body, 'modal');
+  if (isStranger(caller, deps.identity())) return;
+  const found = deps.commands.modal(body.view.callback_id);
+  if (!found?.modal.closed) return;
+  const { id: viewId, private_metadata: privateMetadata } = body.view;
+  try {
+    if (await refuse(caller, found.command, deps.mayRun, found.modal)) return;
+    await found.modal.closed({ caller, viewId, privateMetadata });
+  } catch (error) {
+    const about = { errorId: newErrorId(), verb: found.command.verb, userId: caller.userId };
+    deps.log('error', 'A closed modal could not be followed up', about, error);
   }
 }

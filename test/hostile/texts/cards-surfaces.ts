@@ -37,9 +37,9 @@ export const cardsSurfaces: readonly Surface[] = [
   messageOf('saved cards refused', (outside) =>
     refusedCardsMessage({ email: outside.text(), message: outside.text() }, contextOf(outside)),
   ),
-  messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), list)),
+  messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), { list, index: 0 })),
   messageOf('a card deleted or not', (outside) =>
-    deletionMessage(deletionOf(outside), list, contextOf(outside)),
+    deletionMessage(deletionOf(outside), { list, index: 0 }, contextOf(outside)),
   ),
 ];
 

@@ -141,7 +141,7 @@ describe('the list of a customer’s saved cards', () => {
 
 function told(deletion: Partial<DeletionShown> & Pick<DeletionShown, 'kind'>, place = context.place): string {
   const whole = { card, records: 'kept', open: [], ...deletion } as DeletionShown;
-  return read(deletionMessage(whole, list, { ...context, place }));
+  return read(deletionMessage(whole, { list, index: 0 }, { ...context, place }));
 }
 
 describe('what became of a deletion', () => {
@@ -203,8 +203,8 @@ describe('every message of saved cards', () => {
       noCardsMessage({ email: text, why: 'not_found' }, context),
       refusedCardsMessage({ email: text, message: text }, context),
       listingMessage(text),
-      deletingMessage(odd, list),
-      deletionMessage(deletion, list, context),
+      deletingMessage(odd, { list, index: 0 }),
+      deletionMessage(deletion, { list, index: 0 }, context),
       goneCardsMessage(),
     ];
     for (const message of messages) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { createLog } from '../../../src/log.ts';
 import { findViewProblems } from '../../../src/slack/assert-blocks.ts';
-import type { Permit, ViewAnswer } from '../../../src/slack/command.ts';
+import type { ModalDefinition, Permit, ViewAnswer } from '../../../src/slack/command.ts';
 import { routeSubmission } from '../../../src/slack/router/route-submission.ts';
 import { createClients } from '../../../src/slack/workspace.ts';
 import { auditLines, form, formVerb, page } from '../../support/form-verb.ts';
@@ -35,9 +35,8 @@ describe('a form whose answer takes too long', () => {
     const calls: ApiCall[] = [];
     const bot = await start({ more: [formVerb(() => work.promise)], submitMs: 20 });
     const shown = JSON.stringify(viewOf((await bot.submit(form)).body));
-    expect(shown).toContain('No answer in time');
-    expect(shown).toContain('not known yet');
-    expect(shown).toContain('Do not send it again');
+    expect(shown).toContain('No answer yet');
+    expect(shown).toContain('don’t send it again');
     expect(shown).toContain('/pay doubt');
     expect(auditLines(bot)).toMatchObject([{ verb: 'refund', userId: 'U0AGENT', result: 'late' }]);
 
@@ -53,6 +52,24 @@ describe('a form whose answer takes too long', () => {
     expect(bot.logged.join('')).toContain('A form was answered after its time');
   });
 
+  it.each<[Partial<ModalDefinition>, string]>([
+    [{ effect: 'money' }, '/pay doubt'],
+    [{ effect: 'access' }, 'look whether it was changed'],
+    [{ effect: 'none' }, 'nothing was charged or changed'],
+    [{ effect: 'none', ifNoAnswer: 'Look at the alert.' }, 'Look at the alert.'],
+  ])('with %j says where to look if none comes', async (about, said) => {
+    const work = held<ViewAnswer>();
+    const verb = formVerb(() => work.promise);
+    const modals = (verb.modals ?? []).map((modal) => ({ ...modal, ...about }));
+    const bot = await start({ more: [{ ...verb, modals }], submitMs: 20 });
+    const shown = JSON.stringify(viewOf((await bot.submit(form)).body));
+    expect(shown).toContain(said);
+    expect(shown.includes('/pay doubt')).toBe(about.effect === 'money');
+    answerSlack([], 'views.update');
+    work.resolve({ kind: 'close' });
+    await bot.slack.drained();
+  });
+
   it('counts the time of the permission too', async () => {
     const permit = held<Permit>();
     const bot = await start({
@@ -60,7 +77,7 @@ describe('a form whose answer takes too long', () => {
       mayRun: () => permit.promise,
       submitMs: 20,
     });
-    expect(JSON.stringify(viewOf((await bot.submit(form)).body))).toContain('No answer in time');
+    expect(JSON.stringify(viewOf((await bot.submit(form)).body))).toContain('No answer yet');
     const calls: ApiCall[] = [];
     answerSlack(calls, 'views.update');
     permit.resolve({ kind: 'allowed' });

@@ -28,6 +28,10 @@ const opened = { ok: true, view: { id: 'V9' } };
 const inModal = { actionId: 'more', value: 'INV-1', view: { id: 'V7' } };
 const inMessage = { actionId: 'more', value: 'INV-1' };
 
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 30));
+}
+
 function pressVerb(press: Press['press'], more: Partial<Command> = {}): Command {
   const command = defineCommand<undefined>({
     verb: 'refund',
@@ -41,6 +45,10 @@ function pressVerb(press: Press['press'], more: Partial<Command> = {}): Command 
     run: async () => helpMessage([]),
   });
   return { ...command, ...more };
+}
+
+function opening(press: Press['press']): Command {
+  return { ...pressVerb(press), presses: [{ actionId: 'more', opensForm: true, press }] };
 }
 
 function typedVerb(run: (conversation: Conversation) => Promise<undefined>): Command {
@@ -163,6 +171,22 @@ describe('a press', () => {
 });
 
 describe('a repeated press', () => {
+  it('is answered when the person presses again, and not when Slack delivers it again', async () => {
+    const { seen, verb } = counted();
+    const calls: ApiCall[] = [];
+    const bot = await start({ more: [verb], claimOnce: claims().claimOnce });
+    await bot.press({ ...inMessage, actionTs: '1700000001.100000' });
+    await bot.press({ ...inMessage, actionTs: '1700000001.100000' });
+    expect(bot.told).toEqual([]);
+    await bot.press({ ...inMessage, actionTs: '1700000001.900000' });
+    expect(bot.told.map(({ text }) => text)).toEqual(['⏳ Already on it · Button · one press is enough']);
+    await bot.press({ ...inModal, actionTs: '1700000001.100000' });
+    answerSlack(calls, 'views.update', { ok: false, error: 'hash_conflict' });
+    await bot.press({ ...inModal, actionTs: '1700000001.900000' });
+    expect(JSON.stringify(calls[0])).toContain('Already on it');
+    expect(seen).toHaveLength(2);
+  });
+
   it('runs once for a double click, in messages and modals', async () => {
     const { seen, verb } = counted();
     const bot = await start({ more: [verb], claimOnce: claims().claimOnce });
@@ -175,7 +199,6 @@ describe('a repeated press', () => {
       ]);
     }
     expect(seen).toHaveLength(2);
-    expect(bot.told).toEqual([]);
     expect(bot.logged.filter((line) => line.includes('"repeated"'))).toHaveLength(4);
   });
 
@@ -204,6 +227,104 @@ describe('a repeated press', () => {
   });
 });
 
+describe('a press that takes long', () => {
+  const slowly = { patienceMs: 5, openMs: 5 };
+  const never = new Promise<void>(() => undefined);
+
+  it('says that it goes on, beside the message, and answers then', async () => {
+    const bot = await start({
+      ...slowly,
+      more: [pressVerb(({ reply }) => settled().then(() => reply(helpMessage([]))))],
+    });
+    await bot.press(inMessage);
+    expect(bot.told.map(({ text }) => text)).toEqual(['⏳ Still working · Button', helpMessage([]).text]);
+  });
+
+  it('says so above the modal it stands in, and takes that back when nothing has changed', async () => {
+    const calls: ApiCall[] = [];
+    const bot = await start({ ...slowly, more: [pressVerb(settled)] });
+    answerSlack(calls, 'views.update', { ok: true, view: { id: 'V7', hash: '2.h' } });
+    answerSlack(calls, 'views.update', { ok: false, error: 'hash_conflict' });
+    await bot.press({
+      ...inModal,
+      view: { id: 'V7', hash: '1.h', privateMetadata: 'm', elsewhere: { it: {} } },
+    });
+    expect(calls).toMatchObject([
+      {
+        view_id: 'V7',
+        hash: '1.h',
+        view: { private_metadata: 'm', blocks: [{ type: 'rich_text' }, { type: 'actions' }] },
+      },
+      { view_id: 'V7', hash: '2.h', view: { private_metadata: 'm', blocks: [{ type: 'actions' }] } },
+    ]);
+    expect(JSON.stringify(calls[0])).toContain('Still working');
+  });
+
+  it('opens its form at once, and puts there what it was pressed for', async () => {
+    const calls: ApiCall[] = [];
+    const ids: string[] = [];
+    const verb = opening(async ({ openModal }) => {
+      await settled();
+      ids.push(await openModal(page));
+    });
+    const bot = await start({ ...slowly, more: [verb] });
+    answerSlack(calls, 'views.open', opened);
+    answerSlack(calls, 'views.update');
+    await bot.press(inMessage);
+    expect(calls).toMatchObject([
+      { method: 'views.open', trigger_id: '1.3.def', view: { title: { text: 'One moment' } } },
+      { method: 'views.update', view_id: 'V9', view: page },
+    ]);
+    expect(ids).toEqual(['V9']);
+    expect(bot.told).toEqual([]);
+  });
+
+  it('shows in that form why there is none', async () => {
+    const calls: ApiCall[] = [];
+    const refused = opening(({ reply }) => settled().then(() => reply(helpMessage([]))));
+    const failing = opening(() =>
+      settled().then(() => Promise.reject(new ServiceFailure('timeout', 'details'))),
+    );
+    for (const verb of [refused, failing, opening(settled)]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const bot = await start({ ...slowly, more: [verb] });
+      answerSlack(calls, 'views.open', opened);
+      answerSlack(calls, 'views.update');
+      // oxlint-disable-next-line no-await-in-loop
+      await bot.press(inMessage);
+      expect(bot.told).toEqual([]);
+    }
+    const shown = calls.filter(({ method }) => method === 'views.update').map((call) => JSON.stringify(call));
+    expect(shown[0]).toContain('"text":"Button"');
+    expect(shown[1]).toContain('No answer from the payments service');
+    expect(shown[2]).toContain('You can close it');
+  });
+
+  it('opens its form while the permission is looked up, and refuses in it', async () => {
+    const calls: ApiCall[] = [];
+    const bot = await start({
+      ...slowly,
+      more: [opening(() => never)],
+      mayRun: () => settled().then(() => ({ kind: 'refused', rule: 'It needs a role', whoCan: 'the leads' })),
+    });
+    answerSlack(calls, 'views.open', opened);
+    answerSlack(calls, 'views.update');
+    await bot.press(inMessage);
+    expect(JSON.stringify(calls[1])).toContain('Not allowed: Button');
+  });
+
+  it('takes the place of a message that only the person sees, where it says so', async () => {
+    const verb = pressVerb(({ reply }) => reply(helpMessage([])).then(() => reply(helpMessage([]))));
+    const [press] = verb.presses ?? [];
+    const bot = await start({
+      more: [{ ...verb, presses: press ? [{ ...press, replacesMessage: true }] : [] }],
+    });
+    await bot.press(inMessage);
+    await bot.press({ ...inMessage, isEphemeral: false });
+    expect(bot.told.map((said) => said.replace_original)).toEqual([true, true, false, false]);
+  });
+});
+
 describe('a press that is refused or fails', () => {
   const refuseAll: BotOptions = {
     mayRun: async () => ({ kind: 'refused', rule: 'It needs a role', whoCan: 'the leads' }),
@@ -214,10 +335,10 @@ describe('a press that is refused or fails', () => {
     const calls: ApiCall[] = [];
     const bot = await start({ more: [verb], ...refuseAll });
     await bot.press(inMessage);
-    expect(bot.toldText()).toContain('Not allowed: /pay refund');
+    expect(bot.toldText()).toContain('Not allowed: Button');
     answerSlack(calls, 'views.push', opened);
     await bot.press(inModal);
-    expect(JSON.stringify(calls[0]?.['view'])).toContain('Not allowed: /pay refund');
+    expect(JSON.stringify(calls[0]?.['view'])).toContain('Not allowed: Button');
     expect(findViewProblems(calls[0]?.['view'])).toEqual([]);
     expect(seen).toEqual([]);
   });
@@ -300,6 +421,17 @@ describe('a press that is refused or fails', () => {
 });
 
 describe('a command whose answer is a modal', () => {
+  it('is opened once when Slack delivers it twice, and nothing else is said', async () => {
+    const calls: ApiCall[] = [];
+    const verb = typedVerb(async ({ openModal }) => void (await openModal(page)));
+    const bot = await start({ more: [verb], claimOnce: claims().claimOnce });
+    answerSlack(calls, 'views.open', opened);
+    await bot.type('form', { triggerId: '7.8.x' });
+    await bot.type('form', { triggerId: '7.8.x' });
+    expect(calls).toHaveLength(1);
+    expect(bot.told).toEqual([]);
+  });
+
   it('opens it and says nothing else', async () => {
     const calls: ApiCall[] = [];
     const bot = await start({ more: [typedVerb(async ({ openModal }) => void (await openModal(page)))] });

@@ -88,11 +88,11 @@ describe('a global shortcut', () => {
     expect(lastShown()).toContain('a form');
   });
 
-  it('is refused in a modal, by the very words of the command', async () => {
+  it('is refused in a modal, naming what was chosen', async () => {
     const { choose } = await start({ mayRun: refuseAll });
     answer('views.open', { ok: true, view: { id: 'V1' } });
     await choose({ callback_id: 'open_form' });
-    expect(lastShown()).toContain('Not allowed: /pay form');
+    expect(lastShown()).toContain('Not allowed: Open the form');
     expect(lastShown()).toContain('the leads');
   });
 
@@ -101,7 +101,7 @@ describe('a global shortcut', () => {
     answer('views.open', { ok: false, error: 'expired_trigger_id' });
     answer('chat.postMessage', { ok: true, channel: 'D1', ts: '1.1' });
     await choose({ callback_id: 'open_form' });
-    expect(lastShown()).toContain('Not allowed: /pay form');
+    expect(lastShown()).toContain('Not allowed: Open the form');
     expect(lastShown()).toContain('U0AGENT');
     expect(lastShown()).toContain('unfurl_links');
   });

@@ -106,7 +106,7 @@ describe('a submitted modal', () => {
     });
     await bot.submit(form);
     const refused = JSON.stringify(viewOf((await bot.submit(form)).body));
-    expect(refused).toContain('Not allowed: /pay refund');
+    expect(refused).toContain('Not allowed: Form');
     expect(refused).toContain('the leads');
     expect(submits).toBe(1);
     expect(auditLines(bot)).toMatchObject([{ result: 'answered' }, { result: 'refused' }]);
