@@ -219,7 +219,7 @@ describe.concurrent('an alert’s card in the workspace', () => {
     const three = ['lead', 'agent', 'onCall'] as const;
     for (const person of three) {
       await press(house, person, alertActions.chargeAgain);
-      await dialogue.modalSays(person, 'Card');
+      await house.until('the form is open', () => dialogue.modalOf(person) !== undefined);
     }
     await dialogue.submit('lead', {}, cardX);
     await dialogue.submit('agent', {}, cardY);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
 import { openHouse, type House } from '../support/house.ts';
 
 const reference = 'FIRST-1';
@@ -43,33 +42,4 @@ describe.concurrent('a first payment that saves a card', () => {
       expect(house.posts('general').filter(({ text }) => text.includes(reference))).toHaveLength(1);
     },
   );
-
-  it('is told once, and by an edit that its card is kept, when a repeat alone brings the token', async (test) => {
-    const house = await openHouse(test);
-    const bot = house.bot();
-    await house.start(bot);
-    const { payments } = house;
-    const order = { amount: '150.00', customerEmail: 'chidi.eze@example.com', orderReference: reference };
-    const created = await payments.act({ kind: 'create_order', ...order });
-    if (!created.ok) throw new Error('there is no order');
-    const tell = (more: object): Promise<Response> => {
-      const data = { order: { orderReference: reference, isTokenizedCardPayment: 'false' }, ...more };
-      const body = JSON.stringify({ event_type: 'payment_success', requestId: 'again', data });
-      const signature = signWebhook(body, payments.credentials.webhookSecret);
-      const headers = { 'content-type': 'application/json', [signatureHeader]: signature };
-      return fetch(`${bot.url()}/webhooks/payments`, { method: 'POST', headers, body });
-    };
-    const told = () => house.posts('payAlerts').filter(({ text }) => text.includes(reference));
-    expect((await tell({})).status).toBe(200);
-    await house.until('it is told', () => told()[0]?.text.startsWith('💳 No card token') === true);
-    const tokenKey = 'late-canary-token';
-    const tokenizedCardData = { tokenKey, cardType: 'Visa', cardPan: '411111******1111' };
-    const repeats = await Promise.all([0, 1, 2].map(() => tell({ tokenizedCardData })));
-    expect(repeats.map(({ status }) => status)).toEqual([200, 200, 200]);
-    await house.until('it is edited', () => told()[0]?.text.startsWith('💳 Card saved') === true);
-    await house.until('nothing is left to do', async () => (await house.workLeft()) === 0);
-    expect(told()).toHaveLength(1);
-    expect(JSON.stringify(told())).toContain('sealed; /pay charge offers it');
-    expect(JSON.stringify(told()) + (await house.storeDump())).not.toContain(tokenKey);
-  });
 });
