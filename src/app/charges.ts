@@ -7,7 +7,7 @@ import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
 import { createAlertClaims, type BotCharge } from '../operations/alert/alert-claims.ts';
-import { keepProvenCharge } from '../operations/alert/alert-recovery.ts';
+import { keepProvenPayment } from '../operations/alert/alert-recovery.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
@@ -117,7 +117,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const alerts: DeskDeps['alerts'] = {
     ...claims,
     async paid(charge) {
-      await keepProvenCharge({ store, sealer, now }, charge);
+      await keepProvenPayment({ store, sealer }, charge);
       wake();
     },
   };

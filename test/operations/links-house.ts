@@ -6,6 +6,7 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { linkPrefix } from '../../src/operations/link/link-record.ts';
+import { paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { createPaymentLinks, type LinkRequest } from '../../src/operations/link/payment-links.ts';
 import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
@@ -76,6 +77,8 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
     lookups: [] as Lookup[],
     looked: 0,
   };
+  /** The payments that the alerts have heard of. */
+  const toldAlerts: string[] = [];
   const edits: { channel: string; link: PaymentLink }[] = [];
 
   /** One process over the one store; `reach` stands between them. */
@@ -121,6 +124,13 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
         prefix: 'outbox:',
         work: (entry: Parameters<typeof links.work>[0]) => deliverPost(delivering, entry),
       },
+      {
+        prefix: paymentPrefix,
+        async work(entry: Parameters<typeof links.work>[0]) {
+          toldAlerts.push(entry.key);
+          await reach.write(entry, entry.value);
+        },
+      },
       { prefix: linkPrefix, work: (entry: Parameters<typeof links.work>[0]) => links.work(entry) },
     ];
     async function drain(forMs = 0): Promise<void> {
@@ -142,7 +152,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
   /** The messages that stand, newest last: cards as they were posted first, and notes. */
   const cards = () => posts.filter(({ post }) => post.kind === 'link' && post.note === undefined);
   const notes = () => posts.flatMap(({ post }) => (post.kind === 'link' && post.note ? [post.note] : []));
-  return { clock, store, service, edits, posts, start, cards, notes };
+  return { clock, store, service, toldAlerts, edits, posts, start, cards, notes };
 }
 
 /** Its first `calls` calls are carried out, and none after: a process that is killed. */

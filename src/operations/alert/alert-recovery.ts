@@ -88,31 +88,33 @@ const mostUnknown = 5;
 /** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
 const lookUpLanes = 2;
 
-/** A charge of the bot's own that is proven paid. */
-export type ProvenCharge = {
+/** A charge or link of the bot's own that is proven paid. */
+export type ProvenPayment = {
   reference: string;
   money: Money;
   customerEmail: string;
   customerId?: string | undefined;
+  /** When it was proven. */
+  atMs: number;
 };
 
 /**
  * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the
  * same as once. Throws StoreUnavailable.
  */
-export async function keepProvenCharge(
-  { store, sealer, now }: Pick<AlertRecoveryDeps, 'sealer' | 'now'> & { store: Pick<Store, 'create'> },
-  { reference, money, customerEmail, customerId }: ProvenCharge,
+export async function keepProvenPayment(
+  { store, sealer }: Pick<AlertRecoveryDeps, 'sealer'> & { store: Pick<Store, 'create'> },
+  { reference, money, customerEmail, customerId, atMs }: ProvenPayment,
 ): Promise<void> {
   const event: PaymentEvent = {
     kind: 'payment_success',
-    // The event of the same charge, if it comes, is kept under a key of its own: it may name more.
-    key: `charge/${reference}`,
+    // Its event, if it comes, is kept under a key of its own: it may name more.
+    key: provenKey(reference),
     orderReference: reference,
     customerEmail,
     ...withoutUndefined({ customerId }),
   };
-  const payment: Payment = { event, receivedAtMs: now(), unproven: 0, proof: { reference, money } };
+  const payment: Payment = { event, receivedAtMs: atMs, unproven: 0, proof: { reference, money } };
   const key = paymentPrefix + event.key;
   await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: 0 });
 }
@@ -187,7 +189,9 @@ async function link(
   }
   const found = await payments.find(terms);
   const since = found.filter((payment) => isOfOrder(payment) || payment.atMs >= receivedAtMs);
-  const ofOrder = terms.filter(isOrder).map(({ text }) => orderEventKey('payment_success', text));
+  const ofOrder = terms
+    .filter(isOrder)
+    .flatMap(({ text }) => [orderEventKey('payment_success', text), provenKey(text)]);
   const ids = new Set([paymentKey(event), ...ofOrder, ...since.map(({ id }) => id)]);
   // Its proof may come later; and whoever has it in hand may have looked before the failure was listed.
   await Promise.all([...ids].map((id) => makeDue(linking.changeRecord, paymentPrefix + id, firstProofMs)));
@@ -263,9 +267,11 @@ async function failuresOf(
       return { ...failure, isOwn };
     }),
   );
-  if (alert !== undefined && !found.some(({ id }) => id === first)) {
-    const atMs = (await cards.find(first))?.receivedAtMs ?? receivedAtMs;
-    found.push({ id: first, atMs, by: [], isOwn: true });
+  // Its own may not be told yet, and so on no list, or be resolved and on none any more.
+  if (!found.some(({ id }) => id === first)) {
+    const own = await cards.find(first);
+    const atMs = own?.receivedAtMs ?? receivedAtMs;
+    if (own || alert !== undefined) found.push({ id: first, atMs, by: [], isOwn: true });
   }
   return found.filter(({ isOwn, atMs }) => isOwn || receivedAtMs >= atMs);
 }
@@ -365,8 +371,15 @@ function unproven(payment: Payment, nowMs: number): Next {
   return { payment: next, delayMs: growingDelayMs(firstProofMs, payment.unproven, longestProofMs) };
 }
 
+function provenKey(reference: string): string {
+  return `proven/${reference}`;
+}
+
 /** The key of the other event of the same order: both are made of kind and order alike. */
-function failureKey({ key }: PaymentEvent): string {
+function failureKey({ key, orderReference }: PaymentEvent): string {
+  if (orderReference !== undefined && key === provenKey(orderReference)) {
+    return orderEventKey('payment_failed', orderReference);
+  }
   return key.replace(/^payment_success(?=[/:])/, 'payment_failed');
 }
 

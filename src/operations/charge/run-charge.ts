@@ -21,7 +21,7 @@ import type { Transaction } from '../../domain/transaction.ts';
 import type { Log, LogFields } from '../../log.ts';
 import { advanceCharge, readCharge, type Advanced, type AdvanceDeps } from './advance-charge.ts';
 import type { AlertClaims } from '../alert/alert-claims.ts';
-import type { ProvenCharge } from '../alert/alert-recovery.ts';
+import type { ProvenPayment } from '../alert/alert-recovery.ts';
 import type { CardHistory } from './card-history.ts';
 import { chargeKey, limitedOf, seenOf, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { insist } from '../work/insist.ts';
@@ -47,7 +47,7 @@ export type RunDeps = AdvanceDeps & {
   approvals?: ApprovalGate | undefined;
   alerts: Pick<AlertClaims, 'release'> & {
     /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
-    paid: (charge: ProvenCharge) => Promise<void>;
+    paid: (charge: ProvenPayment) => Promise<void>;
   };
   threeDSecureWords: readonly string[];
   tell: TellCharge;
@@ -204,7 +204,7 @@ async function settle(deps: RunDeps, record: ChargeRecord): Promise<void> {
       // A correction: whatever raced when it was taken off, by now it counts.
       if (intent.told.some((kind) => !countsForLimits({ kind }))) await deps.limits.count(limitedOf(record));
       await deps.cards.settle(card, reference, 'approved');
-      return await deps.alerts.paid({ ...terms, reference });
+      return await deps.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
     case 'declined': {
       const outcome = isThreeDSecure(state.why, deps.threeDSecureWords) ? 'three_d_secure' : 'declined';
       await deps.cards.settle(card, reference, outcome);

@@ -17,6 +17,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { createListsByPerson } from '../work/lists-by-person.ts';
+import { keepProvenPayment } from '../alert/alert-recovery.ts';
 import { insist } from '../work/insist.ts';
 import { linkOrderKey, openLinkRecord, type LinkRecord } from './link-record.ts';
 import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
@@ -221,9 +222,18 @@ async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecor
   const { link, told, turn } = record;
   if (told < turn) {
     linking.changed([link.by]);
+    await tellAlerts(linking, link);
     await tellLink(linking, link);
   }
   return await linking.links.rest(record);
+}
+
+/** As of a charge that is proven: its event may be lost. */
+async function tellAlerts(linking: Linking, { reference, terms, state }: PaymentLink): Promise<void> {
+  if (state.kind !== 'paid') return;
+  const { money, atMs } = state;
+  const { customerEmail, customerId } = terms;
+  await keepProvenPayment(linking, { reference, money, atMs, customerEmail, customerId });
 }
 
 async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import {
   createAlertRecovery,
-  keepProvenCharge,
+  keepProvenPayment,
   paymentPrefix,
 } from '../../../src/operations/alert/alert-recovery.ts';
 import {
@@ -35,6 +35,23 @@ async function payment(house: CardsHouse, reference: string, more = {}): Promise
 
 function statesOf(house: CardsHouse): (string | undefined)[] {
   return house.parents().map(({ shown }) => shown.text.split(' · ')[0]);
+}
+
+/** Behind another in its channel, which Slack refuses for a while, so that nobody has even looked at it. */
+async function untoldFailure(house: CardsHouse): Promise<void> {
+  const away = { kind: 'not_sent', cause: new Error('away') } as const;
+  house.answers.push(...Array.from({ length: 12 }, () => away));
+  await house.receive({
+    ...failed,
+    key: 'payment_failed/order/FRONT',
+    orderReference: 'FRONT',
+    customerId: 'c-1',
+    customerEmail: 'ann@example.com',
+  });
+  house.clock.nowMs += 1_000;
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receive(failed);
+  await house.drain(20_000);
 }
 
 describe('a payment after a failure', () => {
@@ -266,20 +283,7 @@ describe('a later payment of another order', () => {
 
   it('resolves a failure that Slack could not be told of when it came', async () => {
     const house = cardsHouse();
-    const away = { kind: 'not_sent', cause: new Error('away') } as const;
-    house.answers.push(...Array.from({ length: 12 }, () => away));
-    // In front of it in its channel, so that nobody has even looked at it.
-    await house.receive({
-      ...failed,
-      key: 'payment_failed/order/FRONT',
-      orderReference: 'FRONT',
-      customerId: 'c-1',
-      customerEmail: 'ann@example.com',
-    });
-    house.clock.nowMs += 1_000;
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    await house.receive(failed);
-    await house.drain(20_000);
+    await untoldFailure(house);
     await payment(house, 'ORDER-2');
     await house.drain(60_000);
     expect(house.parents()).toEqual([]);
@@ -322,6 +326,21 @@ describe('a payment of an order that failed itself', () => {
     expect(statesOf(house).slice(0, 2)).toEqual(['✅ Recovered', '✅ Recovered']);
   });
 
+  it('resolves that alert alone while Slack cannot be told of it yet', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive(third);
+    await house.drain();
+    await untoldFailure(house);
+    await payment(house, 'ORDER-1');
+    await house.drain(1_200_000);
+    expect(statesOf(house)).toEqual([
+      '❌ Declined by the bank',
+      '🔎 Event says failed, look-up says Not found',
+      '✅ Recovered',
+    ]);
+  });
+
   it('leaves the other to a payment of the same amount that has no failure of its own', async () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
@@ -338,7 +357,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   };
   const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
   const prove = async (house: CardsHouse, charge = charged) => {
-    await keepProvenCharge({ store: house.store, sealer, now: () => house.clock.nowMs }, charge);
+    await keepProvenPayment({ store: house.store, sealer }, { ...charge, atMs: house.clock.nowMs });
     await house.drain(10_000);
   };
 
@@ -375,6 +394,26 @@ describe('a charge of the bot that is proven, without any event', () => {
     const [, , other] = house.parents();
     const [note] = house.notes(other?.ts ?? '');
     expect(note && linesOf(note)).toContain('The customer paid pay-1, same amount');
+  });
+
+  it('resolves the alert of its own order alone, whichever of its events came and when', async () => {
+    const house = cardsHouse();
+    const { customerId: _id, ...ofFailure } = again;
+    house.records.set('pay-0', recordOf('pay-0', 'SUCCESS'));
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    await house.drain();
+    const charge = { ...charged, reference: 'pay-0', customerEmail: 'jane@example.com' };
+    house.charges.set('pay-0', { card: 'card' });
+    await prove(house, { ...charge, customerEmail: 'x@example.com' });
+    await house.receive(ofFailure);
+    await house.drain(20_000);
+    const states = ['❌ Declined by the bank', '✅ Recovered'];
+    expect(statesOf(house)).toEqual(states);
+    const { customerId: _, ...paid } = paidBy('pay-0');
+    await house.receive(paid);
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual(states);
   });
 
   it('begun from no alert resolves one as any payment of the same customer and amount does', async () => {

@@ -172,6 +172,7 @@ describe('a payment link', () => {
       // oxlint-enable no-await-in-loop
       expect(await stateOf(process)).toBe('paid');
       expect(house.service.looked).toBe(looked + 1);
+      expect(house.toldAlerts).toEqual([`alert-payment:proven/${reference}`]);
     }
   });
 
