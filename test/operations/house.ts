@@ -64,6 +64,7 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
 export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
+  retell: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),

@@ -148,6 +148,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
       ...untouchedCards,
       read: (id: string) => cards.read(id),
       join: (id: string, key: string) => cards.join(id, key),
+      retell: (id: string) => cards.retell(id),
     },
     findByKey: (_channel: string, key: string) => {
       const found = messages.find((one) => one.key === key);

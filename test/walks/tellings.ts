@@ -68,6 +68,12 @@ export async function tellingsOf(world: World): Promise<Tellings> {
     }
     events.set(key, { event: asStored(sent.event), own, sent, tellings });
   }
+  // Of some all alerts stand above the digest.
+  for (const key of byKey.keys()) {
+    const [, id] = /^outbox:digest:([A-Z0-9]+(?:~paid)?\/\d+)$/.exec(key) ?? [];
+    // oxlint-disable-next-line no-await-in-loop
+    if (id !== undefined && !storms.has(id)) storms.set(id, await stormOf(world, id, messagesOf));
+  }
   return { events, storms, messagesOf };
 }
 

@@ -12,6 +12,8 @@ import type { Storms } from '../storm/storms.ts';
 export type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   join(id: string, message: string): Promise<void>;
+  /** Its messages are made once more. */
+  retell(id: string): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */

@@ -127,6 +127,8 @@ async function count(
     logOnce(deps, work, event, lookup),
     isFailure ? deps.cards.linkFailure(event, foundBy(lookup), receivedAtMs) : undefined,
   ]);
+  // A message of it in another channel follows, where somebody acknowledged the storm before.
+  if (isFailure) await deps.cards.retell(event.key);
   // Whoever resolved the card told the storms that listed it by then, and this one may have come later.
   if (isFailure && (await deps.cards.read(event.key)).card.kind === 'recovered')
     await deps.storms.recovered(storm, event.key, at);

@@ -42,6 +42,8 @@ export type TakeStorm = {
   work(entry: Entry): Promise<void>;
 };
 
+const retoldAtOnce = 50;
+
 export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
   const { store, sealer, storms, cards, now } = deps;
 
@@ -98,8 +100,12 @@ export function createTakeStorm(deps: TakeStormDeps): TakeStorm {
       const storm = entry.key.slice(stormRecordPrefix.length);
       const record = readStormRecord(entry.value);
       const { taken } = record;
-      const above = (await storms.allItems(storm)).filter(({ isAbove }) => isAbove);
-      await Promise.all(above.map(({ id }) => cards.retell(id)));
+      const items = await storms.allItems(storm);
+      // Above the digest, or in another channel: what has no message has no card record either, and is not made work.
+      for (let from = 0; from < items.length; from += retoldAtOnce) {
+        // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
+        await Promise.all(items.slice(from, from + retoldAtOnce).map(({ id }) => cards.retell(id)));
+      }
       await storms.refresh(storm);
       const shown = taken ? { ...record, taken: { ...taken, isShown: true } } : record;
       await store.write(entry, JSON.stringify(shown), { ttlMs: deps.rememberMs });

@@ -63,3 +63,12 @@ describe('a payment for what a digest tells in one channel and a message in anot
     expect(told).toHaveLength(2);
   });
 });
+
+it('shows on a message in another channel that the storm was acknowledged', async () => {
+  const { house, storm } = await stormBeside();
+  await house.takeStorm.acknowledge(storm, ada);
+  await house.drain(60_000);
+  const beside = house.parents().filter((message) => message.channel === channels[1]);
+  expect(beside).toHaveLength(8);
+  for (const { shown } of beside) expect(shown.text).toMatch(/^👀 Acknowledged/);
+});
