@@ -5,7 +5,6 @@ import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
-import { createHomes, type Homes } from './app/homes.ts';
 import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
 import { openKept, type Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
@@ -55,19 +54,17 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
   const wake = (): void => worker?.wake();
   const posts = createPostCounter();
   const aside = createAsideCounter();
-  const homes = createHomes(outside, { kept, wake });
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
   const { mayRun } = directory;
   const audit = createAuditTrail(outside, kept);
   const pens = createAuditPens(outside, audit.append);
-  const shared = { clients, wake, posts, ...directory, audit, pens, homeChanged: homes.changed };
+  const shared = { clients, wake, posts, ...directory, audit, pens };
   const [first, ...further] = merchantPlaces(outside, kept);
   const merchantBots: MerchantBots = [
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
-  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, homes, mayRun, pens });
-  homes.showThrough(slack);
+  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, pens });
   const channels = createChannels(outside, clients);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -84,7 +81,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
     // What was approved may begin a charge.
     await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
-    await Promise.all([...merchantBots.map(({ charges }) => charges.drained()), homes.drained()]);
+    await Promise.all(merchantBots.map(({ charges }) => charges.drained()));
     await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
     // The last ones: whatever stops may still have something to say.
     await pens.drained();
@@ -112,7 +109,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
       const port = await server.listen(config.port, config.host);
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, merchantBots, homes, audit, aside, isPressed });
+      worker = startWork(outside, { store: kept.store, merchantBots, audit, aside, isPressed });
       audit.start();
       for (const { alarms, alerts } of merchantBots) {
         alarms.watch.start();
@@ -169,7 +166,6 @@ type SlackParts = {
   kept: Kept;
   clients: SlackClients;
   merchantBots: MerchantBots;
-  homes: Homes;
   mayRun: MayRun;
   pens: AuditPens;
 };
@@ -188,7 +184,6 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       clients,
       commands: createCommands(merchantBots, mayRun, log),
       mayRun,
-      homeOpened: parts.homes.opened,
       // Each entry names the account of what was asked for, if it is any one's.
       note: parts.pens.of(undefined).note,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.

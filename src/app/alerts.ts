@@ -20,7 +20,6 @@ import { createEventLog, type EventLog } from '../operations/alert/event-log.ts'
 import { hasEnded } from '../operations/charge/charge-standing.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
-import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { SummaryPostDeps } from '../operations/alert/prepare-daily-summary.ts';
 import { summariseDay } from '../operations/alert/summarise-day.ts';
 import type { CardsForPosts } from '../operations/alert/alert-post.ts';
@@ -59,7 +58,6 @@ type AlertParts = {
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
-  homeChanged: OpenHomes['changed'];
   notes: Pick<AuditNotes, 'note'>;
 };
 
@@ -84,7 +82,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     ...shared,
     log,
   });
-  const { inHand, ...cards } = listInHand({ store, rememberMs, changed: parts.homeChanged }, bareCards);
+  const { inHand, ...cards } = listInHand({ store, rememberMs }, bareCards);
   const recovery = createAlertRecovery({
     store,
     sealer,
@@ -119,7 +117,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
     expect: (event) => recovery.expect(event),
     kinds: [
-      { prefix: alertCardPrefix, work: async (entry) => void (await cards.work(entry)) },
+      { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry) => storms.work(entry, takeStorm) },

@@ -10,7 +10,7 @@ import type { Kept } from './kept.ts';
 import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 
-export type TellingParts = Pick<TellApprovalDeps, 'approvers' | 'find' | 'homeChanged' | 'wake'> & {
+export type TellingParts = Pick<TellApprovalDeps, 'approvers' | 'find' | 'wake'> & {
   kept: Kept;
   clients: SlackClients;
   /** The ids of its windows; undefined in a bot that knows one account alone. */

@@ -6,7 +6,6 @@ import type { StandingOf } from '../domain/standing.ts';
 import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
 import type { ApprovalDesk, ApprovalGate, TellApproval } from '../operations/approval/approval-desk.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
-import type { OpenHomes } from '../operations/home/open-homes.ts';
 import { termsHash } from '../operations/approval/terms-hash.ts';
 import { createBackground } from './background.ts';
 import type { Charges } from './charges.ts';
@@ -27,7 +26,6 @@ export type ApprovalParts = {
   kept: Kept;
   standingOf: StandingOf;
   tell: TellApproval;
-  homeChanged: OpenHomes['changed'];
   /** Tells the operators, once for each record, that it cannot be worked on. */
   audit?: Audit | undefined;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
@@ -43,7 +41,7 @@ const usualExpireMinutes = 240;
 /** Four eyes, put together for one merchant account. */
 export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
   const { config, log, now } = outside;
-  const { kept, tell, hands, homeChanged } = parts;
+  const { kept, tell, hands } = parts;
   const { store, sealer } = kept;
   const { approvals: policy } = config.policy;
   const rules = approvalRules(config.policy, config.merchant?.name);
@@ -61,13 +59,7 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     submitApproved: (charge, atMs) => hands().charges.approved.submit(charge, atMs),
     changeCardEmail: (terms, by) => hands().charges.approved.changeCardEmail(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
-    tell: {
-      async refresh(approval) {
-        homeChanged([approval.by]);
-        await tell.refresh(approval);
-      },
-      note: (approval, what) => tell.note(approval, what),
-    },
+    tell,
     audit: parts.audit,
     account: config.merchant?.name,
     inBackground: background.add,

@@ -26,7 +26,6 @@ import { createChargeDesk, isSettledCharge } from '../operations/charge/create-c
 import { createOpenList } from '../operations/work/open-list.ts';
 import { createDraftsOfCard, type DraftsOfCard } from '../operations/card/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
-import type { OpenHomes } from '../operations/home/open-homes.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
 import { submitApproved, type ApprovedCharge } from '../operations/charge/submit-charge.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
@@ -34,7 +33,6 @@ import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { createBackground } from './background.ts';
-import { followCharges } from './homes.ts';
 import type { Kept } from './kept.ts';
 import { openLimits } from './limits.ts';
 import { chargePlace } from './merchants.ts';
@@ -73,7 +71,6 @@ type ChargeParts = {
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
-  homeChanged: OpenHomes['changed'];
   processed: NonNullable<DeskDeps['processed']>;
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
@@ -145,7 +142,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     fingerprint,
     approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,
-    tell: { ...followCharges(posts, parts.homeChanged), hasDesk: deskChannel !== undefined },
+    tell: { ...posts, hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     processed,

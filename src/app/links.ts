@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { createExpectedLookUp, lookUpExpected } from '../operations/alert/look-up-event.ts';
-import type { OpenHomes } from '../operations/home/open-homes.ts';
 import { createPaymentLinks, type PaymentLinks } from '../operations/link/payment-links.ts';
 import { createLookAtChannel } from '../slack/look-at-channel.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -14,13 +13,12 @@ type LinkParts = {
   payments: Pick<Payments, 'createCheckoutOrder' | 'findTransaction'>;
   clients: SlackClients;
   wake: () => void;
-  homeChanged: OpenHomes['changed'];
   notes: Pick<AuditNotes, 'note'>;
 };
 
 /** Payment links, put together: the orders they are made of, and what follows them until they are paid. */
 export function createLinks({ config, log, now }: Outside, parts: LinkParts): PaymentLinks {
-  const { kept, payments, clients, wake, homeChanged, notes } = parts;
+  const { kept, payments, clients, wake, notes } = parts;
   const { createCheckoutOrder, findTransaction } = payments;
   const lookAt = createLookAtChannel(clients.interactive);
   return createPaymentLinks({
@@ -39,7 +37,6 @@ export function createLinks({ config, log, now }: Outside, parts: LinkParts): Pa
     rememberMs: config.chargeRememberDays * 86_400_000,
     now,
     wake,
-    changed: homeChanged,
     wait: sleep,
     log,
     note: notes.note,

@@ -33,7 +33,6 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../operations/approval/ask-to-redrive.ts';
 import { tellStuck } from '../operations/outbox/tell-operators.ts';
-import type { OpenHomes } from '../operations/home/open-homes.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
 import { findDecline } from '../operations/alert/find-decline.ts';
@@ -62,14 +61,13 @@ type Shared = {
   /** Asked for this account alone, by `standingAt` and `holdersAt`. */
   standingOf: StandingOf;
   holdersOf: HoldersOf;
-  homeChanged: OpenHomes['changed'];
   audit: Pick<AuditTrail, 'ofReference' | 'append'>;
   pens: AuditPens;
 };
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
-  const { clients, wake, posts, homeChanged } = shared;
+  const { clients, wake, posts } = shared;
   const ids = merchant && merchantIds(merchant);
   const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
   const payments = createPayments(outside, kept, place.pauses);
@@ -79,14 +77,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
-  const known = {
-    kept,
-    payments,
-    clients,
-    wake,
-    homeChanged,
-    notes,
-  };
+  const known = { kept, payments, clients, wake, notes };
   const { telling, approvals } = createFourEyes(outside, {
     ...known,
     ids,

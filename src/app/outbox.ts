@@ -10,7 +10,6 @@ import { linkPrefix } from '../operations/link/link-record.ts';
 import { createEventLookUp } from '../operations/alert/look-up-event.ts';
 import { lookUpAhead } from '../operations/alert/route-by-look-up.ts';
 import { toRouteLanes } from '../operations/alert/route-event.ts';
-import { homePrefix, type OpenHomes } from '../operations/home/open-homes.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { Post } from '../operations/outbox/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
@@ -98,8 +97,6 @@ type WorkParts = {
   store: Store;
   merchantBots: readonly [MerchantWork, ...MerchantWork[]];
   aside: Pick<AsideCounter, 'add'>;
-  /** A person has one Home, whatever accounts they work for. */
-  homes: Pick<OpenHomes, 'work'>;
   /** One for all accounts. */
   audit: Pick<AuditTrail, 'kinds'>;
   isPressed: () => boolean;
@@ -107,7 +104,7 @@ type WorkParts = {
 
 /** The worker over the whole store: each record is the work of the account whose it is. */
 export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
-  const { store, merchantBots, homes, audit, aside, isPressed } = parts;
+  const { store, merchantBots, audit, aside, isPressed } = parts;
   const ofAccounts = merchantBots.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
@@ -137,7 +134,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
     now,
     log,
   });
-  const kinds = putAside.guard([...ofAccounts, { prefix: homePrefix, work: homes.work }, ...audit.kinds]);
+  const kinds = putAside.guard([...ofAccounts, ...audit.kinds]);
   const leaseMs = config.workLeaseSeconds * 1_000;
   const together = { lanes: toRouteLanes, most: config.routeLookupsAtOnce, now };
   return startWorker({

@@ -7,8 +7,6 @@ import { merchantPrefix } from '../../src/domain/merchant.ts';
 import { memoryStore } from '../operations/memory-store.ts';
 import { outsideOf } from './outside-of.ts';
 
-const noWork = { work: () => Promise.resolve() };
-
 it('looks up ahead for several accounts in one lane, each with its own records, and keeps their order', async () => {
   const store = memoryStore({ nowMs: 1_000_000 });
   const lagos = scopeStore(store, 'lagos');
@@ -50,7 +48,6 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
         place: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
       },
     ],
-    homes: noWork,
     audit: { kinds: [] },
     aside: { add: () => undefined },
     isPressed: () => false,

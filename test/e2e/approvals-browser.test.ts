@@ -106,6 +106,8 @@ describe.skipIf(missing)('four eyes in a browser', () => {
     expect(await home.innerText()).toContain('NGN 130,000.00');
     await ada.press('Withdraw');
     await ada.modalSays('You took it back');
+    await lindiwe.click(lindiwe.page.getByRole('tab', { name: 'Messages' }));
+    await lindiwe.click(lindiwe.page.getByRole('tab', { name: 'Home' }));
     await expect.poll(() => home.innerText()).not.toContain('Waiting for your decision');
     expect(charged('130000.00')).toBe(0);
   });

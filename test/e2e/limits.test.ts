@@ -39,6 +39,7 @@ describe.concurrent('limits in payops.yml', () => {
     );
     await dialogue.submit('agent');
     await dialogue.modalSays('agent', 'Paid (confirmed)');
+    await house.workspace.act(house.workspace.ids.users.agent, { kind: 'open_home' });
     await homeSays(house, 'agent', 'today NGN 4,500.00 used, NGN 3,500.00 of NGN 8,000.00 left');
     assertBlocks('home', JSON.parse(JSON.stringify(homeBlocks(house, 'agent'))));
     await dialogue.close('agent');

@@ -108,16 +108,21 @@ describe.concurrent('a payment link', () => {
     await expectNothingOut(desk);
   });
 
-  it('stands in the Home of whoever asked until it is paid, without their opening it again', async (test) => {
-    const { house, dialogue } = await openDesk(test);
+  it('stands in the Home of whoever asked until it is paid', async (test) => {
+    const desk = await openDesk(test);
+    const { house, dialogue } = desk;
     const { agent } = house.workspace.ids.users;
     await house.workspace.act(agent, { kind: 'open_home' });
     const home = () => JSON.stringify(house.workspace.state(agent).home?.blocks ?? []);
     await house.until('it is shown', () => home().includes('Nothing waits for you'));
     await dialogue.opens('agent', '/pay link 150.00');
     await dialogue.submit('agent', { ...filled, [linkFields.reference]: reference });
+    await cardSays(desk, 'payDesk', 'Payment link, not paid yet');
+    await house.workspace.act(agent, { kind: 'open_home' });
     await house.until('the link is in it', () => home().includes('Payment link, not paid yet'));
     await pay(house, reference);
+    await cardSays(desk, 'payDesk', 'Paid (confirmed)');
+    await house.workspace.act(agent, { kind: 'open_home' });
     await house.until('it has left', () => !home().includes('Your open payment links'));
     expect(home()).toContain('Nothing waits for you');
   });

@@ -223,7 +223,7 @@ export function cardsHouse(
   };
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
     { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },

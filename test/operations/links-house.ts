@@ -103,7 +103,6 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       rememberMs,
       now: () => clock.nowMs,
       wake: () => undefined,
-      changed: () => undefined,
       wait: (ms) => Promise.resolve((clock.nowMs += ms)),
       log: () => undefined,
     });

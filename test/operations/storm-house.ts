@@ -161,7 +161,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
       work: (entry: Entry) => deliverPost(deliver, entry),
       ahead: (entry: Entry) => lookUpAhead(deliver, entry),
     },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
     { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },
   ];

@@ -78,8 +78,9 @@ export function permissionStage(
   accounts: readonly string[] = [],
 ): PermissionStage {
   let outcome: Outcome = { ran: false, said: '' };
+  let home = '';
   const said = (what: unknown): void => void (outcome.said += JSON.stringify(what));
-  const client = fakeClient(slack, said);
+  const client = fakeClient(slack, said, (view) => void (home = JSON.stringify(view)));
   const { mayRun } = createDirectory(roles, {
     client,
     cache: memoryCache(),
@@ -109,7 +110,8 @@ export function permissionStage(
     act: ({ kind, name }, place) => send(...payloadOf(kind, name, place)),
     async openHome() {
       const event = { type: 'app_home_opened', tab: 'home', user: who };
-      return (await send('event', { event, body: { team_id: teamId } })).said;
+      await send('event', { event, body: { team_id: teamId } });
+      return home;
     },
   };
 }
@@ -238,7 +240,12 @@ function container(channel: string): Record<string, unknown> {
   return { type: 'message', channel_id: channel, message_ts: '1.1', is_ephemeral: false };
 }
 
-function fakeClient(slack: KnownToSlack, said: (what: unknown) => void): WebClient {
+/** The Home is made after each press in it, and is no answer to the press. */
+function fakeClient(
+  slack: KnownToSlack,
+  said: (what: unknown) => void,
+  published: (view: unknown) => void,
+): WebClient {
   const shown = async (what: unknown) => {
     said(what);
     return { ok: true, view: { id: 'V9' } };
@@ -254,7 +261,7 @@ function fakeClient(slack: KnownToSlack, said: (what: unknown) => void): WebClie
         list: async ({ usergroup }: { usergroup: string }) => ({ users: slack.members[usergroup] ?? [] }),
       },
     },
-    views: { open: shown, push: shown, update: shown, publish: shown },
+    views: { open: shown, push: shown, update: shown, publish: async (view: unknown) => published(view) },
     chat: { postMessage: shown, postEphemeral: shown },
   };
   return client as unknown as WebClient;

@@ -69,7 +69,7 @@ export function startBot(world: World, process: Process): Bot {
     lookUp: (event) => lookUpEvent(findTransaction, event),
     hasEnded: () => Promise.resolve(true),
   });
-  const cards = listInHand({ store, rememberMs, changed: nothing }, bare);
+  const cards = listInHand({ store, rememberMs }, bare);
   const recovery = createAlertRecovery({
     ...shared,
     cards,
@@ -128,7 +128,7 @@ export function startBot(world: World, process: Process): Bot {
   };
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.work(entry)) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
     { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },

@@ -85,11 +85,8 @@ export type AlertCards = {
   retell(id: string): Promise<void>;
   /** Forgets what was looked up anew: the alert's details go. Its state stays. */
   erase(id: string): Promise<void>;
-  /**
-   * Tells what is untold, and ends a snooze that is over: then it gives the card that is awake. For work of the prefix
-   * `alertCardPrefix`.
-   */
-  work(entry: Entry): Promise<AlertCard | undefined>;
+  /** Posts pending notes, or wakes the alert if its snooze has expired. For work of the prefix `alertCardPrefix`. */
+  work(entry: Entry): Promise<void>;
 };
 
 export const alertCardPrefix = 'alert:';
@@ -253,7 +250,7 @@ function judgeOther(
   return { record: { ...record, ...told }, result: true };
 }
 
-async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | undefined> {
+async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   const { store, sealer } = deps;
   const id = entry.key.slice(alertCardPrefix.length);
   const record = openCard(sealer, entry.key, entry.value);
@@ -262,9 +259,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | u
     // Stored before it is told: the next round tells it.
     const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
     const written = await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
-    if (!written) return undefined;
-    deps.note?.(auditOfCardStep(id, record.card.kind, woken));
-    return woken.card;
+    if (written) deps.note?.(auditOfCardStep(id, record.card.kind, woken));
+    return;
   }
   await tellCard(deps, id, record);
   const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
@@ -279,7 +275,6 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<AlertCard | u
   // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
   await store.write(entry, sealCard(sealer, entry.key, told), options);
   deps.wake();
-  return undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endsCard, handlersOf, handOf, type AlertCard, type CardMove } from '../../domain/alert-card.ts';
+import { endsCard, handOf, type AlertCard, type CardMove } from '../../domain/alert-card.ts';
 import type { AlertCards, FoundAlert } from './alert-cards.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
 
@@ -12,8 +12,6 @@ export type AlertsInHand = {
 export type AlertsInHandDeps = {
   store: RecordStore;
   rememberMs: number;
-  /** Something that these people have in hand, or had, has changed. Never throws. */
-  changed: (userIds: readonly string[]) => void;
 };
 
 /** Who has more is shown the newest of them. */
@@ -40,17 +38,9 @@ export function listInHand(deps: AlertsInHandDeps, cards: AlertCards): AlertCard
   return {
     ...cards,
     async move(id, move) {
-      const before = handlersOf((await cards.read(id)).card);
       const next = nextInHand(move);
       if (next !== undefined) await edit(next, (ids) => (ids.includes(id) ? ids : [id, ...ids]));
-      const result = await cards.move(id, move);
-      if (result.kind === 'moved') deps.changed([...new Set([...before, ...handlersOf(result.card)])]);
-      return result;
-    },
-    async work(entry) {
-      const woken = await cards.work(entry);
-      if (woken) deps.changed(handlersOf(woken));
-      return woken;
+      return await cards.move(id, move);
     },
     inHand: {
       async of(userId) {

@@ -32,8 +32,6 @@ export type TellApprovalDeps = {
   show: (approval: Approval, asked: number, views: readonly ApprovalView[]) => Promise<void>;
   /** As long as a request may still be told of: after that its card would be posted a second time. */
   rememberMs: number;
-  /** What these people's App Homes show has changed. Never throws. */
-  homeChanged: (userIds: readonly string[]) => void;
   now: () => number;
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
@@ -109,7 +107,6 @@ export function createTellApproval(deps: TellApprovalDeps): ApprovalTelling {
       const places = placesOf(approval, deps.channel, copies);
       const news = await Promise.all(places.map((place) => storeCard(deps, approval, place)));
       if (news.includes(true)) deps.wake();
-      deps.homeChanged([approval.by, ...approvers]);
       if (views.length === 0) return;
       // As it is by now: another replica may have decided, and once it is being done, what does it shows it.
       const now = await deps.find(approval.id);

@@ -74,8 +74,6 @@ export type PaymentLinksDeps = LinkStoreDeps &
     lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
     /** Where the customer is sent after paying. */
     callbackUrl: string | undefined;
-    /** A link of this person has changed. Never throws, and nobody waits for it. */
-    changed: (userIds: readonly string[]) => void;
     wait: (ms: number) => Promise<unknown>;
   };
 
@@ -221,7 +219,6 @@ function keepAnswer(
 async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecord> {
   const { link, told, turn } = record;
   if (told < turn) {
-    linking.changed([link.by]);
     await tellAlerts(linking, link);
     await tellLink(linking, link);
   }

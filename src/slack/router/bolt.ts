@@ -3,8 +3,7 @@ import { App, HTTPReceiver, UnknownError, type SocketModeReceiver } from '@slack
 import { newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createBoltLog } from './bolt-log.ts';
-import type { Caller } from '../command.ts';
-import { addRoutes, publishHome, type RouterDeps } from './router.ts';
+import { addRoutes, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
@@ -49,8 +48,6 @@ export type Slack = {
   stop(): Promise<void>;
   /** Resolves when everything acknowledged so far is answered. */
   drained(): Promise<void>;
-  /** Shows the person their App Home as it is now; see `publishHome`. */
-  publishHome(owner: Caller): Promise<void>;
   health(): SlackHealth;
   /** Who the bot is; undefined while Slack has not said. */
   identity(): Identity | undefined;
@@ -101,7 +98,6 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
       await drained();
     },
     drained,
-    publishHome: (owner) => publishHome(owner, { ...deps, client: deps.clients.interactive, identity }),
     identity,
     repeats: () => repeatsWith(identityCheck?.scopes()),
     health() {

@@ -41,15 +41,13 @@ import { routeClosing, routeSubmission, type SubmissionDeps } from './route-subm
 import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
 import { createScreen, type Screen } from './screen.ts';
 
-export type RouterDeps = AnswerDeps & {
-  client: WebClient;
-  commands: CommandSet;
-  /** Undefined while Slack has not said who the bot is. */
-  identity: () => Identity | undefined;
-} & SubmissionDeps &
+export type RouterDeps = AnswerDeps &
+  SubmissionDeps &
   SuggestionDeps & {
-    /** Called before the App Home is made for who has just opened it; absent where nothing follows it. */
-    homeOpened?: (caller: Caller) => Promise<void>;
+    client: WebClient;
+    commands: CommandSet;
+    /** Undefined while Slack has not said who the bot is. */
+    identity: () => Identity | undefined;
   };
 
 /**
@@ -64,6 +62,7 @@ export function addRoutes(app: App, deps: RouterDeps): void {
   app.action<BlockAction>({ type: 'block_actions' }, async ({ ack, body, respond }) => {
     await ack();
     await routeAction(body, respond, deps);
+    if (body.view?.type === 'home') await publishHome(callerOf(body, 'home'), deps, body.view.hash);
   });
   app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, async ({ ack, body }) =>
     routeSubmission(ack, body, deps),
@@ -78,9 +77,6 @@ export function addRoutes(app: App, deps: RouterDeps): void {
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab !== 'home') return;
     const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
-    await deps
-      .homeOpened?.(owner)
-      .catch((error: unknown) => deps.log('warn', 'An App Home is not followed', {}, error));
     await publishHome(owner, deps, hashOf(event.view));
   });
   app.shortcut<GlobalShortcut | MessageShortcut>(/.*/, async ({ ack, body, respond }) => {
@@ -324,7 +320,7 @@ function hashOf(view: object | undefined): string | undefined {
  * Shows the person their App Home as it is now. `over`: only in the place of the view of that hash; one that was shown
  * meanwhile is as new. Never throws: what Slack refuses is logged, and the Home stays as it was.
  */
-export async function publishHome(
+async function publishHome(
   caller: Caller,
   deps: Pick<RouterDeps, 'client' | 'commands' | 'identity' | 'log'>,
   over?: string,

@@ -36,7 +36,6 @@ it.each([
       find: async () => redrive,
       show: async () => undefined,
       rememberMs: 60_000,
-      homeChanged: () => undefined,
       now: () => 0,
       wake: () => undefined,
     });
@@ -77,7 +76,6 @@ it('a window that shows the charge by now is not put back to the request by a re
     show: async ({ state }, _asked, views) =>
       void windows.push(...views.map(({ id }) => `${id} ${state.kind}`)),
     rememberMs: 60_000,
-    homeChanged: () => undefined,
     now: () => 0,
     wake: () => undefined,
   });

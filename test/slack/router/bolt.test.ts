@@ -122,10 +122,24 @@ describe('requests from Slack', () => {
     expect(bot.logged.join('')).not.toContain('could not be shown');
   });
 
-  it('that Slack refuses when it is shown anew is a line in the log and nothing else', async () => {
+  it('make it again after a press in it, and in its place alone', async () => {
+    const bot = await start();
+    const published: Record<string, string>[] = [];
+    nock('https://slack.test')
+      .post('/api/views.publish', (body: Record<string, string>) => published.push(body) > 0)
+      .reply(200, { ok: true });
+    await bot.press({ actionId: 'unknown', value: '', view: { id: 'V1', type: 'home', hash: '17.abc' } });
+    await bot.press({ actionId: 'unknown', value: '', view: { id: 'V2' } });
+    await bot.press({ actionId: 'unknown', value: '' });
+    expect(published).toMatchObject([{ user_id: 'U0AGENT', hash: '17.abc' }]);
+  });
+
+  it('that Slack refuses is a line in the log and nothing else', async () => {
     const bot = await start();
     nock('https://slack.test').post('/api/views.publish').reply(200, { ok: false, error: 'not_enabled' });
-    await bot.slack.publishHome({ userId: 'U0AGENT' });
+    const body = eventBody({ type: 'app_home_opened', user: 'U0AGENT', channel: 'D1', tab: 'home' });
+    expect(await bot.send(signSlack(body, { contentType: 'application/json' }))).toBe(200);
+    await bot.slack.drained();
     expect(bot.logged.join('')).toContain('The App Home could not be shown');
   });
 });
