@@ -62,7 +62,7 @@ export function openStage(store: Store) {
     alerts: {
       claim: () => Promise.reject(new Error('nothing is charged from an alert here')),
       taken: () => Promise.resolve(undefined),
-      release: () => Promise.resolve(),
+      ended: () => Promise.resolve(),
       paid: () => Promise.resolve(),
     },
     openCharges,

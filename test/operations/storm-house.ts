@@ -106,7 +106,7 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
   const cards = createAlertCards({
     ...shared,
     storms,
-    hasEnded: () => Promise.resolve(true),
+    hasEnded: () => Promise.resolve(undefined),
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
   });
   const takeStorm = createTakeStorm({ ...shared, storms, cards });

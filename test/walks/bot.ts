@@ -67,7 +67,7 @@ export function startBot(world: World, process: Process): Bot {
     ...shared,
     storms,
     lookUp: (event) => lookUpEvent(findTransaction, event),
-    hasEnded: () => Promise.resolve(true),
+    hasEnded: () => Promise.resolve(undefined),
   });
   const cards = listInHand({ store, rememberMs }, bare);
   const recovery = createAlertRecovery({

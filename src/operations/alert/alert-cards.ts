@@ -38,8 +38,8 @@ export type AlertCardsDeps = TellCardDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
   log: Log;
-  /** Whether the charge of this reference has ended without money, or was never stored. */
-  hasEnded: (reference: string) => Promise<boolean>;
+  /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
+  hasEnded: (reference: string) => Promise<boolean | undefined>;
   /** Writes into the audit, in the background; absent: nothing is written down. */
   note?: NoteAudit;
 };
@@ -96,8 +96,8 @@ export type CardRecord = UntoldCard & {
   evidence?: Evidence;
   /** Why the payments that were told did not resolve it. */
   otherPayments?: OtherPayment['why'][];
-  /** See `AlertClaims`; `holder` is the one submit that claimed it. */
-  charge?: AlertCharge & { holder: string };
+  /** See `AlertClaims`; `holders` are the deliveries of its submit. It stays when the charge has ended. */
+  charge?: AlertCharge & { holders: readonly string[] };
 };
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
@@ -278,17 +278,17 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
 }
 
 /**
- * The charge that has the alert: one that is under way, in doubt or paid. A claim whose charge was never stored, as a
- * crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
+ * The charge that has the alert: one that is under way, in doubt, in doubt again, or paid. A claim whose charge was
+ * never stored, as a crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
  */
 export async function standingCharge(
   { hasEnded, now }: Pick<AlertCardsDeps, 'hasEnded' | 'now'>,
   claim: CardRecord['charge'],
 ): Promise<AlertCharge | undefined> {
   if (!claim) return undefined;
-  const { holder: _holder, ...charge } = claim;
-  const isYoung = now() - charge.at < claimTimes.lostMs;
-  return isYoung || !(await hasEnded(charge.reference)) ? charge : undefined;
+  const { holders: _holders, ...charge } = claim;
+  const ended = (await hasEnded(charge.reference)) ?? now() - charge.at >= claimTimes.lostMs;
+  return ended ? undefined : charge;
 }
 
 /** The card as everybody sees it: an open one of a storm that somebody acknowledged is theirs. */

@@ -3,7 +3,7 @@ import { endsCard, type AlertCharge, type AlertTaken } from '../../domain/alert-
 import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
-import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, makeDue, type RecordStore } from '../work/change-record.ts';
 import {
   alertCardPrefix,
   openCard,
@@ -38,8 +38,8 @@ export type AlertClaims = {
   claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
   /** What would speak against that claim now. Changes nothing. */
   taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
-  /** The charge has ended without money. */
-  release(alert: string, reference: string): Promise<void>;
+  /** Its charge has ended without money: the alert's messages are to say so. */
+  ended(alert: string): Promise<void>;
 };
 
 export type AlertClaimsDeps = Pick<AlertCardsDeps, 'hasEnded' | 'now' | 'wake'> & {
@@ -53,12 +53,16 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
   const { store, sealer, now } = deps;
   const changeRecord = createChangeRecord(store);
 
+  async function keyOf(alert: string): Promise<string> {
+    return alertCardPrefix + (await firstAlert(deps.chargeOf, alert));
+  }
+
   /** Due at once: the messages of the alert say who charges it. */
   async function change<Result>(
     alert: string,
     judge: (record: CardRecord) => Promise<{ record?: CardRecord; result: Result }>,
   ): Promise<Result> {
-    const key = alertCardPrefix + (await firstAlert(deps.chargeOf, alert));
+    const key = await keyOf(alert);
     const result = await changeRecord(key, async (value) => {
       const judged = await judge(openCard(sealer, key, value));
       return judged.record
@@ -81,14 +85,15 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
     return standing && { kind: 'charging', charge: standing };
   }
 
-  function drop(
-    alert: string,
-    isOurs: (charge: NonNullable<CardRecord['charge']>) => boolean,
-  ): Promise<void> {
-    return change(alert, async ({ charge, ...record }) => ({
-      ...(charge && isOurs(charge) ? { record } : {}),
-      result: undefined,
-    }));
+  function drop(alert: string, holder: string): Promise<void> {
+    return change(alert, async ({ charge, ...record }) => {
+      if (!charge?.holders.includes(holder)) return { result: undefined };
+      const holders = charge.holders.filter((one) => one !== holder);
+      return {
+        record: holders.length === 0 ? record : { ...record, charge: { ...charge, holders } },
+        result: undefined,
+      };
+    });
   }
 
   return {
@@ -98,17 +103,20 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
       if (endsCard(card)) return { kind: 'taken', taken: { kind: 'ended', card } };
       const taken = await change(alert, async (record) => {
         const result = await takenBy(record, reference);
-        return result
-          ? { result }
-          : { record: { ...record, charge: { reference, by, at: now(), holder } }, result };
+        if (result) return { result };
+        // Another delivery of the same submit may charge, whatever becomes of this one.
+        const others = record.charge?.reference === reference ? record.charge.holders : [];
+        return {
+          record: { ...record, charge: { reference, by, at: now(), holders: [...others, holder] } },
+          result,
+        };
       });
       if (taken) return { kind: 'taken', taken };
       return {
         kind: 'claimed',
         async release() {
           try {
-            // Another delivery of the same submit may have claimed it since, and charges.
-            await drop(alert, (charge) => charge.holder === holder);
+            await drop(alert, holder);
           } catch (error) {
             if (!(error instanceof StoreUnavailable)) throw error;
           }
@@ -120,6 +128,9 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
       if (endsCard(card)) return { kind: 'ended', card };
       return await takenBy(await read(await firstAlert(deps.chargeOf, alert)), reference);
     },
-    release: (alert, reference) => drop(alert, (charge) => charge.reference === reference),
+    async ended(alert) {
+      await makeDue(changeRecord, await keyOf(alert), 0);
+      deps.wake();
+    },
   };
 }

@@ -1,9 +1,8 @@
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Store } from '../../store/store.ts';
+import type { Entry, Store } from '../../store/store.ts';
 import type { BotCharge } from '../alert/alert-claims.ts';
 import { chargeKey, openCharge } from './charge-record.ts';
 import type { ChargeStanding } from './limit-day.ts';
@@ -15,13 +14,15 @@ export async function chargeStanding(
   reference: string,
 ): Promise<ChargeStanding> {
   const entry = await store.read(chargeKey(reference));
-  if (!entry) return 'ended';
+  return entry ? standingOf(sealer, entry) : 'ended';
+}
+
+function standingOf(sealer: Sealer, entry: Entry): ChargeStanding {
   try {
     const { state } = openCharge(sealer, entry).intent;
     if (state.kind === 'approved') return 'final';
     return countsForLimits(state) ? 'counts' : 'ended';
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
+  } catch {
     // Sealed with a key that is gone: nobody knows what it moved.
     return 'counts';
   }
@@ -31,8 +32,9 @@ export async function chargeStanding(
 export async function hasEnded(
   deps: Parameters<typeof chargeStanding>[0],
   reference: string,
-): Promise<boolean> {
-  return (await chargeStanding(deps, reference)) === 'ended';
+): Promise<boolean | undefined> {
+  const entry = await deps.store.read(chargeKey(reference));
+  return entry && standingOf(deps.sealer, entry) === 'ended';
 }
 
 /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */

@@ -71,9 +71,8 @@ function nextPlaceMs(room: Room, nowMs: number): number {
 
 /**
  * A signed event decides nothing: it makes the charge of its reference be looked up now, and one whose reference is
- * not signed does nothing else. On record when it
- * resolves, so that the event may be called received; the look-up goes on in the background. Throws
- * StoreUnavailable alone.
+ * not signed does nothing else. On record when it resolves, so that the event may be called received; the look-up goes
+ * on in the background. Throws StoreUnavailable alone.
  *
  * Spec: Events.
  */

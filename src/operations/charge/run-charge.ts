@@ -45,7 +45,7 @@ export type RunDeps = AdvanceDeps & {
   cards: Pick<CardHistory, 'settle' | 'mayTry'>;
   /** Absent: no charge needs a second person. */
   approvals?: ApprovalGate | undefined;
-  alerts: Pick<AlertClaims, 'release'> & {
+  alerts: Pick<AlertClaims, 'ended'> & {
     /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
@@ -208,7 +208,7 @@ async function settle(deps: RunDeps, record: ChargeRecord): Promise<void> {
     case 'declined': {
       const outcome = isThreeDSecure(state.why, deps.threeDSecureWords) ? 'three_d_secure' : 'declined';
       await deps.cards.settle(card, reference, outcome);
-      return await releaseAlert(deps, record);
+      return await freeAlert(deps, record);
     }
     case 'rejected':
     case 'abandoned':
@@ -216,7 +216,7 @@ async function settle(deps: RunDeps, record: ChargeRecord): Promise<void> {
     case 'expired':
       // Neither bank nor card spoke.
       await deps.cards.settle(card, reference, 'cleared');
-      return await releaseAlert(deps, record);
+      return await freeAlert(deps, record);
     case 'review':
       // A person's case, and no reason to stop the card; but whoever charges it again must be told of it.
       return await deps.cards.settle(card, reference, 'review');
@@ -224,8 +224,8 @@ async function settle(deps: RunDeps, record: ChargeRecord): Promise<void> {
   }
 }
 
-async function releaseAlert({ alerts }: RunDeps, { intent, terms }: ChargeRecord): Promise<void> {
-  if (terms.alert !== undefined) await alerts.release(terms.alert, intent.reference);
+async function freeAlert({ alerts }: RunDeps, { terms }: ChargeRecord): Promise<void> {
+  if (terms.alert !== undefined) await alerts.ended(terms.alert);
 }
 
 /** The charge as people may see it, with the card's next try once it was declined. */

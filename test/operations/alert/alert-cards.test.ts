@@ -279,7 +279,7 @@ describe('the card of a failed charge', () => {
   });
 });
 
-const hasEnded = () => Promise.resolve(true);
+const hasEnded = () => Promise.resolve(undefined);
 
 onBothStores('clicks at the same time on two replicas', (open) => {
   it('make one decision each of 200 times, and the other is told who was first', async () => {

@@ -50,7 +50,7 @@ describe('what is known of an alert', () => {
         if (found?.status === 'FAILED') await slow.promise;
         return await lookUpEvent(() => Promise.resolve(found), event);
       },
-      hasEnded: () => Promise.resolve(true),
+      hasEnded: () => Promise.resolve(undefined),
       rememberMs: 86_400_000,
       now: () => house.clock.nowMs,
       wake: () => undefined,

@@ -129,6 +129,44 @@ describe('submit', () => {
       expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
     });
 
+    it('holds it once more when a charge that had ended is in doubt again', async () => {
+      const process = startProcess(openWorld('declined'));
+      await finish(process, await from(process, viewId, ada));
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      process.deps.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
+      await process.trigger({ kind: 'payment_success', key: 'k', orderReference: reference });
+      await process.drained();
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it('holds it for the delivery of a submit that charges, though another of the same is refused', async () => {
+      const world = openWorld('approved');
+      const [first, second] = [startProcess(world), startProcess(world)];
+      const [claimed, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { limits } = second.deps;
+      second.deps.limits = {
+        ...second.deps.limits,
+        async claim() {
+          claimed.resolve();
+          await refused.promise;
+          return { kind: 'refused', refusal: { kind: 'unknown_standing' } };
+        },
+      };
+      let other: ReturnType<typeof from> | undefined;
+      first.deps.limits = {
+        ...first.deps.limits,
+        async claim(charge) {
+          other = from(second, viewId, ada);
+          await claimed.promise;
+          return await limits.claim(charge);
+        },
+      };
+      expect(await from(first, viewId, ada)).toMatchObject({ kind: 'begun' });
+      refused.resolve();
+      expect(await other).toMatchObject({ kind: 'over_limit' });
+      expect(await from(startProcess(world), 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
     it.each(['declined', 'rejected'] as const)('frees it once the first was %s', async (plan) => {
       const process = startProcess(openWorld(plan));
       await finish(process, await from(process, viewId, ada));
