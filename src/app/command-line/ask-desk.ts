@@ -8,6 +8,8 @@ import { printList } from '../../cli/list-output.ts';
 import { lookupExitCode, lookupJson, lookupText } from '../../cli/lookup-output.ts';
 import { outsideProblem } from '../../cli/problem-words.ts';
 import type { Screen } from '../../cli/screen.ts';
+import { parseAccountKey } from '../../domain/account.ts';
+import { refLength } from '../../domain/account-field.ts';
 import { confirm } from '../../domain/confirmation.ts';
 import { newErrorId } from '../../log.ts';
 import { chargesInDoubt } from '../../operations/charge/charges-in-doubt.ts';
@@ -39,6 +41,11 @@ type Desk = {
 export async function askDesk(outside: Outside, question: DeskQuestion, screen: Screen): Promise<CommandEnd> {
   // What a store that was made just now lacks would seem settled.
   if (question.command === 'doubt' && !hasStore(outside.config)) return noStoreHere(outside);
+  if (question.command === 'account') {
+    // How long a reference is, the settings say, which were not read when the words were.
+    const key = parseAccountKey(question.key.value, refLength(outside.config.accountNewFields));
+    if (!key.ok) return { exitCode: exitCodes.usage, words: key.problem };
+  }
   return await withKept(
     outside,
     async (kept) => {
