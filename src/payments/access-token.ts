@@ -62,9 +62,24 @@ export function createAccessToken(deps: TokenDeps): AccessToken & {
   const read = createReader(deps.log);
   let flight: Promise<string> | undefined;
 
-  /** All callers of this process wait for one request. */
-  function obtainOnce(rejected: string | undefined): Promise<string> {
-    flight ??= obtain(rejected).finally(() => {
+  /**
+   * All callers of this process wait for one request. A call that joined it late still has time when it gets no
+   * answer, and asks again: otherwise it would fail at once with the deadline of another.
+   */
+  async function obtainOnce(rejected: string | undefined): Promise<string> {
+    if (!flight) return await begin(rejected);
+    const joinedAtMs = now();
+    try {
+      return await flight;
+    } catch (error) {
+      const isUnanswered = error instanceof ServiceFailure && error.kind === 'timeout';
+      if (!isUnanswered || now() - joinedAtMs >= deps.timeoutMs) throw error;
+      return await (flight ?? begin(rejected));
+    }
+  }
+
+  function begin(rejected: string | undefined): Promise<string> {
+    flight = obtain(rejected).finally(() => {
       flight = undefined;
     });
     return flight;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAccessToken, type TokenDeps, type TokenMemory } from '../../src/payments/access-token.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { sharedMemory } from './memory.ts';
@@ -268,6 +268,31 @@ describe('access token', () => {
     });
     expect(await token.replace('old')).toBe('issued-1');
     expect(refreshed).toBe(0);
+  });
+
+  it('is asked for again by a call that joined a request which then got no answer, and not by one as old', async () => {
+    const clock = testClock();
+    const ends: { reject: (reason: unknown) => void; resolve: (token: string) => void }[] = [];
+    const { token } = replica(sharedMemory(), {
+      now: clock.now,
+      issue: () =>
+        new Promise((resolve, reject) => {
+          ends.push({ reject, resolve: (accessToken) => resolve({ accessToken, lifetimeMs: 600_000 }) });
+        }),
+    });
+    const asked = async (): Promise<string> =>
+      await token.current().catch((error: unknown) => (error as ServiceFailure).kind);
+    const old = [asked(), asked()];
+    await vi.waitFor(() => expect(ends).toHaveLength(1));
+    clock.passMs(1_900);
+    const late = [asked(), asked()];
+    clock.passMs(100);
+    ends[0]?.reject(new ServiceFailure('timeout', 'No answer.'));
+    expect(await Promise.all(old)).toEqual(['timeout', 'timeout']);
+    await vi.waitFor(() => expect(ends).toHaveLength(2));
+    ends[1]?.resolve('fresh');
+    expect(await Promise.all(late)).toEqual(['fresh', 'fresh']);
+    expect(ends).toHaveLength(2);
   });
 
   it('lets the next caller try again after a failure', async () => {
