@@ -19,7 +19,6 @@ import type { Outside } from './app/outside.ts';
 import { undeliveredMetric } from './app/undelivered.ts';
 import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './commands/command-set.ts';
-import { withHints } from './commands/merchant-hints.ts';
 import { createMerchantSets } from './commands/merchant-sets.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
@@ -144,7 +143,7 @@ function openClients({ config, log }: Outside): SlackClients {
   );
 }
 
-/** Who may do what, for every account; a refusal for one says for which others it would be none. */
+/** Who may do what, for every account. */
 function openDirectory(
   { config, log, now }: Outside,
   parts: { kept: Kept; clients: SlackClients; identity: () => Identity | undefined },
@@ -157,9 +156,7 @@ function openDirectory(
     namespace: 'slack-directory',
     ttlMs: 86_400_000,
   });
-  const directory = createDirectory(policy.roles, { client: clients.interactive, cache, log, now, identity });
-  const names = policy.accounts?.map(({ name }) => name) ?? [];
-  return { ...directory, mayRun: withHints(directory.mayRun, names) };
+  return createDirectory(policy.roles, { client: clients.interactive, cache, log, now, identity });
 }
 
 type SlackParts = {

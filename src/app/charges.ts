@@ -11,7 +11,6 @@ import { keepProvenPayment } from '../operations/alert/alert-recovery.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
-import { boundDialogues } from '../operations/charge/bound-dialogues.ts';
 import { createListsByPerson } from '../operations/work/lists-by-person.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
@@ -79,8 +78,6 @@ type ChargeParts = {
   ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
-  /** The store that all accounts share, and which of them this is; undefined in a bot that knows one alone. */
-  among?: { store: Store; merchant: string } | undefined;
 };
 
 /** As many charges as one process settles at once. */
@@ -155,8 +152,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
 
   const askFirst = approvals && { gate: approvals, fingerprint };
   const emails = { ...payments, ...told, store, sealer, ledger, draftsOfCard, approvals: askFirst };
-  const ownDesk = createChargeDesk(deps);
-  const desk = parts.among ? boundDialogues(ownDesk, parts.among) : ownDesk;
+  const desk = createChargeDesk(deps);
   return {
     desk,
     cardEmails: createCardEmails(emails),

@@ -74,7 +74,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { processed } = alarms.watch;
-  const among = merchant && { store: place.shared, merchant: merchant.name };
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
   const known = { kept, payments, clients, wake, notes };
@@ -95,7 +94,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     standingOf,
     approvals: approvals.gate,
     ids,
-    among,
   });
   const routes = readRoutes(outside.config);
   const alerts = createAlerts(outside, { ...known, charges, routes });
@@ -229,10 +227,10 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
         reference,
         lookup,
       ),
-    isOnRecord: (reference: OrderReference) => isOnRecord(parts, reference),
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
     isMixed: config.merchant?.isMixed === true,
+    otherAccounts: otherAccounts(config),
     desk: charges.desk,
     approvalFrom: (currency: string) => parts.approvals.gate?.chargesFrom(currency),
     cardEmails: charges.cardEmails,
@@ -276,11 +274,6 @@ function askedUndelivered({ undelivered, outbox, approvals }: VerbParts): Undeli
   };
 }
 
-/** The store alone is asked: whoever is told of another account’s reference is told at once. */
-async function isOnRecord(
-  { charges, links }: Pick<VerbParts, 'charges' | 'links'>,
-  reference: OrderReference,
-): Promise<boolean> {
-  const found = await Promise.all([charges.find(reference), links.find(reference)]);
-  return found.some((one) => one !== undefined);
+function otherAccounts({ merchant, policy }: Outside['config']): string[] {
+  return (policy.accounts ?? []).map(({ name }) => name).filter((name) => name !== merchant?.name);
 }

@@ -13,8 +13,6 @@ export type MerchantPlace = {
   merchant: Merchant | undefined;
   outside: Outside;
   kept: Kept;
-  /** The whole store, for what no two accounts may do both. */
-  shared: Store;
   /** Until when the payments service wants no calls, of all accounts; see the client. */
   pauses: Map<string, number>;
   /** An entry of the whole store as the account knows it; undefined when it is another's. */
@@ -33,7 +31,6 @@ export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ..
     merchant,
     outside: { ...outside, log: namedLog(outside, merchant) },
     kept,
-    shared: kept.store,
   };
   return [
     { ...first, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) },
@@ -75,7 +72,6 @@ function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): Omit<Me
         open: (key, sealed) => sealer.open(prefix + key, sealed),
       },
     },
-    shared: kept.store,
     entryOf,
   };
 }

@@ -7,6 +7,7 @@ import { accountActions, accountModalId } from '../slack/account/account-actions
 import { accountModal } from '../slack/account/account-modal.ts';
 import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';
 import { headline } from '../slack/blocks.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { defineCommand, type Command, type Permission, type Pressed } from '../slack/command.ts';
 import { word } from '../slack/evidence.ts';
 import type { SlackMessage } from '../slack/message.ts';
@@ -23,6 +24,8 @@ export type AccountDeps = {
   environment: Environment;
   /** What people call the merchant account. */
   account: string;
+  /** See `ChargePlace`. */
+  otherAccounts?: readonly string[];
   now: () => number;
 };
 
@@ -40,7 +43,6 @@ export function accountCommand(deps: AccountDeps): Command {
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',
-    keepsForOtherAccount: [],
     alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
     parse: (words) => parseQuestion(words, refLength(deps.accountFields)),
     modals: [
@@ -86,7 +88,7 @@ async function lookUp(deps: AccountDeps, key: AccountKey): Promise<SlackMessage>
     case 'found':
       return accountMessage(answer.account, shown);
     case 'not_found':
-      return noAccountMessage(key, shown);
+      return askedHereAlone(noAccountMessage(key, shown), deps);
     case 'refused':
       return refusedKeyMessage(key, answer.message, shown);
   }

@@ -6,6 +6,7 @@ import {
   type ApprovalsSeen,
 } from '../slack/approval/approval-list.ts';
 import { refuseModalId } from '../slack/approval/approval-modals.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { ApprovalDeps } from './approvals/approval-deps.ts';
 import { approve, askAgain, openRefusal, refuseRequest, withdraw } from './approvals/approval-presses.ts';
@@ -33,10 +34,6 @@ export function approvalsCommand(deps: ApprovalDeps): Command {
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(deps, caller)),
     parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),
-    knows: async (_, caller) => {
-      const { waiting, asked } = await seenBy(deps, caller);
-      return waiting.length > 0 || asked.length > 0;
-    },
     presses: [
       // What is approved may be done at once, and a failure from here on says so.
       {
@@ -64,7 +61,11 @@ export function approvalsCommand(deps: ApprovalDeps): Command {
       },
     ],
     home: async (caller) => homeApprovals(await seenBy(deps, caller), deps, deps.now()),
-    run: async (_, { caller }) => approvalsMessage(await seenBy(deps, caller), deps, deps.now()),
+    async run(_, { caller }) {
+      const seen = await seenBy(deps, caller);
+      const message = approvalsMessage(seen, deps, deps.now());
+      return seen.waiting.length + seen.asked.length === 0 ? askedHereAlone(message, deps) : message;
+    },
   });
 }
 

@@ -25,7 +25,6 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     menu: { text: 'Change a card’s e-mail', opens: 'modal' },
     opensForm: true,
     effect: 'none',
-    keepsForOtherAccount: [],
     // What was typed is not repeated: an e-mail address stays out of what the bot says.
     parse: nothingAfter('Type nothing after it: the card and both addresses are asked for in a form.'),
     modals: [

@@ -15,6 +15,7 @@ import {
 } from '../slack/cards/cards-message.ts';
 import { deletingMessage, deletionMessage } from '../slack/cards/deletion-message.ts';
 import { emailFormProblem } from '../slack/charge/card-inputs.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { chargeModal } from '../slack/charge/charge-modal.ts';
 import {
   defineCommand,
@@ -36,7 +37,7 @@ export type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missi
 
 export type CardsDeps = Pick<
   ChargeDeps,
-  'environment' | 'account' | 'now' | 'currencies' | 'ledger' | 'approvalFrom'
+  'environment' | 'account' | 'otherAccounts' | 'now' | 'currencies' | 'ledger' | 'approvalFrom'
 > & {
   savedCards: SavedCards;
   mayRun: MayRun;
@@ -128,10 +129,12 @@ async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMe
     contextOf(deps, caller),
   ]);
   switch (listed.kind) {
-    case 'listed':
-      return cardsMessage(listed, 0, context);
+    case 'listed': {
+      const message = cardsMessage(listed, 0, context);
+      return listed.cards.length === 0 ? askedHereAlone(message, deps) : message;
+    }
     case 'not_found':
-      return noCardsMessage({ email, why: 'not_found' }, context);
+      return askedHereAlone(noCardsMessage({ email, why: 'not_found' }, context), deps);
     case 'refused':
       return refusedCardsMessage({ email, message: listed.message }, context);
   }

@@ -1,6 +1,6 @@
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges } from '../slack/charge/charge-list.ts';
-import { chargeFields, chargeModal } from '../slack/charge/charge-modal.ts';
+import { chargeModal } from '../slack/charge/charge-modal.ts';
 import { homeLimits } from '../slack/charge/limit-words.ts';
 import { defineCommand, type Caller, type Command } from '../slack/command.ts';
 import type { HomeBlock } from '../slack/message.ts';
@@ -32,13 +32,6 @@ export function chargeCommand(deps: ChargeDeps): Command {
     opensForm: true,
     shortcuts: [{ callbackId: 'charge', kind: 'global', name: 'Charge a saved card' }],
     effect: 'none',
-    // The card and its token key are an account's own, and so may the customer's id be.
-    keepsForOtherAccount: [
-      chargeFields.amount,
-      chargeFields.currency,
-      chargeFields.email,
-      chargeFields.reason,
-    ],
     parse: (typed) => parseAmountAlone(typed, 'The card and everything else are asked for in a form.'),
     modals: chargeModals(deps),
     presses: chargePresses(deps),

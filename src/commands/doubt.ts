@@ -1,4 +1,5 @@
 import { doubtMessage, homeCharges } from '../slack/charge/charge-list.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { openDoubts } from '../slack/charge/open-items.ts';
 import { defineCommand, type Command } from '../slack/command.ts';
 import type { ShowDeps } from './charge/charge-views.ts';
@@ -17,9 +18,11 @@ export function doubtCommand(deps: ShowDeps): Command {
       openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “doubt”: it lists every charge in doubt.'),
-    knows: async () => (await deps.desk.inDoubt()).charges.length > 0,
-    run: async () => doubtMessage(await deps.desk.inDoubt(), deps, deps.now()),
-
+    async run() {
+      const found = await deps.desk.inDoubt();
+      const message = doubtMessage(found, deps, deps.now());
+      return found.charges.length === 0 ? askedHereAlone(message, deps) : message;
+    },
     home: async () => homeCharges('In doubt', (await deps.desk.inDoubt()).charges, deps, deps.now()),
   });
 }

@@ -1,6 +1,6 @@
 import { defineCommand, itself, type Caller, type Command } from '../slack/command.ts';
 import { linkActions, linkModalId, shareModalId } from '../slack/link/link-actions.ts';
-import { linkFields, linkForm, type LinkPrefill } from '../slack/link/link-form.ts';
+import { linkForm, type LinkPrefill } from '../slack/link/link-form.ts';
 import { homeLinks } from '../slack/link/link-list.ts';
 import type { HomeBlock } from '../slack/message.ts';
 import { parseAmountAlone } from './amount-alone.ts';
@@ -24,15 +24,6 @@ export function linkCommand(deps: LinkDeps): Command {
     effect: 'none',
     menu: { text: 'Payment link', opens: 'modal' },
     opensForm: true,
-    // The customer's id may be an account's own.
-    keepsForOtherAccount: [
-      linkFields.amount,
-      linkFields.currency,
-      linkFields.email,
-      linkFields.saves,
-      linkFields.reference,
-      linkFields.place,
-    ],
     parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
     modals: [
       {

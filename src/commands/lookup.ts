@@ -1,5 +1,6 @@
 import type { OrderReference } from '../domain/order-reference.ts';
 import { richText, words as say } from '../slack/blocks.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { defineCommand, type Command, type Conversation } from '../slack/command.ts';
 import { lookUpActionId, lookUpWords } from '../slack/evidence.ts';
 import { answerMessage } from '../slack/lookup/answer-message.ts';
@@ -18,7 +19,8 @@ export function lookupCommand(deps: LookupDeps): Command {
   async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
     const may = mayReveal(deps, caller);
     const view = await whileWaiting(lookUp(deps, question), stillLooking(question.reference));
-    return answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
+    const message = answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
+    return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps) : message;
   }
   return defineCommand<Question>({
     verb: 'lookup',
@@ -41,7 +43,6 @@ export function lookupCommand(deps: LookupDeps): Command {
     ],
     parse: parseQuestion,
     reference: (question) => question.reference,
-    knows: ({ reference }) => deps.isOnRecord(reference),
     run,
   });
 }

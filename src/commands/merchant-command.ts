@@ -2,7 +2,6 @@ import { merchantPermission, type Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import {
   anyone,
-  type Caller,
   type Command,
   type Conversation,
   type MayRun,
@@ -14,20 +13,12 @@ import {
   type ViewAnswer,
 } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
-import type { Modal } from '../slack/message.ts';
-
-/** Puts the choice of an account into the form that these words open for the caller. */
-export type OfferChoice = (words: readonly string[], modal: Modal, caller: Caller) => Modal;
 
 /**
  * The verb as one merchant account has it: its permission is asked for this account, and all that it shows bears the
  * account’s ids. The verb itself was made of that account’s functions and knows of no other.
  */
-export function merchantCommand(
-  command: Command,
-  merchant: Merchant,
-  offer: OfferChoice = (_words, modal) => modal,
-): Command {
+export function merchantCommand(command: Command, merchant: Merchant): Command {
   const ids = merchantIds(merchant);
   const permit = (permission: Permission): Permission => permissionAt(merchant, permission);
   const permitted = <T extends Press | ModalDefinition>(one: T): T =>
@@ -61,16 +52,13 @@ export function merchantCommand(
         ? shortcut
         : {
             ...shortcut,
-            prepare: (texts) =>
-              preparedAt(ids, shortcut.prepare(texts), { permit, offered: (modal) => modal }),
+            prepare: (texts) => preparedAt(ids, shortcut.prepare(texts), permit),
           },
     ),
     ...(home ? { home: async (caller) => ids.home(await home(caller)) } : {}),
     prepare(words) {
       const read = command.prepare(words);
-      if (!read.ok) return read;
-      const offered = (modal: Modal, caller: Caller): Modal => offer(words, modal, caller);
-      return { ...read, value: preparedAt(ids, read.value, { permit, offered }) };
+      return read.ok ? { ...read, value: preparedAt(ids, read.value, permit) } : read;
     },
   };
 }
@@ -93,28 +81,26 @@ function permissionAt(merchant: Merchant, permission: Permission): Permission {
   return permission === anyone ? anyone : merchantPermission(permission, merchant);
 }
 
-type Offered = (modal: Modal, caller: Caller) => Modal;
-
 function preparedAt(
   ids: MerchantIds,
   prepared: Prepared,
-  { permit, offered }: { permit: (permission: Permission) => Permission; offered: Offered },
+  permit: (permission: Permission) => Permission,
 ): Prepared {
   const { permission } = prepared;
   return {
     ...prepared,
     ...(permission === undefined ? {} : { permission: permit(permission) }),
     async run(conversation) {
-      const message = await prepared.run(conversationAt(ids, conversation, offered));
+      const message = await prepared.run(conversationAt(ids, conversation));
       return message && ids.message(message);
     },
   };
 }
 
-function conversationAt(ids: MerchantIds, conversation: Conversation, offered: Offered): Conversation {
+function conversationAt(ids: MerchantIds, conversation: Conversation): Conversation {
   return {
     caller: conversation.caller,
-    openModal: (modal) => conversation.openModal(offered(ids.modal(modal), conversation.caller)),
+    openModal: (modal) => conversation.openModal(ids.modal(modal)),
     whileWaiting: (work, message) =>
       conversation.whileWaiting(
         work,

@@ -2,7 +2,7 @@ import type { Environment } from '../domain/alert.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import { parsed } from '../domain/parsed.ts';
 import type { Log } from '../log.ts';
-import { context, plainText, words as say } from '../slack/blocks.ts';
+import { code, context, plainText, words as say } from '../slack/blocks.ts';
 import {
   anyone,
   type Caller,
@@ -15,12 +15,9 @@ import {
 import { usageMessage } from '../slack/error-message.ts';
 import { placeWords } from '../slack/evidence.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
-import { menuActionId } from '../slack/menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../slack/message.ts';
 import { createCommandSet } from './command-set.ts';
-import { withChoice } from './merchant-choice.ts';
 import { merchantCommand } from './merchant-command.ts';
-import { ofWhoKnows, preparedByWhoKnows } from './merchant-knows.ts';
 import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */
@@ -42,10 +39,6 @@ type MerchantSet = MerchantVerbs & { set: CommandSet };
  */
 export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun, log: Log): CommandSet {
   const names = all.map(({ merchant }) => merchant.name);
-  const choices = all.map(({ merchant: { name }, label, environment }) => ({
-    name,
-    label: placeWords(environment, label),
-  }));
   const sets: MerchantSet[] = all.map((one) => ({
     ...one,
     set: createCommandSet(one.verbs, mayRun, log, {
@@ -60,16 +53,13 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
   function bind(command: Command, { merchant, label, environment }: MerchantVerbs): Command {
     const place = placeWords(environment, label);
     if (command.permission === anyone) return merchantCommand(withPlace(command, place, names), merchant);
-    return withChoice(homeWithPlace(command, place), merchant, { choices, mayRun, verbOf });
-  }
-  function verbOf(name: string, verb: string): Command | undefined {
-    return sets.find(({ merchant }) => merchant.name === name)?.set.verb(verb);
+    return merchantCommand(homeWithPlace(command, place), merchant);
   }
 
   const asked: AskedSets = { sets: [first, ...further], mayRun };
   return {
-    understand: (text, channelId) => understand(text, channelId, asked),
-    pressed: (actionId, value) => pressed(actionId, value, asked),
+    understand: (text, channelId) => understand(text, channelId, asked.sets),
+    pressed: (actionId, value) => firstOf(sets, ({ set }) => set.pressed(actionId, value)),
     press: (actionId) => firstOf(sets, ({ set }) => set.press(actionId)),
     modal: (callbackId) => firstOf(sets, ({ set }) => set.modal(callbackId)),
     suggestion: (actionId) => firstOf(sets, ({ set }) => set.suggestion(actionId)),
@@ -84,7 +74,7 @@ export function createMerchantSets(all: readonly MerchantVerbs[], mayRun: MayRun
 
 type AskedSets = { sets: readonly [MerchantSet, ...MerchantSet[]]; mayRun: MayRun };
 
-function understand(text: string, channelId: string | undefined, { sets, mayRun }: AskedSets): Understood {
+function understand(text: string, channelId: string | undefined, sets: AskedSets['sets']): Understood {
   const names = sets.map(({ merchant }) => merchant.name);
   const words = readMerchantWords(text, names);
   if (!words.ok) {
@@ -93,14 +83,11 @@ function understand(text: string, channelId: string | undefined, { sets, mayRun 
   }
   const { name } = words.value;
   const named = sets.find(({ merchant }) => merchant.name === name);
-  const usual = usualIn(channelId, sets);
-  const { set, merchant } = named ?? usual;
+  const { set, merchant } = named ?? usualIn(channelId, sets);
   const understood = set.understand(words.value.text);
-  if (understood.kind === 'unclear') {
-    return { kind: 'unclear', message: merchantIds(merchant).message(understood.message) };
-  }
-  if (named) return understood;
-  return { ...understood, command: ofWhoKnows(understood.command, beginningWith(usual, sets), mayRun) };
+  return understood.kind === 'unclear'
+    ? { kind: 'unclear', message: merchantIds(merchant).message(understood.message) }
+    : understood;
 }
 
 /** What is meant where nobody names one. */
@@ -108,26 +95,7 @@ function usualIn(channelId: string | undefined, sets: AskedSets['sets']): Mercha
   return sets.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? sets[0];
 }
 
-function beginningWith(one: MerchantSet, sets: AskedSets['sets']): MerchantSet[] {
-  return [one, ...sets.filter((other) => other !== one)];
-}
-
-/** A button of the menu is the verb without words, which asks who has something, like what is typed. */
-function pressed(actionId: string, value: string, { sets, mayRun }: AskedSets): Understood | undefined {
-  for (const one of sets) {
-    const understood = one.set.pressed(actionId, value);
-    if (understood?.kind === 'command' && actionId.startsWith(menuActionId(''))) {
-      return { ...understood, command: ofWhoKnows(understood.command, beginningWith(one, sets), mayRun) };
-    }
-    if (understood) return understood;
-  }
-  return undefined;
-}
-
-/**
- * On a message, the account that has on record what stands in it, else the channel’s. A global one is chosen nowhere:
- * the first account for which the person may do it, and the form offers the others.
- */
+/** On a message, the channel’s account. A global one has no channel: the first account for which the person may do it. */
 async function shortcut(
   callbackId: string,
   caller: Caller,
@@ -137,28 +105,9 @@ async function shortcut(
   const found = await usualIn(caller.channelId, sets).set.shortcut(callbackId, caller);
   if (!found) return undefined;
   const { command, shortcut: own } = found;
-  const { verb } = command;
-  if (own.kind === 'global') {
-    const verbs = sets.flatMap(({ set }) => set.verb(verb) ?? []);
-    return { command: (await firstPermitted(caller, verbs, mayRun)) ?? command, shortcut: own };
-  }
-  const inOrder = beginningWith(usualIn(caller.channelId, sets), sets);
-  return {
-    command,
-    shortcut: {
-      ...own,
-      prepare: (texts) =>
-        preparedByWhoKnows(own.prepare(texts), {
-          verb,
-          sets: inOrder,
-          mayRun,
-          prepare: ({ shortcuts = [] }) => {
-            const same = shortcuts.find((one) => one.callbackId === callbackId);
-            return same?.kind === 'message' ? same.prepare(texts) : undefined;
-          },
-        }),
-    },
-  };
+  if (own.kind === 'message') return found;
+  const verbs = sets.flatMap(({ set }) => set.verb(command.verb) ?? []);
+  return { command: (await firstPermitted(caller, verbs, mayRun)) ?? command, shortcut: own };
 }
 
 /** The first account for which the person may do anything at all. */
@@ -207,8 +156,8 @@ function homeWithPlace(command: Command, place: string): Command {
   };
 }
 
-/** What of the account waits for a person, with whose it is behind it. */
-function waitingAt({ set, verbs, label }: MerchantSet): Command[] {
+/** What of the account waits for a person, with whose it is and how to get there. */
+function waitingAt({ set, verbs, label, merchant }: MerchantSet): Command[] {
   return verbs.flatMap(({ verb }) => {
     const command = set.verb(verb);
     const open = command?.open;
@@ -217,7 +166,9 @@ function waitingAt({ set, verbs, label }: MerchantSet): Command[] {
       ...command,
       async open(caller) {
         const items = await open(caller);
-        return items && { ...items, line: [...items.line, say(` · ${label}`)] };
+        if (!items) return undefined;
+        const there = code(`/pay ${command.verb} --account ${merchant.name}`);
+        return { ...items, line: [...items.line, say(` · ${label} · `), there] };
       },
     } satisfies Command;
   });

@@ -5,6 +5,7 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { noticeLine } from '../slack/blocks.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import { homeCharges, pendingCodesMessage } from '../slack/charge/charge-list.ts';
+import { askedHereAlone } from '../slack/charge/charge-place.ts';
 import { otpModalId, readOtpModal, readOtpReference } from '../slack/charge/otp-modal.ts';
 import { openCodes } from '../slack/charge/open-items.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../slack/charge/unknown-charge.ts';
@@ -48,10 +49,6 @@ export function otpCommand(deps: ShowDeps): Command {
     open: async ({ userId }) => openCodes(await deps.desk.waitingFor(userId)),
     effect: 'none',
     parse: parseWanted,
-    knows: async ({ reference }, { userId }) =>
-      reference === undefined
-        ? (await deps.desk.waitingFor(userId)).length > 0
-        : (await deps.desk.find(reference)) !== undefined,
     modals: [
       {
         callbackId: otpModalId,
@@ -93,7 +90,8 @@ function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
 async function openMine(deps: ShowDeps, conversation: Conversation): Promise<SlackMessage | undefined> {
   const charges = await deps.desk.waitingFor(conversation.caller.userId);
   const [only] = charges;
-  if (only === undefined || charges.length > 1) return pendingCodesMessage(charges, deps, deps.now());
+  if (only === undefined) return askedHereAlone(pendingCodesMessage([], deps, deps.now()), deps);
+  if (charges.length > 1) return pendingCodesMessage(charges, deps, deps.now());
   await openCharge(deps, only, conversation);
   return undefined;
 }
@@ -105,7 +103,7 @@ async function openOne(
   conversation: Conversation,
 ): Promise<SlackMessage | undefined> {
   const charge = await deps.desk.find(reference);
-  if (!charge) return unknownChargeMessage(reference, deps);
+  if (!charge) return askedHereAlone(unknownChargeMessage(reference, deps), deps);
   await openCharge(deps, charge, conversation);
   return undefined;
 }

@@ -2,7 +2,7 @@ import { parseOrderReference, type OrderReference } from '../domain/order-refere
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { storyCsv } from '../operations/audit/story-csv.ts';
 import type { Story } from '../operations/audit/tell-story.ts';
-import type { ChargePlace } from '../slack/charge/charge-place.ts';
+import { askedHereAlone, type ChargePlace } from '../slack/charge/charge-place.ts';
 import { defineCommand, itself, type Command, type Pressed } from '../slack/command.ts';
 import { lookUpWords, referenceWord } from '../slack/evidence.ts';
 import type { ShareFile } from '../slack/share-file.ts';
@@ -36,12 +36,11 @@ export function storyCommand(deps: StoryDeps): Command {
     presses: [{ actionId: storyActions.file, about: itself, press: (pressed) => shareStory(deps, pressed) }],
     parse: parseQuestion,
     reference: ({ reference }) => reference,
-    knows: async ({ reference }) => (await deps.story(reference)) !== undefined,
     async run({ reference, page }) {
       const story = await deps.story(reference);
       return story
         ? storyMessage(story, page, { place: deps, nowMs: deps.now() })
-        : noStoryMessage(reference);
+        : askedHereAlone(noStoryMessage(reference), deps);
     },
   });
 }

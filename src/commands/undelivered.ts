@@ -1,6 +1,7 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import type { Redelivery } from '../operations/approval/ask-to-redrive.ts';
 import { sentMessage } from '../slack/approval/approval-answers.ts';
+import { askedHereAlone, type ChargePlace } from '../slack/charge/charge-place.ts';
 import { defineCommand, itself, type Command } from '../slack/command.ts';
 import {
   deliverAgainId,
@@ -10,7 +11,7 @@ import {
 } from '../slack/undelivered-message.ts';
 import { nothingAfter } from './nothing-after.ts';
 
-export type UndeliveredDeps = {
+export type UndeliveredDeps = ChargePlace & {
   undelivered: {
     all: () => Promise<readonly Undelivered[]>;
     /** What Slack refuses and is not given up yet, as far as this process saw it. */
@@ -21,7 +22,8 @@ export type UndeliveredDeps = {
 };
 
 /** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
-export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
+export function undeliveredCommand(deps: UndeliveredDeps): Command {
+  const { undelivered } = deps;
   return defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
@@ -48,7 +50,10 @@ export function undeliveredCommand({ undelivered }: UndeliveredDeps): Command {
     parse: nothingAfter(
       'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
     ),
-    knows: async () => undelivered.tried().length + (await undelivered.all()).length > 0,
-    run: async () => undeliveredMessage(await undelivered.all(), undelivered.tried()),
+    async run() {
+      const [all, tried] = [await undelivered.all(), undelivered.tried()];
+      const message = undeliveredMessage(all, tried);
+      return all.length + tried.length === 0 ? askedHereAlone(message, deps) : message;
+    },
   });
 }

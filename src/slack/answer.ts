@@ -86,7 +86,6 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
     command,
     part,
     other,
-    answeredBy: prepared?.answeredBy?.(),
     // What was typed may be a mistyped card number; what a button of our own is about is none.
     reference: part === undefined && reference !== undefined ? maskNumbers(reference) : reference,
     result,

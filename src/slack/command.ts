@@ -199,11 +199,6 @@ type Facts = {
   takesBareWords?: true;
   /** The merchant account whose verb it is, for the log; absent where the bot knows one alone. */
   merchant?: string;
-  /**
-   * Where the bot has several merchant accounts, the form it opens offers them; these are the fields, by block id,
-   * that keep what was typed when another is chosen. Never one that holds what belongs to an account.
-   */
-  keepsForOtherAccount?: readonly string[];
   /** Answers when it is typed, and stands in no list: something it needs is not set up. */
   hidden?: true;
 };
@@ -214,11 +209,6 @@ export type Definition<Input> = Facts & {
   reference?: (input: Input) => OrderReference;
   /** What these words need besides the verb's own permission. */
   alsoNeeds?: (input: Input) => Permission | undefined;
-  /**
-   * Whether the bot has on record what the words are about. Where it has several merchant accounts and nobody named
-   * one, they are the account's that has; asks the store alone.
-   */
-  knows?: (input: Input, caller: Caller) => Promise<boolean>;
   /**
    * The answer, seen by the caller alone; undefined when a modal is the answer. Throws `ServiceFailure` when
    * the outside is broken; any other throw is a bug.
@@ -240,11 +230,11 @@ export function itself(value: string): string | undefined {
 }
 
 /** Which verb it was, and whose, for the audit line. */
-export function auditOf(
-  { verb, merchant }: Pick<Command, 'verb' | 'merchant'>,
-  answeredBy: string | undefined = merchant,
-): { verb: string; account?: string } {
-  return answeredBy === undefined ? { verb } : { verb, account: answeredBy };
+export function auditOf({ verb, merchant }: Pick<Command, 'verb' | 'merchant'>): {
+  verb: string;
+  account?: string;
+} {
+  return merchant === undefined ? { verb } : { verb, account: merchant };
 }
 
 /** One verb with its words read, ready to run. */
@@ -252,9 +242,6 @@ export type Prepared = {
   reference?: OrderReference;
   /** Needed besides the verb's own. */
   permission?: Permission;
-  knows?: (caller: Caller) => Promise<boolean>;
-  /** The merchant account that has answered, where it need not be the command's own. */
-  answeredBy?: () => string | undefined;
   run: (conversation: Conversation) => Promise<SlackMessage | undefined>;
 };
 
@@ -262,7 +249,7 @@ export type Command = Facts & { prepare: (words: readonly string[]) => Parsed<Pr
 
 /** Closes over the input's type, so that verbs of different inputs stand in one list. */
 export function defineCommand<Input>(definition: Definition<Input>): Command {
-  const { parse, reference, alsoNeeds, knows, run, ...facts } = definition;
+  const { parse, reference, alsoNeeds, run, ...facts } = definition;
   return {
     ...facts,
     prepare(words) {
@@ -272,7 +259,6 @@ export function defineCommand<Input>(definition: Definition<Input>): Command {
       return parsed({
         ...(reference === undefined ? {} : { reference: reference(input.value) }),
         ...(permission === undefined ? {} : { permission }),
-        ...(knows ? { knows: (caller: Caller) => knows(input.value, caller) } : {}),
         run: (conversation) => run(input.value, conversation),
       });
     },

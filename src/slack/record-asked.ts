@@ -15,8 +15,6 @@ export type Answered = {
   caller: Caller;
   /** Undefined: it was no verb of the bot. */
   command?: Pick<Command, 'verb' | 'merchant'> | undefined;
-  /** The merchant account that has answered, where it need not be the command's own. */
-  answeredBy?: string | undefined;
   /** The button or the form, by its own id. */
   part?: string | undefined;
   reference?: string | undefined;
@@ -34,7 +32,7 @@ export type Answered = {
 /** The one place where what was asked is told to the log and to the audit. Never throws, and nobody waits for it. */
 export function recordAsked({ log, now, note }: RecordDeps, asked: Answered): void {
   const { caller, command, reference, result, startedAtMs } = asked;
-  const whose: { verb?: string; account?: string } = command ? auditOf(command, asked.answeredBy) : {};
+  const whose: { verb?: string; account?: string } = command ? auditOf(command) : {};
   log('info', asked.message ?? 'Asked and answered', {
     ...whose,
     userId: caller.userId,

@@ -1,14 +1,10 @@
 import type { LookupDeps } from '../../src/commands/lookup.ts';
 
 /** For tests of what shares no look-up. */
-export const noSharing: Pick<
-  LookupDeps,
-  'showEnd' | 'sharing' | 'isOnRecord' | 'declineOf' | 'mayRun' | 'revealEmail'
-> = {
+export const noSharing: Pick<LookupDeps, 'showEnd' | 'sharing' | 'declineOf' | 'mayRun' | 'revealEmail'> = {
   showEnd: () => Promise.resolve(),
   mayRun: () => Promise.resolve({ kind: 'refused', rule: '', whoCan: '' }),
   revealEmail: () => Promise.reject(new Error('nothing is revealed here')),
-  isOnRecord: () => Promise.resolve(false),
   declineOf: () => Promise.resolve(undefined),
   sharing: {
     post: () => Promise.reject(new Error('nothing is shared here')),

@@ -7,6 +7,7 @@ import { deliverAgainId, type BeingTried } from '../../src/slack/undelivered-mes
 import type { SlackMessage } from '../../src/slack/message.ts';
 
 const channel = 'C0ALERTS01';
+const place = { environment: 'live', account: 'Main' } as const;
 const one: Undelivered = {
   channel,
   messages: 3,
@@ -19,6 +20,7 @@ function stage(all: readonly Undelivered[] = [one], tried: readonly BeingTried[]
   const asked: string[] = [];
   const left = new Map(all.map((some) => [some.channel, some.messages]));
   const command = undeliveredCommand({
+    ...place,
     undelivered: {
       all: async () => all,
       tried: () => tried,
@@ -87,7 +89,10 @@ describe('/pay undelivered', () => {
   });
 
   it('hands on that the store is away', async () => {
-    const command = undeliveredCommand({ undelivered: { all: away, tried: () => [], deliverAgain: away } });
+    const command = undeliveredCommand({
+      ...place,
+      undelivered: { all: away, tried: () => [], deliverAgain: away },
+    });
     const prepared = command.prepare([]);
     if (!prepared.ok) throw new Error(prepared.problem);
     const conversation = { caller: { userId: 'U1' }, openModal: async () => 'V1' };

@@ -8,13 +8,11 @@ import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import { linkActions } from '../../src/slack/link/link-actions.ts';
 import { linkFields } from '../../src/slack/link/link-form.ts';
 import { lookupActions } from '../../src/slack/lookup/lookup-actions.ts';
-import { menuActionId } from '../../src/slack/menu-message.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, visibleText, type ChargeDialogue } from '../support/charge-dialogue.ts';
 import type { House } from '../support/house.ts';
 import { runPayops } from '../support/run-payops.ts';
 import {
-  chooseAccount,
   mixedCalls,
   openSeveralAccounts,
   saveCard,
@@ -36,8 +34,7 @@ type Desk = SeveralAccounts & {
 describe.concurrent('a further account', () => {
   it('has a payment link of its own: its form, its event, its card’s buttons, its message’s look-up', async (test) => {
     const { house, dialogue, main, lagos, accounts } = await openDesk(test);
-    await dialogue.opens('agent', '/pay link 150.00');
-    await chooseAccount(house, 'agent', 'lagos');
+    await dialogue.opens('agent', '/pay link 150.00 --account lagos');
     const form = await dialogue.modalSays('agent', 'Account: lagos');
     // The channel it was asked for in is still offered.
     expect(form.text).toContain('Where its card stands');
@@ -59,10 +56,10 @@ describe.concurrent('a further account', () => {
     expect(paid.ts).toBe(card.ts);
     expect(JSON.stringify(paid.blocks)).toContain('lagos');
 
-    await shortcutOn(house, 'Is LINK-L-1 paid?');
+    await house.type('agent', '/pay LINK-L-1 --account lagos');
     await answered(house, 'Paid (confirmed)', 'LIVE · lagos');
-    await shortcutOn(house, 'And ORDER-77?');
-    await answered(house, 'Not found', 'LIVE · main');
+    await shortcutOn(house, 'Is LINK-L-1 paid?');
+    await answered(house, 'Not found', 'Only LIVE · main was asked. Another: --account with lagos.');
     expect(ordersOf(main)).toEqual([]);
     expect(mixedCalls(accounts)).toEqual([]);
   });
@@ -126,8 +123,8 @@ describe.concurrent('a further account', () => {
     assertBlocks('home', JSON.parse(JSON.stringify(house.workspace.state(agent).home?.blocks)));
 
     await house.type('agent', '/pay');
-    await answered(house, '1 thing waits for you', ' · lagos');
-    await dialogue.pressInMessage('agent', menuActionId('otp'));
+    await answered(house, '1 thing waits for you', '/pay otp --account lagos');
+    await dialogue.opens('agent', '/pay otp --account lagos');
     await dialogue.modalSays('agent', 'of 3 tries left');
     await dialogue.enterCode('agent', otps.right);
     await dialogue.modalSays('agent', 'Paid (confirmed)');

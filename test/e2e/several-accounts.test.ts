@@ -6,7 +6,6 @@ import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
 import type { House, HouseOptions } from '../support/house.ts';
 import {
-  chooseAccount,
   mixedCalls,
   openSeveralAccounts,
   saveCard,
@@ -36,15 +35,14 @@ describe.concurrent('several merchant accounts in one bot', () => {
     expect(mixedCalls(accounts)).toEqual([]);
   });
 
-  it('charges a card of the account that was chosen in the form, with its code, across a kill', async (test) => {
+  it('charges a card of the account that is named, with its code, across a kill', async (test) => {
     const desk = await openDesk(test, { processes: true });
     const { house, accounts, dialogue, bot } = desk;
     const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
     await saveCard(lagos, 'CARD-L', 'ada@example.com', '50.00');
     await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
     await house.until('both cards are known', () => told(accounts, 2));
-    await dialogue.opens('agent', '/pay charge 1,234.00');
-    await chooseAccount(house, 'agent', 'lagos');
+    await dialogue.opens('agent', '/pay charge 1,234.00 --account lagos');
     const form = await dialogue.modalSays('agent', 'Account: lagos');
     expect(JSON.stringify(form.view)).toContain('1,234.00');
     await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
@@ -63,13 +61,15 @@ describe.concurrent('several merchant accounts in one bot', () => {
     await bot.kill9();
     await house.start(bot);
     await dialogue.close('agent');
-    // The charge is lagos’s, though the channel means main: nobody need know that.
-    await dialogue.opens('agent', '/pay otp');
+    await asks(house, '/pay otp', 'No charge waits for a code from you');
+    expect(lastBlocks(house)).toContain('Only LIVE · main was asked. Another: --account with lagos, abuja.');
+    await dialogue.opens('agent', '/pay otp --account lagos');
     await dialogue.enterCode('agent', otps.right);
     await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await asks(house, `/pay ${reference}`, 'Paid (confirmed)');
+    await asks(house, `/pay ${reference} --account lagos`, 'Paid (confirmed)');
     expect(lastBlocks(house)).toContain('LIVE · lagos');
-    await asks(house, `/pay ${reference} --account main`, 'Not found');
+    await asks(house, `/pay ${reference}`, 'Not found');
+    expect(lastBlocks(house)).toContain('Only LIVE · main was asked.');
     expect(chargesAt(main)).toEqual([]);
     const audit = bot.lines.filter(
       (line) => line.includes('"verb":"otp"') && line.includes('Asked and answered'),

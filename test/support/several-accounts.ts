@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
 import { startPaymentsService, type PaymentsService } from '../../src/playground/payments/service.ts';
-import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
+import { openHouse, type House, type HouseOptions } from './house.ts';
 
 /** One call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */
 export type Call = {
@@ -192,27 +192,4 @@ export async function saveCard(
 ): Promise<void> {
   await service.act({ kind: 'create_order', amount, customerEmail, orderReference });
   await service.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-}
-
-/** Chooses the account in the form that is in front of the person. */
-export async function chooseAccount(house: House, person: Person, name: string): Promise<void> {
-  const userId = house.workspace.ids.users[person];
-  const view = house.workspace.state(userId).views.at(-1);
-  const json = JSON.parse(JSON.stringify(view?.blocks ?? [])) as {
-    block_id?: string;
-    elements?: { action_id: string; options?: { value: string }[] }[];
-  }[];
-  const block = json.find(({ block_id: id }) => id === 'merchant_choice');
-  const element = block?.elements?.[0];
-  const option = element?.options?.find(({ value }) => JSON.parse(value)[0] === name);
-  if (!view || !element || !option) throw new Error('no choice of an account');
-  const result = await house.workspace.act(userId, {
-    kind: 'block_action',
-    blockId: 'merchant_choice',
-    actionId: element.action_id,
-    element: { type: 'static_select', selected_option: option },
-    container: { type: 'view', viewId: view.id },
-    values: {},
-  });
-  if (!result.ok) throw new Error(result.problem);
 }

@@ -1,24 +1,16 @@
 // How a charge gets in front of a person: shared by the verbs that show one.
 
-import type { Environment } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ChargeDesk } from '../../operations/charge/charge-desk.ts';
 import { chargeMessage } from '../../slack/charge/charge-message.ts';
+import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import { chargeStateModal } from '../../slack/charge/state-modal.ts';
 import { unknownChargeMessage, unknownChargeModal } from '../../slack/charge/unknown-charge.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
 
-export type ShowDeps = {
-  desk: ChargeDesk;
-  environment: Environment;
-  /** What people call the merchant account. */
-  account: string;
-  /** See `ChargePlace`. */
-  isMixed?: boolean;
-  now: () => number;
-};
+export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
 
 /** The charge as this person sees it: only whose it is gets the field for the code. */
 export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string): Modal {

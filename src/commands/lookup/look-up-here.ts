@@ -21,14 +21,10 @@ export function prepareHere(
     return { run: () => Promise.resolve(message) };
   }
   const all = [first, ...others] as const;
-  async function knows(): Promise<boolean> {
-    return (await Promise.all(all.map(deps.isOnRecord))).includes(true);
-  }
   if (others.length === 0) {
-    return { reference: first, knows, run: (conversation) => run({ reference: first }, conversation) };
+    return { reference: first, run: (conversation) => run({ reference: first }, conversation) };
   }
   return {
-    knows,
     async run({ caller, openModal }) {
       const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
       await openModal(chooseModal(all, { ...deps, channelId }));

@@ -17,12 +17,12 @@ export type LookupDeps = RevealActions & {
   environment: Environment;
   /** What people call the merchant account. */
   account: string;
+  /** See `ChargePlace`. */
+  otherAccounts?: readonly string[];
   sharing: Sharing;
   now: () => number;
   /** What the bot knows of a decline under this reference that the look-up does not contradict. */
   declineOf: (reference: OrderReference, lookup: Confirmation) => Promise<KnownDecline | undefined>;
-  /** Whether the bot charged under this reference or made a link of it; asks the store alone. */
-  isOnRecord: (reference: OrderReference) => Promise<boolean>;
 };
 
 export type Sharing = {

@@ -1,7 +1,8 @@
 import type { ContextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import { context, plainText } from '../blocks.ts';
-import { environmentWords, placeLine, word } from '../evidence.ts';
+import { environmentWords, placeLine, placeWords, word } from '../evidence.ts';
+import type { SlackMessage } from '../message.ts';
 
 /** Where money moves: it stands on everything that is said of a charge. */
 export type ChargePlace = {
@@ -9,6 +10,8 @@ export type ChargePlace = {
   account: string;
   /** The bot has accounts of the other environment too: whoever charges must not take one for the other. */
   isMixed?: boolean;
+  /** The bot's other accounts, as they are typed after `--account`. */
+  otherAccounts?: readonly string[];
   /** `/pay cards` lists a customer's saved cards here. */
   canListCards?: boolean;
 };
@@ -33,4 +36,13 @@ export function placeFoot(place: ChargePlace): ContextBlock {
 export function messageFoot(place: ChargePlace, verb: string, atMs: number): ContextBlock {
   const { environment, account } = place;
   return placeLine({ environment, account, verb, atMs });
+}
+
+/** The answer that found nothing, with which account was asked and how to ask another, where there are several. */
+export function askedHereAlone(message: SlackMessage, place: ChargePlace): SlackMessage {
+  const { environment, account, otherAccounts = [] } = place;
+  if (otherAccounts.length === 0) return message;
+  const others = otherAccounts.join(', ');
+  const sentence = `Only ${placeWords(environment, account)} was asked. Another: --account with ${others}.`;
+  return { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
 }

@@ -3,13 +3,6 @@ import type { Caller } from '../command.ts';
 /** What stands in `channels` of a role for direct messages with the bot, its Home and shortcuts. */
 export const direct = 'direct';
 
-/** The caller as if they did it where its form was opened; in a form alone nothing says where that was. */
-export function placedAt(place: string | undefined, caller: Caller): Caller {
-  if (place === undefined) return caller;
-  const { channelId: _none, ...who } = caller;
-  return place === direct ? { ...who, from: 'shortcut' } : { ...who, channelId: place };
-}
-
 /**
  * Where a role must hold for what the caller does: a channel's id, or `direct` where there is none. Undefined in a
  * modal: it was opened in a fitting place, and Slack does not tell which that was.

@@ -4,7 +4,6 @@
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Notice } from '../../../src/domain/notice.ts';
 import { readMerchantWords } from '../../../src/commands/merchant-words.ts';
-import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
 import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/undelivered-message.ts';
 import {
   bugMessage,
@@ -16,12 +15,11 @@ import {
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/slack/notice-message.ts';
 import { placeWords } from '../../../src/slack/evidence.ts';
-import { withMerchantChoice } from '../../../src/slack/merchant-choice.ts';
 import { homeMutes, routesMessage } from '../../../src/slack/alert/routes-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { testAlertMessage } from '../../../src/slack/alert/test-alert-message.ts';
 import { placeOf } from './alert-surfaces.ts';
-import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -42,13 +40,6 @@ export const botSurfaces: readonly Surface[] = [
       'abuja',
     ]);
     return usageMessage(read.ok ? text() : read.problem, '/pay charge --account lagos');
-  }),
-  modalOf('a form with the choice of an account', ({ text }) => {
-    const chosen = 'lagos';
-    const choices = [chosen, 'abuja'].map((name) => ({ name, label: placeWords('live', text()) }));
-    const form = cardEmailModal({ place: { environment: 'live', account: text() }, ledger: true });
-    const words = [text(), text()];
-    return withMerchantChoice(form, { actionId: 'choose_account', choices, chosen, words });
   }),
   messageOf('what is undelivered', ({ random, text }) => {
     const slackError = text();
