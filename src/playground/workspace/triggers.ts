@@ -13,10 +13,8 @@ export type Triggers = {
   spend(id: string): void;
 };
 
-const lifeMs = 3000;
-
-/** Three seconds and one use, as Slack's. */
-export function createTriggers(ids: Ids, now: () => number): Triggers {
+/** Three seconds, unless the clock is not a real one, and one use, as Slack's. */
+export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000): Triggers {
   const known = new Map<string, { trigger: Trigger; until: number; spent: boolean }>();
   return {
     issue(trigger) {

@@ -36,6 +36,8 @@ export type WorkspaceSettings = {
   grantedOptionalScopes?: readonly string[] | 'all';
   /** How long the bot has to acknowledge. Default 3000, as Slack. */
   ackTimeoutMs?: number;
+  /** How long a trigger_id is good for, by `now`: longer for a clock that runs fast. Default 3000, as Slack. */
+  triggerLifeMs?: number;
   /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
   eventRetryDelaysMs?: readonly number[];
 };
@@ -147,6 +149,7 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
     app,
     now,
     hasUserGroups: options.userNamesOnPaidPlan ?? true,
+    triggerLifeMs: options.triggerLifeMs,
     changed: () => {
       for (const listener of listeners) listener();
     },

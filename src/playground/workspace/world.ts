@@ -29,6 +29,7 @@ export type WorldSettings = {
   app: InstalledApp;
   now: () => number;
   hasUserGroups: boolean;
+  triggerLifeMs: number | undefined;
   changed: () => void;
 };
 
@@ -41,7 +42,7 @@ export function createWorld(settings: WorldSettings): World {
     messages: createMessages(ids),
     files: createFiles(ids),
     views: createViews(ids),
-    triggers: createTriggers(ids, settings.now),
+    triggers: createTriggers(ids, settings.now, settings.triggerLifeMs),
     responseUrls: createResponseUrls(ids, settings.now),
     rateLimits: createRateLimits(settings.now),
   };
