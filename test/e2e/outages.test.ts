@@ -72,7 +72,7 @@ describe.concurrent('without the payments service', () => {
     });
     await house.until('the alert is told', () => house.posts('payAlerts').length === 1);
     const alert = JSON.stringify(house.posts('payAlerts')[0]);
-    for (const words of [reference, 'Event says failed, not checked', 'look it up before you act']) {
+    for (const words of [reference, 'Event says failed, not checked', 'Look it up before you act']) {
       expect(alert).toContain(words);
     }
   });

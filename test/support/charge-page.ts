@@ -128,7 +128,7 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
     readBack,
     async charge(charge) {
       await readBack(charge);
-      await click(modal.getByRole('button', { name: /^Charge / }));
+      await click(modal.getByRole('button', { name: /^(Charge |Ask for approval$)/ }));
     },
     async enterCode(code) {
       await field('otp_code').fill(code);
