@@ -144,7 +144,7 @@ async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<voi
 async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
-  await ada.modalSays('Sent for approval to 2 people');
+  await ada.modalSays('Sent to 2 approvers');
   await ada.close();
   await lead.channel('pay-ops');
   const card = lead.message('Needs approval');
@@ -153,11 +153,11 @@ async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
   await lead.click(card.getByRole('button', { name: 'Approve NGN 150,000.00' }));
   const sure = lead.page.getByRole('alertdialog');
   await lead.click(sure.getByRole('button', { name: 'Approve', exact: true }));
-  await lead.page.getByText('Approved, charge begun').first().waitFor();
+  await lead.page.getByText('Approved, charge started').first().waitFor();
   const [reference] = /pay-[a-z0-9]{26}/.exec(await lead.message('NGN 150,000.00').innerText()) ?? [];
   await lead.type(`/pay story ${reference}`);
-  await lead.message('agreed to the charge').waitFor();
-  await shootMessage(lead, 'agreed to the charge', 'story');
+  await lead.message('started the charge').waitFor();
+  await shootMessage(lead, 'started the charge', 'story');
 }
 
 async function shootCard(lead: ChargePage): Promise<void> {

@@ -12,10 +12,10 @@ const payment = { reference: 'ORDER-2', isSameReference: false, money, afterMs: 
 const recovered: AlertTaken = { kind: 'ended', card: { kind: 'recovered', at: nowMs, payment } };
 const charge = { reference: 'pay-first', by: colleague, at: nowMs };
 const taken: [AlertTaken, string][] = [
-  [recovered, '✅ Recovered already'],
+  [recovered, '✅ Already resolved'],
   [
     { kind: 'ended', card: { kind: 'closed', at: nowMs, by: agent, reason: 'paid in cash' } },
-    '☑️ Closed already',
+    '☑️ Already closed',
   ],
   [{ kind: 'charging', charge }, '⏳ Already being charged'],
   [{ kind: 'charging', charge }, 'pay-first'],

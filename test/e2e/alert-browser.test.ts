@@ -96,12 +96,12 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await expect.poll(() => firstCard(lindiwe).innerText()).toContain('Assigned to  @Omar');
 
     await chargeOutside('approved', { of: 'ada.obi@example.com', amount: '12500.00' });
-    await expect.poll(() => firstCard(omar).innerText()).toContain('Recovered');
-    expect(await firstCard(omar).innerText()).toContain('Time to recovery');
+    await expect.poll(() => firstCard(omar).innerText()).toContain('Resolved');
+    expect(await firstCard(omar).innerText()).toContain('Resolved');
     expect(await firstCard(omar).locator('.block-button').count()).toBe(0);
     await omar.click(firstCard(omar).getByRole('button', { name: /repl(y|ies)/ }));
     const thread = omar.page.getByRole('complementary', { name: 'Thread' });
-    await expect.poll(() => thread.innerText()).toContain('Recovered');
+    await expect.poll(() => thread.innerText()).toContain('Resolved');
     expect(await thread.innerText()).toContain('Snoozed');
   });
 

@@ -117,16 +117,16 @@ describe.concurrent('an alert’s card in the workspace', () => {
     expect(card()).not.toContain(other);
     const same = { amount: '5000.00', customerEmail: 'chidi.eze@example.com' };
     await house.payments.act({ kind: 'approve_saved_card_charge', ...same });
-    await house.until('the card is resolved', () => card().includes('✅ Recovered'));
+    await house.until('the card is resolved', () => card().includes('✅ Resolved'));
     expect(elementsOf(cardSeenBy(house, 'lead'))).toEqual([]);
     const directs = (person: 'agent' | 'lead' | 'onCall') =>
       JSON.stringify(
         house.workspace.state(users[person]).messages[house.workspace.ids.channels[`${person}Dm`]] ?? [],
       );
     await house.until('both who had it in hand are told', () =>
-      [first, 'agent' as const].every((person) => directs(person as 'lead').includes('Recovered')),
+      [first, 'agent' as const].every((person) => directs(person as 'lead').includes('Resolved')),
     );
-    expect(directs(first === 'lead' ? 'onCall' : 'lead')).not.toContain('Recovered');
+    expect(directs(first === 'lead' ? 'onCall' : 'lead')).not.toContain('Resolved');
     await house.until('nothing is left to tell', async () => {
       const notes = seen(house, 'lead').filter(({ threadTs }) => threadTs);
       return notes.length === 4 && JSON.stringify(notes).includes(users.agent);
@@ -237,11 +237,11 @@ describe.concurrent('an alert’s card in the workspace', () => {
     expect(JSON.stringify(card()?.blocks)).not.toContain(alertActions.chargeAgain);
     held.release();
     await dialogue.modalSays('lead', 'Paid (confirmed)');
-    await house.until('the alert is resolved', () => JSON.stringify(card()).includes('✅ Recovered'));
+    await house.until('the alert is resolved', () => JSON.stringify(card()).includes('✅ Resolved'));
     expect(JSON.stringify(card())).toContain('(charged again)');
 
     await dialogue.submit('onCall', {}, cardX);
-    await dialogue.modalSays('onCall', 'Recovered already');
+    await dialogue.modalSays('onCall', 'Already resolved');
     expect(dialogue.references()).toHaveLength(1);
     expect(house.exchanges().filter(({ path }) => path.endsWith('/tokenized-card-payment'))).toHaveLength(1);
   });

@@ -44,7 +44,7 @@ describe.skipIf(missing)('four eyes in a browser', () => {
 
   it('asks, is refused with a reason, asks again, is approved, and charges', async () => {
     await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
-    expect(await ada.modalSays('Sent for approval to 2 people')).toContain('nothing is charged before');
+    expect(await ada.modalSays('Sent to 2 approvers')).toContain('Nothing is charged until it’s approved');
     const card = await cardSays('Needs approval', 'NGN 150,000.00');
     expect(card).toContain('Charges from NGN 100,000.00 need one approver');
     expect(card).not.toContain('ada.obi@example.com');
@@ -63,7 +63,7 @@ describe.skipIf(missing)('four eyes in a browser', () => {
     expect(charged('150000.00')).toBe(0);
 
     await ada.charge({ card: '4081', amount: '120000', reason: 'The amount corrected' });
-    await ada.modalSays('Sent for approval to 2 people');
+    await ada.modalSays('Sent to 2 approvers');
     await lindiwe.tidy();
     await cardSays('Needs approval', 'NGN 120,000.00');
     const approve = lindiwe.message('NGN 120,000.00').getByRole('button', { name: 'Approve NGN 120,000.00' });
@@ -78,15 +78,10 @@ describe.skipIf(missing)('four eyes in a browser', () => {
 
     const [reference] = /pay-[a-z0-9]{26}/.exec(await lindiwe.message('NGN 120,000.00').innerText()) ?? [];
     await lindiwe.type(`/pay story ${reference}`);
-    const story = lindiwe.message('agreed to the charge');
+    const story = lindiwe.message('started the charge');
     await expect.poll(() => story.innerText()).toMatch(/→ Paid \(confirmed\)/);
     const told = await story.innerText();
-    const order = [
-      /asked for a second person/,
-      /approved it/,
-      /agreed to the charge/,
-      /→ Paid \(confirmed\)/,
-    ];
+    const order = [/asked for a second person/, /approved it/, /started the charge/, /→ Paid \(confirmed\)/];
     const steps = order.map((words) => told.search(words));
     expect(told).toContain('Paid (confirmed) · NGN 120,000.00');
     expect(told).toContain('Ada');
@@ -98,7 +93,7 @@ describe.skipIf(missing)('four eyes in a browser', () => {
 
   it('waits in the Home and the menu of whoever can decide, and is taken back by whoever asked', async () => {
     await ada.charge({ card: '4081', amount: '130000' });
-    await ada.modalSays('Sent for approval to 2 people');
+    await ada.modalSays('Sent to 2 approvers');
     await lindiwe.channel('Pay');
     await lindiwe.click(lindiwe.page.getByRole('tab', { name: 'Home' }));
     const home = lindiwe.page.getByRole('tabpanel', { name: 'Home' });

@@ -38,16 +38,15 @@ describe.concurrent('a charge that a second person decides', () => {
       expect(card.text).toContain(`${money} · a***@example.com · pay-`);
       const text = visibleText(card.blocks);
       expect(text).toContain('Charges from NGN 100,000.00 need one approver');
-      expect(text).toContain('0 of 1 approved');
       expect(text).toContain('Renewal, asked for by phone');
       expect(text).not.toContain(email);
       expect(buttonsOf(card)).toEqual([approvalActions.approve, approvalActions.refuse]);
     }
-    expect(visibleText((await cardOf(desk, 'agent')).blocks)).toContain('Sent for approval to 2 people');
+    expect(visibleText((await cardOf(desk, 'agent')).blocks)).toContain('Sent to 2 approvers');
     const shown = await channelCard(desk, '🟡 Needs approval');
 
     await presses(desk, 'lead', shown, approvalActions.approve);
-    await toldAlone(desk, 'lead', '🔵 Approved, being done');
+    await toldAlone(desk, 'lead', '🔵 Approved, starting');
     await dialogue.modalSays('agent', 'Paid (confirmed)');
     expect(dialogue.references()).toHaveLength(1);
     await everywhere(desk, '✅ Paid (confirmed)');

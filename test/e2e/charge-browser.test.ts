@@ -148,7 +148,7 @@ describe.skipIf(missing)('charging in a browser', () => {
     expect(await ada.modalSays('3 of 3 tries left')).toContain('Enter the OTP the bank sent to the customer');
     await ada.enterCode('000000');
     const first = await ada.modalSays('2 of 3 tries left');
-    expect(first).toContain('That code was not accepted. The bank says: “Invalid OTP”. 2 tries left.');
+    expect(first).toContain('Wrong code. The bank says: “Invalid OTP”. 2 tries left.');
     await ada.enterCode('000001');
     expect(await ada.modalSays('1 of 3 tries left')).toContain('“Invalid OTP”. 1 try left.');
     await ada.enterCode(rightCode);
@@ -157,13 +157,11 @@ describe.skipIf(missing)('charging in a browser', () => {
 
   it('asks for another code once, which gives no more time, and is handed over before everybody’s eyes', async () => {
     await ada.charge({ card: cards.asksForCode, amount: '7100' });
-    const before = await ada.modalSays('In hand: @Ada');
-    const resend = 'Resend code (does not give more time)';
+    const before = await ada.modalSays('3 of 3 tries left');
+    const resend = 'Resend code (no extra time)';
     await ada.press(resend);
     // Before that it says that there is no answer yet.
-    const after = await ada.modalSays(
-      'the service agreed to send one. It gives no more time and no more tries.',
-    );
+    const after = await ada.modalSays('on its way. No extra time or tries.');
     expect(after).toContain('Another code:');
     expect(untilIn(before)).toBeDefined();
     expect(untilIn(after)).toBe(untilIn(before));
@@ -174,12 +172,12 @@ describe.skipIf(missing)('charging in a browser', () => {
     expect(charges('7100.00')[0]?.otp).toMatchObject({ resends: 1, triesLeft: 3 });
 
     await pressInChannel(lindiwe, 'NGN 7,100.00', 'Enter code');
-    expect(await lindiwe.modalSays('In hand: @Ada')).not.toContain('Code from the bank');
+    expect(await lindiwe.modalSays('Agent: @Ada')).not.toContain('Code from the bank');
     await lindiwe.press('Take over');
     const sure = lindiwe.page.getByRole('alertdialog');
     await lindiwe.click(sure.getByRole('button', { name: 'Take over' }));
     await lindiwe.modalSays('Code from the bank');
-    expect(await ada.modalSays('In hand: @Lindiwe')).not.toContain('Code from the bank');
+    expect(await ada.modalSays('Agent: @Lindiwe')).not.toContain('Code from the bank');
     await lindiwe.enterCode(rightCode);
     await Promise.all([lindiwe, ada].map((person) => person.modalSays('Paid (confirmed)')));
   });

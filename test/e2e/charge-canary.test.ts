@@ -225,7 +225,7 @@ async function placesOf({ house, bot, earlierDump, answers, forgotten }: Walked)
   expect(places['what the export of the audit printed']).toContain('code_wrong');
   expect(places['what the export of the audit printed']).toContain('otp_resend');
   expect(places['Slack payloads']).toContain('Declined by the bank');
-  expect(places['Slack payloads']).toContain('That code was not accepted');
+  expect(places['Slack payloads']).toContain('Wrong code');
   expect(places['Slack payloads']).toContain('Waiting for a code');
   expect(places['answers to commands']).toContain('asked for in a form');
   expect(places['answers to Slack']).toContain('Charging …');

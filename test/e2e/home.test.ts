@@ -93,7 +93,7 @@ describe.concurrent('/pay and the App Home', () => {
     await pressOn(house, 'lead', { channel: 'payAlerts', actionId: alertActions.acknowledge });
     await house.until('it is theirs', async () => {
       await openHome(house, 'lead');
-      return homeOf(house, 'lead').includes('Alerts in your hand');
+      return homeOf(house, 'lead').includes('Assigned to you');
     });
     expect(homeOf(house, 'lead')).toContain(reference);
     // Of the same customer and amount: it makes the failure good.
@@ -101,7 +101,7 @@ describe.concurrent('/pay and the App Home', () => {
     await house.payments.act({ kind: 'approve_saved_card_charge', amount: '5000.00', customerEmail });
     await house.until('it is over', async () => {
       await openHome(house, 'lead');
-      return !homeOf(house, 'lead').includes('Alerts in your hand');
+      return !homeOf(house, 'lead').includes('Assigned to you');
     });
   });
 });

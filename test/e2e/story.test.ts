@@ -29,7 +29,7 @@ describe.concurrent('the story of a reference', () => {
 
     const { agent } = house.workspace.ids.users;
     const [first, ...rest] = await tells(desk, 'lead', reference);
-    expect(first).toBe(`@${agent} agreed to the charge → Charging · “NGN 12,500.00”`);
+    expect(first).toBe(`@${agent} started the charge → Charging · “NGN 12,500.00”`);
     // What happened at the same moment, as the bank's two answers and the form's, may stand either way round.
     expectInOrder(rest, [
       'The payments service answered the charge: the bank wants a code: Charging → Needs OTP',
@@ -76,7 +76,7 @@ describe.concurrent('the story of a reference', () => {
     const [reference = ''] = dialogue.references();
     const lines = await tells(desk, 'lead', reference);
     const steps = lines.filter((line) => !line.includes('posted'));
-    expect(steps.filter((line) => line.includes('agreed to the charge'))).toHaveLength(1);
+    expect(steps.filter((line) => line.includes('started the charge'))).toHaveLength(1);
     expect(steps.filter((line) => line.includes('→ Paid (confirmed)'))).toHaveLength(1);
     expect(steps.filter((line) => line.includes('told the agent: paid'))).toHaveLength(1);
     // All of it is in the trail itself, and not told from the charge's record alone.

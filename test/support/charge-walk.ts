@@ -83,7 +83,7 @@ async function walkOtp(house: House, dialogue: ChargeDialogue, typed: Typed): Pr
   const standing = newCode();
   typed.strayCodes.push(standing);
   await dialogue.press('agent', chargeActions.resend, { otp_code_2: standing });
-  await dialogue.modalSays('agent', 'the service agreed to send one');
+  await dialogue.modalSays('agent', 'on its way');
   await dialogue.close('agent');
   const [reference = ''] = dialogue.references().filter((one) => isWaiting(house, one));
   for (const before of [`${reference} `, '']) {

@@ -167,7 +167,7 @@ function toldProblems({ house, reference }: Scene, words: string): string[] {
   const wrongs: [boolean, string][] = [
     [twice.length > 0, `told twice: ${twice.join()}`],
     [card.length !== 1, `${card.length} cards in the approvals channel`],
-    [!/^(☑️ Approved, charge begun|✅ Paid)/u.test(card[0]?.text ?? ''), `the card says ${card[0]?.text}`],
+    [!/^(☑️ Approved, charge started|✅ Paid)/u.test(card[0]?.text ?? ''), `the card says ${card[0]?.text}`],
     [desk.length !== 1, `the desk has ${desk.length} messages`],
     [desk[0]?.text.startsWith(words) !== true, `the desk says ${desk[0]?.text}`],
   ];

@@ -29,8 +29,8 @@ export async function findWrongCards(world: World, tellings: Tellings): Promise<
 }
 
 const stateWords: Record<Exclude<AlertCard['kind'], 'acknowledged'>, RegExp> = {
-  open: /^(?!👀|💤|☑️|✅ Recovered)/u,
-  recovered: /^✅ Recovered/u,
+  open: /^(?!👀|💤|☑️|✅ Resolved)/u,
+  recovered: /^✅ Resolved/u,
   closed: /^☑️ Closed/u,
 };
 

@@ -42,7 +42,7 @@ export function homeAlerts(
   if (alerts.length === 0) return [];
   const more = alerts.length - mostShown;
   return [
-    header('Alerts in your hand'),
+    header('Assigned to you'),
     ...alerts.slice(0, mostShown).flatMap((alert) => alertItem(alert, place)),
     ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
     divider(),
@@ -53,7 +53,7 @@ export function homeAlerts(
 export function openAlerts(alerts: readonly AlertInHand[]): OpenItems | undefined {
   const count = alerts.length;
   if (count === 0) return undefined;
-  return { count, line: [bold(`🔔 ${counted(count, 'alert is', 'alerts are')} in your hand`)] };
+  return { count, line: [bold(`🔔 ${counted(count, 'alert')} assigned to you`)] };
 }
 
 function alertItem(

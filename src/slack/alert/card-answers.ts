@@ -18,7 +18,7 @@ export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): 
   const { text, block } = headline(refusedWords(why, card, askedBy), []);
   return {
     text,
-    blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed by this press.')])],
+    blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed.')])],
   };
 }
 
@@ -34,8 +34,8 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
     blocks: [
       block,
       richText(
-        [who, isCharging, moment(at), words('. Nothing was charged by this.')],
-        [bold('Next: '), words('wait for its outcome. If no money moves, the alert can be charged again.')],
+        [who, isCharging, moment(at), words('. Nothing was charged.')],
+        [bold('Next: '), words('wait for its result. If no money moved, you can charge it again.')],
       ),
     ],
   };
@@ -45,14 +45,14 @@ function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
   switch (why) {
     case 'taken':
       return card.kind === 'acknowledged' && card.by === askedBy
-        ? '👀 You acknowledged it already'
+        ? '👀 You already acknowledged it'
         : '👀 Acknowledged by somebody else first';
     case 'ended':
-      return card.kind === 'recovered' ? '✅ Recovered already' : '☑️ Closed already';
+      return card.kind === 'recovered' ? '✅ Already resolved' : '☑️ Already closed';
     case 'not_acknowledged':
       return 'Acknowledge it first';
     case 'nothing_new':
-      return 'It stands so already';
+      return 'Already done';
   }
 }
 
@@ -83,9 +83,9 @@ function doneMessage(what: string): SlackMessage {
 }
 
 export function unknownAlertMessage(): SlackMessage {
-  const { text, block } = headline('This alert is not known any more', []);
+  const { text, block } = headline('This alert is gone', []);
   const next = words(
-    'It is older than what the bot remembers. Nothing was changed; look the reference up to see how it stands.',
+    'It’s older than the bot remembers. Nothing was changed. Look the reference up instead.',
   );
   return { text, blocks: [block, richText([next])] };
 }

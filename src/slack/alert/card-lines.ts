@@ -28,10 +28,10 @@ export function cardState(card: AlertCard, charge: string): string {
 
 /** *Paid* stands beside the failed reference only when that very reference was paid. */
 export function recoveredState({ isSameReference }: Recovery): string {
-  return isSameReference ? `✅ Recovered · ${outcomeWords.paid}` : '✅ Recovered by another payment';
+  return isSameReference ? `✅ Resolved · ${outcomeWords.paid}` : '✅ Resolved by another payment';
 }
 
-/** Who has it in hand and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */
+/** Who it is assigned to and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */
 export function cardFields({
   card,
   charging,
@@ -45,7 +45,7 @@ export function cardFields({
     case 'recovered':
       return {
         'Paid by': paidBy(card.payment),
-        'Time to recovery': recoveryTime(card.payment),
+        Resolved: recoveryTime(card.payment),
         ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
       };
     case 'closed':

@@ -104,7 +104,7 @@ export function snoozeModal(id: string, place: ChargePlace): Modal {
       select({
         id: cardFieldIds.snooze,
         label: 'For how long',
-        hint: 'It ends by itself: the thread says so, and whoever has the alert in hand is told by direct message. A payment resolves it all the same.',
+        hint: 'When it ends, the thread says so and the assignee gets a direct message. A payment still resolves the alert.',
         choices: snoozes,
         initial: '4',
       }),

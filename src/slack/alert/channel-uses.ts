@@ -15,7 +15,7 @@ export function useLine(use: ChannelUse): Run[] {
 function wordsOf(use: ChannelUse): [what: string, setting: string] {
   switch (use.kind) {
     case 'ops':
-      return ['What whoever runs the bot must know, webhooks that stay away for example', 'channels.ops'];
+      return ['Trouble with the bot itself, such as missing webhooks', 'channels.ops'];
     case 'desk':
       return ['The state of each charge that is made here in Slack', 'channels.desk'];
     case 'approvals':

@@ -91,7 +91,7 @@ function otherPaymentLine(payment: OtherPayment, alert: Alert): Run[] {
   return [
     words(`The customer paid ${paid[why]}, `),
     moment(alert.receivedAtMs + afterMs),
-    words('. If that settles this too, close it.'),
+    words('. If that pays this too, close it.'),
   ];
 }
 

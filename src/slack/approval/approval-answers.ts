@@ -27,41 +27,39 @@ function decidedNext(approval: Approval): Run[] {
   switch (state.kind) {
     case 'waiting':
       return plain(
-        `Your approval counts. ${counted(needed - approvals.length, 'more approval')} needed, of somebody else.`,
+        `You approved it. ${counted(needed - approvals.length, 'more approval')} needed, from somebody else.`,
       );
     case 'refused':
-      return plain('You refused it. Whoever asked is told your reason.');
+      return plain('You refused it. The requester is told why.');
     case 'withdrawn':
-      return plain('You took it back; nobody can approve it any more.');
+      return plain('You withdrew it. Nobody can approve it any more.');
     default:
-      return plain(
-        'You approved it. It is done at once, if everything still is as it was; its card says what came of it.',
-      );
+      return plain('You approved it. Its message says how it ends.');
   }
 }
 
-/** Somebody was first, it ran out, or it was taken back: who, when, and that this press changed nothing. */
+/** Somebody was first, it expired, or it was withdrawn: who, when, and that nothing changed. */
 export function overMessage(approval: Approval, askedBy: string): SlackMessage {
   const { text, block } = headline(overWords(approval, askedBy), []);
   return {
     text,
-    blocks: [block, richText(overLine(approval, askedBy), [words('This press changed nothing.')])],
+    blocks: [block, richText(overLine(approval, askedBy), [words('Nothing was changed.')])],
   };
 }
 
 function overWords({ state, approvals }: Approval, askedBy: string): string {
   switch (state.kind) {
     case 'refused':
-      return state.by === askedBy ? '🚫 You refused it already' : '🚫 Refused already';
+      return state.by === askedBy ? '🚫 You already refused it' : '🚫 Already refused';
     case 'expired':
-      return '⌛ It has run out: nobody decided';
+      return '⌛ Expired, nobody decided';
     case 'withdrawn':
-      return '↩️ Withdrawn already';
+      return '↩️ Already withdrawn';
     case 'waiting':
-      return '🟡 It still waits';
+      return '🟡 Still waiting';
     default:
       return approvals.some(({ by }) => by === askedBy)
-        ? '🔵 You approved it already'
+        ? '🔵 You already approved it'
         : '🔵 Already approved';
   }
 }
@@ -73,9 +71,9 @@ function overLine({ state, approvals }: Approval, askedBy: string): Run[] {
     case 'refused':
       return [words('Refused by '), named(state.by), words(', '), moment(state.atMs), words('.')];
     case 'expired':
-      return [words('It ran out '), moment(state.atMs), words('. Whoever asked can ask again.')];
+      return [words('It expired '), moment(state.atMs), words('. The requester can ask again.')];
     case 'withdrawn':
-      return [words('Whoever asked took it back '), moment(state.atMs), words('.')];
+      return [words('The requester withdrew it '), moment(state.atMs), words('.')];
     case 'waiting':
       return [words('Nobody has decided yet.')];
     default:
@@ -92,7 +90,7 @@ function overLine({ state, approvals }: Approval, askedBy: string): Run[] {
 }
 
 export function ownRequestMessage(approval: Approval): SlackMessage {
-  const { text, block } = headline('⛔ You asked for this: somebody else decides', []);
+  const { text, block } = headline('⛔ You asked for this, so somebody else decides', []);
   return {
     text,
     blocks: [
@@ -100,7 +98,7 @@ export function ownRequestMessage(approval: Approval): SlackMessage {
       richText(
         whatLine(approval.shown),
         plain(
-          `Until then ${nothingBefore(approval.shown)}. You can take it back with Withdraw in your direct message, or with `,
+          `${nothingBefore(approval.shown)} To take it back, press Withdraw in your direct message, or type `,
           code('/pay approvals'),
           words('.'),
         ),
@@ -110,50 +108,48 @@ export function ownRequestMessage(approval: Approval): SlackMessage {
 }
 
 export function approvedBeforeMessage(approval: Approval): SlackMessage {
-  const { text, block } = headline('🟡 You have approved it: it takes somebody else', []);
+  const { text, block } = headline('🟡 You already approved this', []);
   const left = approval.needed - approval.approvals.length;
-  const next = plain(`${counted(left, 'more approval')} needed, each of another person.`);
+  const next = plain(`${counted(left, 'more approval')} needed, from somebody else.`);
   return { text, blocks: [block, richText(whatLine(approval.shown), next)] };
 }
 
 /** What stood above the button is not what is kept, which must not happen: nobody approves what they did not read. */
 export function otherTermsMessage(approval: Approval): SlackMessage {
-  const { text, block } = headline('⛔ The request is not what you were shown', []);
+  const { text, block } = headline('⛔ This request has changed', []);
   return {
     text,
     blocks: [
       block,
       richText(
-        plain('Nothing was decided. What is asked for is this:'),
+        plain('Nothing was decided. It now asks for:'),
         whatLine(approval.shown),
-        plain('Read it, and decide it with the buttons of ', code('/pay approvals'), words('.')),
+        plain('Decide it with ', code('/pay approvals'), words('.')),
       ),
     ],
   };
 }
 
 export function unknownApprovalMessage(id: string): SlackMessage {
-  const { text, block } = headline('The bot does not know this request any more', [referenceWord(id)]);
-  const line = plain(
-    'It was decided so long ago that it is forgotten, or never asked. Nothing was changed by this press.',
-  );
+  const { text, block } = headline('This request is gone', [referenceWord(id)]);
+  const line = plain('It was decided long ago. Nothing was changed.');
   return { text, blocks: [block, richText(line)] };
 }
 
 /** Before it can be asked again it must be known what for. */
 export function askAnewMessage(command: string): SlackMessage {
-  const { text, block } = headline('Ask for it anew', []);
+  const { text, block } = headline('Start over', []);
   const line = plain(
-    'The bot cannot fill the form in any more. Type ',
+    'The form can’t be filled in any more. Type ',
     code(command),
-    words(' and read it back once more.'),
+    words(' and review it again.'),
   );
   return { text, blocks: [block, richText(line)] };
 }
 
-/** Only whoever asked can take it back or ask again. */
+/** Only the requester can take it back or ask again. */
 export function notYoursMessage(approval: Approval): SlackMessage {
-  const { text, block } = headline('⛔ Only whoever asked can do this', []);
+  const { text, block } = headline('⛔ Only the requester can do this', []);
   return {
     text,
     blocks: [block, richText(whatLine(approval.shown), [words('Asked by '), person(approval.by)])],

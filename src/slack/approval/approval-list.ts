@@ -19,7 +19,7 @@ import { messageFoot, type ChargePlace } from '../charge/charge-place.ts';
 import type { OpenItems } from '../command.ts';
 import type { HomeBlock, SlackMessage } from '../message.ts';
 import { askAgainButton, closedLines, decideButtons, withdrawButton } from './approval-message.ts';
-import { approvalHeadline, approvedLine, reasonQuoted, ruleWords, whatLine } from './approval-words.ts';
+import { approvalHeadline, approvedLine, reasonQuoted, restOfWhat, ruleWords } from './approval-words.ts';
 
 /** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
 export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Approval[] };
@@ -40,7 +40,7 @@ export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace, nowMs:
     blocks: [
       block,
       ...waiting.slice(0, mostShown).flatMap(waitingItem),
-      ...more(waiting.length, 'They come up as these are decided.'),
+      ...more(waiting.length, 'They show up as these are decided.'),
       ...(asked.length === 0
         ? [noneAsked]
         : [header('Asked by you'), ...asked.slice(0, mostShown).flatMap(askedItem)]),
@@ -52,7 +52,7 @@ export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace, nowMs:
 
 const noneAsked: HomeBlock = richText(
   plain(
-    'You have asked for nothing. What needs a second person is sent for approval when you submit it, as with ',
+    'You asked for nothing. What needs a second person is sent for approval by its own form, such as ',
     code('/pay charge'),
     words('.'),
   ),
@@ -66,7 +66,7 @@ export function homeApprovals(seen: ApprovalsSeen, place: ChargePlace, nowMs: nu
   return [
     ...(waiting.length === 0 ? [] : [header('Waiting for your decision')]),
     ...waiting.slice(0, mostShown).flatMap(waitingItem),
-    ...more(waiting.length, 'They come up as these are decided.'),
+    ...more(waiting.length, 'They show up as these are decided.'),
     ...(open.length === 0 ? [] : [header('Asked by you, not decided yet')]),
     ...open.slice(0, mostShown).flatMap(askedItem),
     ...more(open.length, '/pay approvals lists them.'),
@@ -95,10 +95,10 @@ function waitingItem(approval: Approval): HomeBlock[] {
   return [
     approvalHeadline(approval).block,
     richText(
-      labelled('What', ...whatLine(approval.shown)),
+      ...Object.entries(restOfWhat(approval.shown)).map(([label, runs]) => labelled(label, ...runs)),
       labelled('Asked by', person(approval.by), ', ', moment(approval.askedAtMs)),
       labelled('Rule', ruleWords(approval)),
-      labelled('Needed', ...approvedLine(approval, false), ' · until ', moment(approval.expiresAtMs)),
+      labelled('Approvals', ...approvedLine(approval, false), ' · expires ', moment(approval.expiresAtMs)),
     ),
     ...reasonQuoted(approval.shown),
     actions(...decideButtons(approval)),
@@ -112,7 +112,12 @@ function askedItem(approval: Approval): HomeBlock[] {
     approvalHeadline(approval).block,
     isOpen
       ? richText(
-          labelled('Needed', ...approvedLine(approval, false), ' · until ', moment(approval.expiresAtMs)),
+          labelled(
+            'Approvals',
+            ...approvedLine(approval, false),
+            ' · expires ',
+            moment(approval.expiresAtMs),
+          ),
         )
       : richText(...closedLines(approval)),
     ...(isOpen ? [actions(withdrawButton(approval))] : []),

@@ -26,12 +26,11 @@ import {
   approvedLine,
   approveWords,
   decidedLine,
-  fingerprints,
   nothingBefore,
   nothingDone,
   reasonQuoted,
   ruleWords,
-  whatLine,
+  restOfWhat,
   whatSentence,
 } from './approval-words.ts';
 
@@ -79,7 +78,7 @@ export function approvalBody(
       ? openLines(approval, { to, asked })
       : [richText(...(charge ? decidedLines(approval, isFirst) : closedLines(approval, isFirst)))]),
     ...closedReason(approval),
-    ...(isOpen ? openFields(approval, isFirst) : charge ? [] : closedFields(approval, isFirst)),
+    ...(isOpen ? openFields(approval, { to, isFirst }) : charge ? [] : closedFields(approval, isFirst)),
     ...(isOpen ? reasonQuoted(approval.shown) : []),
   ];
 }
@@ -87,41 +86,34 @@ export function approvalBody(
 function openLines(approval: Approval, { to, asked }: ApprovalCopy): RichTextBlock[] {
   if (to !== 'requester') return [];
   const { shown, needed } = approval;
-  const who =
-    asked === 0
-      ? 'whoever may decide'
-      : asked === 1
-        ? 'one person, who can decide'
-        : `${asked} people who can decide`;
-  const enough = needed > 1 ? `; ${needed} different people must approve` : '';
+  const who = asked === 0 ? 'the approvers' : counted(asked, 'approver');
+  const enough = needed > 1 ? ` ${needed} of them must approve.` : '';
   return [
     richText(
-      plain(
-        `Sent for approval to ${who}${enough}; ${nothingBefore(shown)}. It runs out `,
-        moment(approval.expiresAtMs),
-        '.',
-      ),
+      plain(`Sent to ${who}.${enough} ${nothingBefore(shown)} Expires `, moment(approval.expiresAtMs), '.'),
     ),
   ];
 }
 
-/** Six at most: what, who, why, how far, by what it is known, and how long. */
-function openFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
+function openFields(
+  approval: Approval,
+  { to, isFirst }: { to: ApprovalCopy['to']; isFirst: boolean },
+): RichTextBlock[] {
+  const { needed, approvals, expiresAtMs } = approval;
+  const isOne = needed === 1 && approvals.length === 0;
   return fields({
-    What: whatLine(approval.shown),
-    'Asked by': isFirst ? undefined : [person(approval.by)],
+    ...restOfWhat(approval.shown),
+    'Asked by': isFirst || to === 'requester' ? undefined : [person(approval.by)],
     Rule: ruleWords(approval),
-    Needed: approvedLine(approval, isFirst),
-    Fingerprints: fingerprints(approval),
-    'Runs out': [moment(approval.expiresAtMs)],
+    Approvals: isOne ? undefined : approvedLine(approval, isFirst),
+    Expires: to === 'requester' ? undefined : [moment(expiresAtMs)],
   });
 }
 
 function closedFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
   return fields({
-    What: whatLine(approval.shown),
+    ...restOfWhat(approval.shown),
     'Asked by': isFirst ? undefined : [person(approval.by)],
-    Fingerprints: fingerprints(approval),
   });
 }
 
@@ -139,7 +131,7 @@ export function closedLines(approval: Approval, isFirst = false): Run[][] {
     case 'waiting':
       return [];
     case 'approved':
-      return [...decided, plain('It is being done; this card says what came of it.')];
+      return [...decided, plain('It starts now; this message follows it.')];
     case 'executed':
       return [...decided, ...executedLines(approval, state.result)];
     case 'stopped':
@@ -157,13 +149,10 @@ export function closedLines(approval: Approval, isFirst = false): Run[][] {
 
 function executedLines({ shown }: Approval, result: string): Run[][] {
   const said = outsideText(result, longestResult);
-  const became = said === '' ? [] : [labelled('What became of it', said)];
+  const became = said === '' ? [] : [labelled('Result', said)];
   if (shown.kind !== 'charge') return became;
   return [
-    plain(
-      'The charge was begun, once. Whether it is paid: ',
-      code(`/pay lookup ${referenceWord(shown.reference)}`),
-    ),
+    plain('The charge was started. Is it paid? ', code(`/pay lookup ${referenceWord(shown.reference)}`)),
   ];
 }
 
@@ -184,7 +173,7 @@ export function decideButtons(approval: Approval): Button[] {
   const { shown, needed, approvals } = approval;
   const value = requestValue(approval);
   const left = needed - approvals.length - 1;
-  const next = left > 0 ? ` ${counted(left, 'more approval')} needed then.` : ' It is done at once.';
+  const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
   return [
     button({
       actionId: approvalActions.approve,

@@ -23,12 +23,12 @@ const longestReason = 300;
 const usualReasons: readonly Choice[] = [
   { text: 'The amount is not right', value: 'amount' },
   { text: 'The wrong card or customer', value: 'card' },
-  { text: 'The customer has not agreed', value: 'customer' },
-  { text: 'There is not enough to judge it by', value: 'unclear' },
-  { text: 'Not needed any more', value: 'needless' },
+  { text: 'The customer didn’t agree', value: 'customer' },
+  { text: 'Not enough to go by', value: 'unclear' },
+  { text: 'No longer needed', value: 'needless' },
 ];
 
-/** A reason of the list, own words, or both; whoever asked reads it. */
+/** A reason of the list, own words, or both; the requester reads it. */
 export function refuseModal(approval: Approval, place: ChargePlace): Modal {
   return modal({
     callbackId: refuseModalId,
@@ -38,7 +38,7 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
     privateMetadata: requestValue(approval),
     blocks: [
       approvalHeadline(approval).block,
-      richText(whatLine(approval.shown), plain('Then nobody can approve it any more, and nothing is done.')),
+      richText(whatLine(approval.shown), plain('Nobody can approve it after that.')),
       select({
         id: refuseFields.choice,
         label: 'Reason',
@@ -49,7 +49,7 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
         id: refuseFields.words,
         label: 'In your own words',
         placeholder: 'The order was cancelled this morning',
-        hint: 'Whoever asked reads it, and everybody who sees the request. Needed if no reason is chosen.',
+        hint: 'Everybody who sees the request reads it. Required if no reason is chosen.',
         maxLength: longestReason,
         optional: true,
       }),
@@ -62,12 +62,10 @@ export function readRefuseModal(values: ViewValues): Parsed<string> {
   const chosen = usualReasons.find(({ value }) => value === values[refuseFields.choice])?.text;
   const typed = oneLine(values[refuseFields.words] ?? '');
   const reason = [chosen, typed].filter((part) => part !== undefined && part !== '').join(': ');
-  return reason === ''
-    ? problem('Choose a reason above or say in a few words why, so that whoever asked knows what to do.')
-    : parsed(reason);
+  return reason === '' ? problem('Choose a reason above, or say why in a few words.') : parsed(reason);
 }
 
-/** What whoever asked sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
+/** What the requester sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
 export function requestModal(approval: Approval, asked: ApprovalCopy['asked'], place: ChargePlace): Modal {
   const { kind } = approval.state;
   const blocks: ModalBlock[] = [
@@ -75,7 +73,7 @@ export function requestModal(approval: Approval, asked: ApprovalCopy['asked'], p
     ...approvalBody(approval, { to: 'requester', asked }),
     ...(kind === 'waiting'
       ? [
-          richText(plain('You may close this: what is decided comes as a direct message.')),
+          richText(plain('You can close this. The decision comes as a direct message.')),
           actions(withdrawButton(approval)),
         ]
       : []),

@@ -1,6 +1,6 @@
 import type { ActionsBlock } from '@slack/types';
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
-import { actions, moment, person, richText, type Run } from '../blocks.ts';
+import { actions, code, moment, person, richText, type Run } from '../blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
@@ -65,19 +65,19 @@ function noteLines(
     case 'asked':
     case 'waiting': {
       const who = asked === 0 ? '' : ` to ${counted(asked, 'approver')}`;
-      return lines(plain(`Sent${who}; ${nothingBefore(shown)}. It runs out `, moment(expiresAtMs), '.'));
+      return lines(plain(`Sent${who}. ${nothingBefore(shown)} Expires `, moment(expiresAtMs), '.'));
     }
     case 'approved_one':
       return lines(
         by(approvals.slice(-1).map(({ by: one }) => one)),
-        plain(`${counted(needed - approvals.length, 'more approval')} needed, of somebody else.`),
+        plain(`${counted(needed - approvals.length, 'more approval')} needed, from somebody else.`),
       );
     case 'approved':
-      return lines(by(approvals.map(({ by: one }) => one)), plain('It is being done.'));
+      return lines(by(approvals.map(({ by: one }) => one)), plain('It starts now.'));
     case 'expires_soon':
       return lines(
-        labelled('It runs out', moment(expiresAtMs), '; then nobody has decided, and nothing was done.'),
-        labelled('Next', 'whoever may decide presses a button of the card, or types /pay approvals.'),
+        labelled('Expires', moment(expiresAtMs), '. ', nothingBefore(shown)),
+        labelled('Next', 'approve or refuse it in the request, or with ', code('/pay approvals'), '.'),
       );
     case 'refused':
       if (state.kind !== 'refused') return [];

@@ -7,10 +7,8 @@ import { bold, headline, moment, person, personOrChannel, words, type Run } from
 import { cardWords } from '../charge/card-words.ts';
 import { amountWord, plain } from '../charge/charge-facts.ts';
 import { customerWord, quoted, referenceWord, word } from '../evidence.ts';
-import { cut, oneLine, outsideText } from '../text.ts';
+import { outsideText } from '../text.ts';
 
-/** Enough to tell two apart when they are read out. */
-const shortHash = 10;
 const longestReason = 300;
 
 /**
@@ -22,7 +20,7 @@ export function approvalState({ state, approvals, needed, shown }: Approval): st
     case 'waiting':
       return approvals.length === 0 ? '🟡 Needs approval' : `🟡 ${approvals.length} of ${needed} approved`;
     case 'approved':
-      return '🔵 Approved, being done';
+      return '🔵 Approved, starting';
     case 'executed':
       return doneWords[shown.kind];
     case 'stopped':
@@ -37,7 +35,7 @@ export function approvalState({ state, approvals, needed, shown }: Approval): st
 }
 
 const doneWords: Record<ApprovalShown['kind'], string> = {
-  charge: '☑️ Approved, charge begun',
+  charge: '☑️ Approved, charge started',
   card_email: '☑️ Approved, service asked',
   redrive: '☑️ Approved, on its way again',
 };
@@ -63,6 +61,14 @@ function objectWords(shown: ApprovalShown): string[] {
 
 function emailChange(shown: Extract<ApprovalShown, { kind: 'card_email' }>): string {
   return `${customerWord(shown.currentEmail)} → ${customerWord(shown.newEmail)}`;
+}
+
+/** The same below a first line that has its amount and customer already. */
+export function restOfWhat(shown: ApprovalShown): Record<string, readonly Run[]> {
+  if (shown.kind !== 'charge') return { What: whatLine(shown) };
+  const id = word(shown.customerId);
+  const onHold = shown.overridesRest === true ? [', ', bold('on hold')] : [];
+  return { Card: plain(bold(cardWords(shown.card)), ...onHold, ...(id ? [` (customer id ${id})`] : [])) };
 }
 
 /** What exactly is done once it is approved. */
@@ -108,7 +114,7 @@ function placeOf(channel: string): Run {
 
 /** The requester’s own words, set apart as theirs. */
 export function reasonQuoted(shown: ApprovalShown): RichTextBlock[] {
-  return shown.kind === 'charge' ? quoted('Whoever asked says:', shown.reason) : [];
+  return shown.kind === 'charge' ? quoted('Reason:', shown.reason) : [];
 }
 
 /** "Approve NGN 12,500.00": what the button does, within what a button holds. */
@@ -139,39 +145,29 @@ export function people(userIds: readonly string[]): Run[] {
 
 const mostPeople = 10;
 
-/** By which two people can make sure that they speak of the same. */
-export function fingerprints({ shown, termsHash }: Approval): string {
-  const terms = `terms ${shortened(termsHash)}`;
-  return 'cardFingerprint' in shown ? `card ${shortened(shown.cardFingerprint)} · ${terms}` : terms;
-}
-
-function shortened(hash: string): string {
-  return cut(oneLine(hash), shortHash + 1).replace(/…$/, '') || '–';
-}
-
 export function ruleWords({ rule }: Approval): string {
   return outsideText(rule, longestReason);
 }
 
-/** What nothing happens of until the decision; said where money could be thought to have moved. */
+/** Said where money could be thought to have moved before the decision. */
 export function nothingBefore({ kind }: ApprovalShown): string {
   switch (kind) {
     case 'charge':
-      return 'nothing is charged before';
+      return 'Nothing is charged until it’s approved.';
     case 'card_email':
-      return 'nothing is changed before';
+      return 'Nothing is changed until it’s approved.';
     case 'redrive':
-      return 'nothing is delivered before';
+      return 'Nothing is delivered until it’s approved.';
   }
 }
 
-/** What has not happened of what was refused, expired or taken back. */
+/** Of what was refused, expired or withdrawn. */
 export function nothingDone({ kind }: ApprovalShown): string {
   switch (kind) {
     case 'charge':
-      return 'Nothing was sent, and nothing was charged.';
+      return 'Nothing was charged.';
     case 'card_email':
-      return 'Nothing was sent, and nothing was changed.';
+      return 'Nothing was changed.';
     case 'redrive':
       return 'Nothing was delivered again.';
   }
@@ -194,6 +190,6 @@ export function decidedLine({ state, approvals }: Approval): Run[] {
     case 'expired':
       return [words('Nobody decided until '), moment(state.atMs)];
     case 'withdrawn':
-      return [words('Taken back by whoever asked, '), moment(state.atMs)];
+      return [words('Withdrawn by the requester, '), moment(state.atMs)];
   }
 }

@@ -27,7 +27,7 @@ function triesWords(triesLeft: number): string {
 /** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
 export function standing(charge: ChargeSeen): Run[] {
   const { otp } = charge;
-  if (!otp) return [words('How long and how often a code may be entered is not known.')];
+  if (!otp) return [words('Tries and time left aren’t known.')];
   if (isOverByBank(charge)) return [words('Until '), moment(otp.until, '{time}')];
   return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
 }
@@ -41,20 +41,20 @@ export function standingNow(charge: ChargeSeen, nowMs: number): Run[] {
 
 function minutesLeft(leftMs: number): string {
   const minutes = Math.floor(leftMs / 60_000);
-  if (leftMs <= 0) return 'the time is over';
+  if (leftMs <= 0) return 'time is up';
   return minutes < 1 ? 'less than a minute left' : `${counted(minutes, 'minute')} left`;
 }
 
 /** Who enters the code, and since when. */
 export function inHand(charge: ChargeSeen): Run[] {
-  return labelled('In hand', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
+  return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
 }
 
 /** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
 export function lastResend({ resends }: ChargeSeen): Run[][] {
   const last = resends.at(-1);
   return last
-    ? [labelled('Another code', 'asked for at ', moment(last.at, '{time}'), `; ${resendWords(last.answer)}`)]
+    ? [labelled('Another code', 'asked for ', moment(last.at, '{time}'), `; ${resendWords(last.answer)}`)]
     : [];
 }
 
@@ -63,14 +63,14 @@ export function resendWords(answer: Resend['answer']): string {
     case undefined:
       return 'no answer yet.';
     case 'resent':
-      return 'the service agreed to send one. It gives no more time and no more tries.';
+      return 'on its way. No extra time or tries.';
     case 'refused':
-      return 'the service refused to send one. The code sent before still counts.';
+      return 'refused. The earlier code still counts.';
     case 'not_made':
-      return 'the service did not take the request, so no other code was sent. The code sent before still counts.';
+      return 'not sent. The earlier code still counts.';
     case 'too_late':
-      return 'it was too late to ask, so no other code was sent.';
+      return 'too late, none was sent.';
     case 'unknown':
-      return 'no clear answer came. Another code may arrive or not; the time and the tries stay as they are.';
+      return 'no clear answer; it may or may not arrive.';
   }
 }

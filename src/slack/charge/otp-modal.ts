@@ -8,7 +8,7 @@ import {
   confirmDialog,
   fields,
   modal,
-  moment,
+  person,
   richText,
   textInput,
   words,
@@ -36,7 +36,7 @@ const longestBankWords = 500;
 const longestNamed = 100;
 
 /**
- * A charge that waits for a code: for its agent a field, for everybody else who has it in hand and a way to
+ * A charge that waits for a code: for its agent a field, for everybody else its agent and a way to
  * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
  * refused code back into it.
  */
@@ -48,11 +48,11 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
-    richText(standingNow(charge, options.nowMs), inHand(charge)),
+    richText(standingNow(charge, options.nowMs), ...(isAgent ? [] : [inHand(charge)])),
     ...(charge.otp?.lastCode === 'refused' ? [] : quoted('The bank says:', charge.bankWords)),
     ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
     ...resending(charge, place, mayEnter),
-    ...fields({ ...termFields(charge.terms), Started: [moment(charge.submittedAt)] }),
+    ...fields(termFields(charge.terms)),
     placeFoot(place),
   ];
   return modal({
@@ -68,11 +68,9 @@ function entering(charge: ChargeSeen, field: string, isAgent: boolean): ModalBlo
   return isAgent ? [codeInput(field), richText([words(caution)])] : takeOver(charge);
 }
 
-const caution =
-  'Only while you speak with the customer and they agree to this very amount. Never ask for a code in a message.';
+const caution = 'Only while you talk to the customer. Never ask for a code in a message.';
 
-const closedWords =
-  'No code can be entered any more. What became of the charge is looked up by itself, and its agent is told.';
+const closedWords = 'No code can be entered any more. The bot looks the charge up and tells its agent.';
 
 function fieldOf({ otp }: ChargeSeen): string {
   return `${codeField}_${otp?.triesLeft ?? 0}`;
@@ -82,7 +80,7 @@ function codeInput(id: string): ModalBlock {
   return textInput({
     id,
     label: 'Code from the bank',
-    hint: `${shortestCode} to ${longestCode} digits, as the customer reads them out. It goes to the bank and is kept nowhere.`,
+    hint: `${shortestCode} to ${longestCode} digits. Never stored.`,
     minLength: shortestCode,
     maxLength: longestTyped,
     focus: true,
@@ -99,7 +97,7 @@ function lastCode(charge: ChargeSeen): ModalBlock[] {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
       const said = theirs === '' ? '' : ` The bank says: “${theirs}”.`;
       const tries = isOverByBank(charge) ? '' : ` ${left} left.`;
-      return [noticeLine('warning', `That code was not accepted.${said}${tries}`)];
+      return [noticeLine('warning', `Wrong code.${said}${tries}`)];
     }
     case 'unanswered':
       return [
@@ -116,12 +114,12 @@ function takeOver(charge: ChargeSeen): ModalBlock[] {
   const customer = cut(customerWord(terms.customerEmail), longestNamed);
   const confirm = confirmDialog({
     title: 'Take over this charge?',
-    text: `You will enter the code of ${amountWord(terms.money)}, ${customer}. The agent who has it now cannot enter it any more.`,
+    text: `You will enter the code of ${amountWord(terms.money)}, ${customer}. Its agent can’t enter it any more.`,
     confirm: 'Take over',
     deny: 'Leave it',
   });
   return [
-    richText(plain('Only the agent who has it in hand enters the code, so that no try is lost between two.')),
+    richText(plain('Only ', person(charge.agent), ' can enter the code, so tries aren’t wasted.')),
     actions(button({ actionId: chargeActions.takeOver, text: 'Take over', value: reference, confirm })),
   ];
 }
@@ -129,7 +127,7 @@ function takeOver(charge: ChargeSeen): ModalBlock[] {
 /** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
 function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
   if (place.environment === 'sandbox') {
-    return mayAsk ? [richText(plain('The sandbox cannot send another code.'))] : [];
+    return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }
   const lines = lastResend(charge);
   const told = lines.length === 0 ? [] : [richText(...lines)];
@@ -137,7 +135,7 @@ function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): Mod
 }
 
 function resendButton({ reference }: ChargeSeen): ActionsBlock {
-  const text = 'Resend code (does not give more time)';
+  const text = 'Resend code (no extra time)';
   return actions(button({ actionId: chargeActions.resend, text, value: reference }));
 }
 

@@ -13,7 +13,7 @@ const correct = 'Correct and try again';
 export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   invalid_token: {
     why: 'the service does not know this card’s token. It does not exist, was deleted, or was saved by another account.',
-    fix: 'choose another card, or have the customer save the card anew.',
+    fix: 'choose another card, or have the customer save the card again.',
     again: 'Choose another card',
   },
   email_mismatch: {
@@ -32,11 +32,11 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
   unauthorized: {
     why: 'the service refused the bot’s access token.',
-    fix: 'trying again will not help. Whoever runs this bot must check its credentials and account id.',
+    fix: 'trying again will not help. The people who run this bot must check its credentials and account id.',
   },
   forbidden: {
     why: 'the service does not allow charges to the bot’s account.',
-    fix: 'trying again will not help. Whoever runs this bot must ask the payments service for the permission.',
+    fix: 'trying again will not help. The people who run this bot must ask the payments service for the permission.',
   },
   rate_limited: {
     why: 'the service’s call limit was reached.',
@@ -45,7 +45,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
   invalid_request: {
     why: 'the service found the request itself invalid.',
-    fix: 'compare the amount, the currency and the e-mail with the service’s words, if it sent any. When they are right, tell whoever runs this bot.',
+    fix: 'compare the amount, the currency and the e-mail with the service’s words, if it sent any. When they are right, tell the people who run this bot.',
     again: correct,
   },
   other: {

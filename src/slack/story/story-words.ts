@@ -104,7 +104,7 @@ const states: Readonly<Record<string, string>> = {
 
 /** By what the audit calls it. */
 const deeds: Readonly<Record<string, string>> = {
-  begun: 'agreed to the charge',
+  begun: 'started the charge',
   due: 'looked again, because no answer had come in time',
   look_up_asked: 'asked for a look-up',
   code_entered: 'entered a code',
@@ -158,7 +158,7 @@ const deeds: Readonly<Record<string, string>> = {
   alert_snoozed: 'put the alert off',
   alert_awake: 'brought the alert back',
   alert_closed: 'resolved the alert',
-  alert_recovered: 'resolved the alert: it was made good',
+  alert_recovered: 'resolved the alert',
   alert_other_payment: 'told of another payment of the same customer',
   asked: 'asked for a second person’s decision',
   approved: 'approved it',

@@ -132,7 +132,7 @@ describe('the buttons of a card', () => {
     for (const action of [alertActions.acknowledge, alertActions.lookUp, alertActions.chargeAgain]) {
       await press(action, 'payment_failed/order/OLD');
     }
-    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill('This alert is not known any more'));
+    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill('This alert is gone'));
     expect(opened).toEqual([]);
   });
 
@@ -245,8 +245,8 @@ describe('charging again for a card that has ended', () => {
   };
 
   it.each<[AlertCard, string]>([
-    [{ kind: 'recovered', at: nowMs, payment }, '✅ Recovered already'],
-    [{ kind: 'closed', at: nowMs, by: bola, reason: 'paid in cash' }, '☑️ Closed already'],
+    [{ kind: 'recovered', at: nowMs, payment }, '✅ Already resolved'],
+    [{ kind: 'closed', at: nowMs, by: bola, reason: 'paid in cash' }, '☑️ Already closed'],
   ])('opens no form, and says so (%o)', async (card, words) => {
     const { press, opened, replies } = stage({ card, chargeAgain: { kind: 'allowed' } });
     await press(alertActions.chargeAgain);
@@ -275,7 +275,7 @@ describe('the forms of a card', () => {
     expect(await submit('alert_snooze', { alert_snooze_for: '4' })).toEqual({ kind: 'close' });
     expect(await submit('alert_close', { alert_close_reason: 'done' }, bola)).toEqual({ kind: 'close' });
     const late = await submit('alert_close', { alert_close_reason: 'done too' });
-    expect(JSON.stringify(late)).toContain('Closed already');
+    expect(JSON.stringify(late)).toContain('Already closed');
     expect(moves.map(({ kind }) => kind)).toEqual(['acknowledge', 'assign', 'snooze', 'close']);
   });
 

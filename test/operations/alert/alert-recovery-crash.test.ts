@@ -44,11 +44,11 @@ describe.each([
       await two.drain(90_000);
       expect(two.parents()).toHaveLength(2);
       for (const parent of two.parents()) {
-        expect(firstWords(parent)).toMatch(/^✅ Recovered/);
+        expect(firstWords(parent)).toMatch(/^✅ Resolved/);
         expect(linesOf(parent)).not.toContain('may repeat');
         expect(pressables(parent)).toEqual([]);
         const notes = two.notes(parent.ts).map(firstWords);
-        expect(notes).toEqual(['👀 Acknowledged', '👤 Assigned', expect.stringMatching(/^✅ Recovered/)]);
+        expect(notes).toEqual(['👀 Acknowledged', '👤 Assigned', expect.stringMatching(/^✅ Resolved/)]);
       }
       const told = two.directs().filter((direct) => firstWords(direct).startsWith('✅'));
       expect(told.map(({ channel }) => channel).toSorted()).toEqual([ada, bola]);
@@ -70,7 +70,7 @@ describe('a payment whose event comes before its failure’s, wherever the proce
       const survived = await drainKilled(one, killAt, 20_000);
       one.clock.nowMs += 60_000;
       await two.drain(90_000);
-      expect(two.parents().map(firstWords)).toEqual(['✅ Recovered']);
+      expect(two.parents().map(firstWords)).toEqual(['✅ Resolved']);
       expect(two.parents().map(pressables)).toEqual([[]]);
       expect(two.directs()).toEqual([]);
       await Promise.all([one.store.close(), two.store.close()]);

@@ -64,17 +64,17 @@ describe('a payment after a failure', () => {
     await payment(house, 'ORDER-1');
     const [parent, ...others] = house.parents();
     expect(others).toEqual([]);
-    expect(parent?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\) · NGN 12,500.00 · /);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\) · NGN 12,500.00 · /);
     const lines = parent ? linesOf(parent) : '';
     expect(lines).toContain('reference ORDER-1 (the same reference)');
     expect(lines).toContain('2 h');
     expect(parent && pressables(parent)).toEqual([]);
     expect(parent && house.notes(parent.ts).map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
       '👀 Acknowledged',
-      '✅ Recovered',
+      '✅ Resolved',
     ]);
     expect(house.directs()).toMatchObject([
-      { channel: ada, shown: { text: expect.stringContaining('Recovered') } },
+      { channel: ada, shown: { text: expect.stringContaining('Resolved') } },
     ]);
   });
 
@@ -82,7 +82,7 @@ describe('a payment after a failure', () => {
     const house = cardsHouse();
     await failure(house);
     await payment(house, 'ORDER-1');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
     expect(house.directs()).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('a payment after a failure', () => {
     await failure(house);
     await payment(house, 'ORDER-2', more);
     const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
     expect(parent && linesOf(parent)).toContain('reference ORDER-2 (another payment of the same customer)');
   });
 
@@ -105,7 +105,7 @@ describe('a payment after a failure', () => {
     await house.receive(bare);
     await house.drain();
     await payment(house, 'ORDER-2');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('of somebody else resolves nothing', async () => {
@@ -128,7 +128,7 @@ describe('a payment after a failure', () => {
     expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     await house.drain(120_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('gives up after a day without proof', async () => {
@@ -155,7 +155,7 @@ describe('a payment after a failure', () => {
     await payment(house, 'ORDER-2');
     expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
       '☑️ Closed',
-      '✅ Recovered by another payment',
+      '✅ Resolved by another payment',
     ]);
   });
 });
@@ -173,7 +173,7 @@ describe('a failure of which one channel is told already, and whose event is to 
     await house.receive(failed);
     await house.drain(10_000);
     expect(house.parents()).toHaveLength(2);
-    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Recovered/);
+    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('is acted on all the same', async () => {
@@ -215,7 +215,7 @@ describe('a later payment of another order', () => {
     const [note] = notes;
     expect(note && linesOf(note)).toContain(`The customer paid ${words} for ORDER-2, another amount`);
     await payment(house, 'ORDER-3');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('fills no thread without end', async () => {
@@ -243,7 +243,7 @@ describe('a later payment of another order', () => {
     house.service.isAway = false;
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
     await house.drain(120_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('leaves a card open whose amount nobody knows, and says why', async () => {
@@ -277,7 +277,7 @@ describe('a later payment of another order', () => {
     await house.receive(paidBy('ORDER-3', nobody));
     await house.drain(10_000);
     const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
     expect(parent && linesOf(parent)).toContain('reference ORDER-3 (another charge of the same card)');
   });
 
@@ -291,7 +291,7 @@ describe('a later payment of another order', () => {
     expect(house.answers).toEqual([]);
     expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
       '🔎 Event says failed, look-up says Not found',
-      '✅ Recovered by another payment',
+      '✅ Resolved by another payment',
     ]);
   });
 });
@@ -311,19 +311,19 @@ describe('a payment of an order that failed itself', () => {
   it('resolves that alert alone; one of the same customer and amount stays open, and is told of it', async () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
-    expect(statesOf(house)).toEqual(['✅ Recovered', '❌ Declined by the bank']);
+    expect(statesOf(house)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
     const [, other] = house.parents();
     const [note, ...more] = house.notes(other?.ts ?? '');
     expect(more).toEqual([]);
     const lines = note ? linesOf(note) : '';
     expect(lines).toContain('The customer paid ORDER-1, same amount, ');
-    expect(lines).toContain('If that settles this too, close it.');
+    expect(lines).toContain('If that pays this too, close it.');
     // It was for one failure, also when a failure that comes later has it looked at once more.
     await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
     await house.drain(20_000);
-    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Recovered', '❌ Declined by the bank']);
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
     await payment(house, 'ORDER-3');
-    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Recovered', '✅ Recovered']);
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '✅ Resolved']);
   });
 
   it('resolves that alert alone while Slack cannot be told of it yet', async () => {
@@ -337,7 +337,7 @@ describe('a payment of an order that failed itself', () => {
     expect(statesOf(house)).toEqual([
       '❌ Declined by the bank',
       '🔎 Event says failed, look-up says Not found',
-      '✅ Recovered',
+      '✅ Resolved',
     ]);
   });
 
@@ -345,7 +345,7 @@ describe('a payment of an order that failed itself', () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
     await payment(house, 'ORDER-4');
-    expect(statesOf(house)).toEqual(['✅ Recovered', '✅ Recovered by another payment']);
+    expect(statesOf(house)).toEqual(['✅ Resolved', '✅ Resolved by another payment']);
   });
 });
 
@@ -367,7 +367,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     house.service.isAway = true;
     house.charges.set('pay-1', { card: 'card', alert: id });
     await prove(house, { ...charged, money: { minor: 1, currency: 'NGN' } });
-    expect(statesOf(house)).toEqual(['✅ Recovered by another payment']);
+    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
     const [parent] = house.parents();
     expect(parent && linesOf(parent)).toContain('NGN 0.01, reference pay-1 (charged again)');
     // A crash has it told twice.
@@ -387,8 +387,8 @@ describe('a charge of the bot that is proven, without any event', () => {
     house.charges.set('pay-1', { card: 'card', alert: again.key });
     await prove(house, { ...charged, customerEmail: 'jane@example.com' });
     expect(statesOf(house)).toEqual([
-      '✅ Recovered by another payment',
-      '✅ Recovered by another payment',
+      '✅ Resolved by another payment',
+      '✅ Resolved by another payment',
       '❌ Declined by the bank',
     ]);
     const [, , other] = house.parents();
@@ -408,7 +408,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     await prove(house, { ...charge, customerEmail: 'x@example.com' });
     await house.receive(ofFailure);
     await house.drain(20_000);
-    const states = ['❌ Declined by the bank', '✅ Recovered'];
+    const states = ['❌ Declined by the bank', '✅ Resolved'];
     expect(statesOf(house)).toEqual(states);
     const { customerId: _, ...paid } = paidBy('pay-0');
     await house.receive(paid);
@@ -420,7 +420,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     const house = cardsHouse();
     await failure(house);
     await prove(house, { ...charged, customerEmail: 'jane@example.com' });
-    expect(statesOf(house)).toEqual(['✅ Recovered by another payment']);
+    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
   });
 });
 
@@ -454,7 +454,7 @@ describe('a payment before the failure', () => {
     await house.receive(failed);
     await house.drain(1_000);
     const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\)/);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\)/);
     const lines = parent ? linesOf(parent) : '';
     expect(lines).toContain('the payment’s event came less than a minute before the failure’s');
     expect(parent && pressables(parent)).toEqual([]);

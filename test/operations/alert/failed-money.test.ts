@@ -22,6 +22,6 @@ describe.each([
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     await house.receive(paidBy('ORDER-2'));
     await house.drain(20_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 });

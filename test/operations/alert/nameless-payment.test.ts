@@ -22,7 +22,7 @@ describe('a payment whose event names its order alone', () => {
     await house.receive(nameless('ORDER-2'));
     await house.drain(10_000);
     const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Recovered/);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
     expect(parent && linesOf(parent)).toContain('reference ORDER-2 (another payment of the same customer)');
     expect(house.service.asked - asked).toBe(1);
   });
@@ -39,7 +39,7 @@ describe('a payment whose event names its order alone', () => {
     expect(house.service.asked).toBe(1);
     expect(house.parents()).toEqual([]);
     await house.drain(200_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('waits for a service that is away, and keeps no other work waiting', async () => {
@@ -60,7 +60,7 @@ describe('a payment whose event names its order alone', () => {
     ]);
     house.service.isAway = false;
     await house.drain(120_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered/);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('is asked about a few times alone when the service does not know it', async () => {

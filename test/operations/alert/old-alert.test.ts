@@ -150,12 +150,12 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
     house.records.set('ORDER-1', recordOf('ORDER-1', 'SUCCESS'));
     await house.receive(paidBy('ORDER-1'));
     await house.drain(30_000);
-    expect(parent.shown.text).toBe('✅ Recovered · Paid (confirmed) · ORDER-1');
+    expect(parent.shown.text).toBe('✅ Resolved · Paid (confirmed) · ORDER-1');
     expect(detailsIn(JSON.stringify(parent.shown))).toEqual([]);
     expect(pressables(parent)).toEqual([]);
     const told = house.notes(parent.ts).map(({ shown }) => shown.text);
-    expect(told.at(-1)).toBe('✅ Recovered · Paid (confirmed) · ORDER-1');
-    expect(house.directs().at(-1)?.shown.text).toContain('Recovered');
+    expect(told.at(-1)).toBe('✅ Resolved · Paid (confirmed) · ORDER-1');
+    expect(house.directs().at(-1)?.shown.text).toContain('Resolved');
   });
 
   it('is resolved by another order of the same amount all the same: the service is asked for it', async () => {
@@ -165,7 +165,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     await house.receive(paidBy('ORDER-2'));
     await house.drain(30_000);
-    expect(only(house.parents()).shown.text).toBe('✅ Recovered by another payment · ORDER-1');
+    expect(only(house.parents()).shown.text).toBe('✅ Resolved by another payment · ORDER-1');
   });
 
   it.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(

@@ -25,7 +25,7 @@ describe('the first line of what a payment made good: in the channel, in its thr
     await house.drain(10_000);
     expect(ends()).toHaveLength(3);
     for (const text of ends()) {
-      expect(text).toMatch(/^✅ Recovered by another payment · NGN 12,500\.00 · .* · ORDER-1$/);
+      expect(text).toMatch(/^✅ Resolved by another payment · NGN 12,500\.00 · .* · ORDER-1$/);
     }
   });
 
@@ -36,7 +36,7 @@ describe('the first line of what a payment made good: in the channel, in its thr
     await house.drain(10_000);
     expect(ends()).toHaveLength(3);
     for (const text of ends()) {
-      expect(text).toMatch(/^✅ Recovered · Paid \(confirmed\) · NGN 3,000\.00 · .* · ORDER-1$/);
+      expect(text).toMatch(/^✅ Resolved · Paid \(confirmed\) · NGN 3,000\.00 · .* · ORDER-1$/);
     }
   });
 });

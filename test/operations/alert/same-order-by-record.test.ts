@@ -28,7 +28,7 @@ describe('a payment of an order that the service’s own record names, and no si
     await house.receive(eventOf('payment_success', 'T-2'));
     await house.drain(20_000);
     const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\) · /);
+    expect(parent?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\) · /);
     expect(parent && linesOf(parent)).toContain('reference ORDER-1 (the same reference)');
   });
 
@@ -46,7 +46,7 @@ describe('a payment of an order that the service’s own record names, and no si
     house.clock.nowMs += 60_000;
     await house.receive(told);
     await house.drain(20_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\) · /);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\) · /);
   });
 
   it('is not kept where nothing names an order or a customer', async () => {

@@ -86,7 +86,7 @@ describe.each(words)('where Slack answers every edit with %s', (slackError) => {
     expect(one.messages).toHaveLength(5);
     await letters.redrive(channel);
     await one.drain(minuteMs);
-    expect(cardsOf(one).at(-1)).toMatch(/^✅ Recovered/);
+    expect(cardsOf(one).at(-1)).toMatch(/^✅ Resolved/);
     expect(await letters.all()).toEqual([]);
   });
 

@@ -48,8 +48,8 @@ describe('a payment for what a digest tells in one channel and a message in anot
     const [direct, ...others] = house.directs();
     expect(others).toEqual([]);
     expect(direct?.channel).toBe(ada);
-    expect(direct?.shown.text).toMatch(/^✅ Recovered · Paid \(confirmed\) · .* · BURST-8$/);
-    expect(direct && linesOf(direct)).toContain('Time to recovery');
+    expect(direct?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\) · .* · BURST-8$/);
+    expect(direct && linesOf(direct)).toContain('Resolved');
   });
 
   it('is told to both who took the storm on and who had acknowledged the message before', async () => {

@@ -144,7 +144,7 @@ describe('a card in any state, with the most hostile texts', () => {
         alertDirectMessage(recovered, alertOf({}), { ...about, to: ada }),
       ];
       for (const { text } of told) {
-        expect(text.startsWith('✅ Recovered by another payment · ')).toBe(!isSameReference);
+        expect(text.startsWith('✅ Resolved by another payment · ')).toBe(!isSameReference);
         expect(text.includes('Paid (confirmed)')).toBe(isSameReference);
       }
     }
@@ -213,7 +213,7 @@ describe('the forms and answers of a card', () => {
     checked(second);
     expect(second.text).toContain('by somebody else first');
     expect(JSON.stringify(second.blocks)).toContain(`"user_id":"${ada}"`);
-    expect(refusedMessage('taken', card, ada).text).toContain('You acknowledged it already');
+    expect(refusedMessage('taken', card, ada).text).toContain('You already acknowledged it');
     for (const one of cards) checked(refusedMessage('ended', one, bola));
     checked(unknownAlertMessage());
   });

@@ -242,7 +242,7 @@ describe('/pay alerts in words', () => {
     ];
     const sentences = [
       'A daily summary at 08:00 Africa/Lagos, because daily_summary names this channel.',
-      'What whoever runs the bot must know, webhooks that stay away for example, because channels.ops names this channel.',
+      'Trouble with the bot itself, such as missing webhooks, because channels.ops names this channel.',
       'The state of each charge that is made here in Slack, because channels.desk names this channel.',
       'What a second person must approve, because approvals names this channel.',
     ];

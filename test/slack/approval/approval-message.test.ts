@@ -51,8 +51,8 @@ describe('the card of a request', () => {
     const words = everyState.map((approval) => card(approval).text.split(' · ')[0]);
     expect(words).toEqual([
       '🟡 Needs approval',
-      '🔵 Approved, being done',
-      '☑️ Approved, charge begun',
+      '🔵 Approved, starting',
+      '☑️ Approved, charge started',
       '🛑 Approved, but not done',
       '🚫 Refused',
       '⌛ Expired, nobody decided',
@@ -66,8 +66,6 @@ describe('the card of a request', () => {
       'Visa ·· 4242',
       'CUST-7',
       'Charges from NGN 10,000.00',
-      '0 of 1 approved',
-      'card 3f9a0d1c2b · terms 81acf00d99',
       'Renewal, asked for by phone',
     ])
       expect(shown).toContain(said);
@@ -154,12 +152,12 @@ describe('a later click', () => {
   it('is told who decided and when, and that it changed nothing', () => {
     for (const approval of everyState.slice(1)) {
       const shown = shownText(overMessage(approval, onCall));
-      expect(shown).toContain('This press changed nothing.');
+      expect(shown).toContain('Nothing was changed.');
     }
     const [, approved = anApproval()] = everyState;
     expect(shownText(overMessage(approved, onCall))).toContain(`Already approved by`);
     expect(JSON.stringify(overMessage(approved, onCall))).toContain(`"user_id":"${lead}"`);
-    expect(overMessage(approved, lead).text).toBe('🔵 You approved it already');
+    expect(overMessage(approved, lead).text).toBe('🔵 You already approved it');
   });
 });
 

@@ -159,7 +159,7 @@ describe('chargeDirectMessage', () => {
     const handOvers = [{ at: nowMs, from: agent, to: colleague }];
     const handed = waiting(3, { agent: colleague, handOvers });
     expect(lines(chargeDirectMessage('otp', handed, live, about)).join('\n')).toContain(
-      `In hand: @${colleague}`,
+      `Agent: @${colleague}`,
     );
     expect(JSON.stringify(chargeDirectMessage('otp', waiting(), live, about))).not.toContain('"user"');
   });

@@ -35,16 +35,14 @@ describe('otpModal for the agent', () => {
       '# Enter the code · LIVE',
       '🔑 Needs OTP · NGN 12,500.00 · a***@example.com · pay-mfrggzdfmztwq2lknnwg23tpob',
       '3 of 3 tries left · until 2026-09-14 13:50 UTC (13 minutes left)',
-      'In hand: @U0AGENT01, since 2026-09-14 13:35 UTC',
       'The bank says:',
       '| Enter the code sent to 0803***7788',
       '_ Code from the bank',
-      'Only while you speak with the customer and they agree to this very amount. Never ask for a code in a message.',
-      '[Resend code (does not give more time)]',
+      'Only while you talk to the customer. Never ask for a code in a message.',
+      '[Resend code (no extra time)]',
       'Card  Visa ·· 4242',
       'Customer id  CUST-7',
       'Reason  September rent',
-      'Started  2026-09-14 13:35 UTC',
       'LIVE: real money moves. Account: Lagos',
       '<Send code to the bank>',
     ]);
@@ -52,12 +50,8 @@ describe('otpModal for the agent', () => {
 
   it('says first that a code was not accepted, in the bank’s words if it had any', () => {
     const refused = waiting(2, { bankWords: 'Incorrect OTP' });
-    expect(page(forAgent(refused))[1]).toBe(
-      '⚠️ That code was not accepted. The bank says: “Incorrect OTP”. 2 tries left.',
-    );
-    expect(page(forAgent(waiting(1, { bankWords: ' ' })))[1]).toBe(
-      '⚠️ That code was not accepted. 1 try left.',
-    );
+    expect(page(forAgent(refused))[1]).toBe('⚠️ Wrong code. The bank says: “Incorrect OTP”. 2 tries left.');
+    expect(page(forAgent(waiting(1, { bankWords: ' ' })))[1]).toBe('⚠️ Wrong code. 1 try left.');
     expect(page(forAgent(waiting(3))).join('\n')).not.toContain('not accepted');
   });
 
@@ -87,7 +81,7 @@ describe('otpModal for the agent', () => {
 
   it('offers no other code in the sandbox, which has none', () => {
     expect(buttons(forAgent(waiting(), sandbox))).toEqual([]);
-    expect(page(forAgent(waiting(), sandbox)).join('\n')).toContain('The sandbox cannot send another code.');
+    expect(page(forAgent(waiting(), sandbox)).join('\n')).toContain('The sandbox can’t send another code.');
   });
 
   it('says what the last wish for another code gave', () => {
@@ -113,7 +107,7 @@ describe('otpModal for the agent', () => {
       '1 minute left',
       '2 minutes left',
       'less than a minute left',
-      'the time is over',
+      'time is up',
     ]);
   });
 });
@@ -134,7 +128,7 @@ describe('otpModal for anybody else', () => {
     const view = forColleague(handed);
     expect(inputIds(view)).toEqual([]);
     expect(view.submit).toBeUndefined();
-    expect(page(view)).toContain('In hand: @U0AGENT01, since 2026-09-14 13:36 UTC');
+    expect(page(view)).toContain('Agent: @U0AGENT01, since 2026-09-14 13:36 UTC');
   });
 
   it('offers to take it over, and asks once more with amount and customer', () => {
