@@ -3,7 +3,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import type { SlackMessage } from './message.ts';
-import { fixFor, readSlackError, slackErrorWord } from './slack-error.ts';
+import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
 export type ReplyAddress = {
@@ -26,7 +26,8 @@ export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<
 
 /**
  * Through the response_url, which also works where the bot is no member; refused, once more in plain text; then as an
- * ephemeral message, and at last as a direct one. The person hears of it, whatever Slack refuses.
+ * ephemeral message, and at last as a direct one. That one stays, and is told again only where its blocks are refused:
+ * after a lost answer it may stand there, and where Slack wants it slower words alone are no slower.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
   const { respond, replaces } = address;
@@ -40,14 +41,19 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
       ...noPreviews,
     } as const;
     isFirst = false;
-    const direct = { channel: userId, text: inDirect.text, ...noPreviews };
+    const direct = { channel: userId, ...noPreviews };
     const ways: (() => Promise<unknown>)[] = [
       ...(respond ? [() => respond({ ...answer, text, blocks }), () => respond({ ...answer, text })] : []),
       ...(channelId === undefined
         ? []
         : [() => client.chat.postEphemeral({ channel: channelId, user: userId, text, blocks })]),
-      () => client.chat.postMessage({ ...direct, blocks: inDirect.blocks }),
-      () => client.chat.postMessage(direct),
+      () =>
+        client.chat
+          .postMessage({ ...direct, text: inDirect.text, blocks: inDirect.blocks })
+          .catch((error: unknown) => {
+            if (!refusesBlocks(error)) throw error;
+            return client.chat.postMessage({ ...direct, text: inDirect.text });
+          }),
     ];
     for (const [index, way] of ways.entries()) {
       try {
@@ -66,3 +72,8 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
 
 /** A link in an answer is text; Slack must not fetch it. */
 const noPreviews = { unfurl_links: false, unfurl_media: false };
+
+function refusesBlocks(error: unknown): boolean {
+  const problem = readSlackError(error);
+  return problem.kind === 'refused' && isAboutMessage(problem.slackError);
+}

@@ -10,8 +10,6 @@ export type Asker = {
 
 /** Often enough that every kill finds some entry of the audit under way, and too seldom to be a load. */
 const everyMs = 50;
-/** Nobody listens there: what is answered is not what is looked at. */
-const nowhere = 'http://127.0.0.1:9/';
 
 /**
  * People who ask for help all the while, so that bots have something for the audit when they are killed. `now` is the
@@ -20,6 +18,8 @@ const nowhere = 'http://127.0.0.1:9/';
 export function createAsker(options: {
   target: () => string | undefined;
   secret: string;
+  /** Must take the answers: a refused one becomes a direct message, and so many of those are past Slack’s pace. */
+  responseUrl: string;
   now: () => number;
   over: AbortSignal;
 }): Asker {
@@ -28,7 +28,7 @@ export function createAsker(options: {
 
   async function ask(url: string): Promise<void> {
     serial += 1;
-    const typed = { text: 'help', triggerId: `chaos.${serial}`, responseUrl: nowhere };
+    const typed = { text: 'help', triggerId: `chaos.${serial}`, responseUrl: options.responseUrl };
     const request = signSlack(slashBody(typed), { secret: options.secret, atMs: options.now() });
     const signal = AbortSignal.timeout(3_000);
     const answer = await fetch(`${url}/slack/events`, { method: 'POST', ...request, signal });

@@ -15,6 +15,8 @@ export type FakeSlackPost = {
 export type FakeSlack = {
   /** As SLACK_API_URL. */
   url: string;
+  /** Of every command: takes what it is answered, and keeps nothing of it. */
+  responseUrl: string;
   /** What stands in the channels, as it came. */
   posts: readonly FakeSlackPost[];
   counts: {
@@ -44,6 +46,7 @@ export type FakeSlackOptions = {
 
 /** Slack’s pace, by Slack’s clock. */
 const paceMs = 1_000;
+const answersPath = '/answers';
 
 type Answer = { status: number; body: Record<string, unknown>; headers?: Record<string, string> };
 
@@ -156,6 +159,10 @@ export async function startFakeSlack(options: FakeSlackOptions): Promise<FakeSla
     // A bot that was killed in the middle of its request has sent nothing that Slack could read.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
+    if (request.url === answersPath) {
+      response.end('ok');
+      return;
+    }
     const method = (request.url ?? '').replace(/^\/api\//, '').replace(/\?.*$/, '');
     const given = answer(method, new URLSearchParams(body));
     if (!given) {
@@ -168,8 +175,10 @@ export async function startFakeSlack(options: FakeSlackOptions): Promise<FakeSla
 
   const server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`,
+    url: `${origin}/api/`,
+    responseUrl: `${origin}${answersPath}`,
     posts,
     counts,
     close() {

@@ -109,7 +109,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await fleet.start();
     const over = new AbortController();
     const now = fastClock(clock);
-    const asker = createAsker({ target: fleet.target, secret: signingSecret, now, over: over.signal });
+    const { target } = fleet;
+    const { responseUrl } = slack;
+    const asker = createAsker({ target, secret: signingSecret, responseUrl, now, over: over.signal });
     const asking = asker.run();
     const scene = await play({ options, plan, slack, fleet, random, channelWork, signs });
     over.abort();

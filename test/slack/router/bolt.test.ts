@@ -190,7 +190,7 @@ describe('failures', () => {
     nock('https://dead.test').post('/1').twice().reply(404);
     const refused = { ok: false, error: 'invalid_auth' };
     nock('https://slack.test').post('/api/chat.postEphemeral').reply(200, refused);
-    nock('https://slack.test').post('/api/chat.postMessage').twice().reply(200, refused);
+    nock('https://slack.test').post('/api/chat.postMessage').reply(200, refused);
     await bot.type('INV-2041', { responseUrl: 'https://dead.test/1' });
     expect(bot.logged.join('')).toMatch(/"An answer could not be given".*invalid_auth.*SLACK_BOT_TOKEN/);
   });

@@ -1,3 +1,4 @@
+import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
@@ -237,4 +238,20 @@ describe('an answer that its response_url refuses', () => {
       ['chat.postMessage', 'U0AGENT', false],
     ]);
   });
+
+  it.each(['ratelimited', 'internal_error'])(
+    'is not told once more in plain text where Slack says %s of the direct message, which may have been taken',
+    async (error) => {
+      const bot = await start({ refuses: () => true });
+      const calls: ApiCall[] = [];
+      answerSlack(calls, 'chat.postEphemeral', { ok: false, error: 'not_in_channel' });
+      answerSlack(calls, 'chat.postMessage', { ok: false, error });
+      const again: ApiCall[] = [];
+      answerSlack(again, 'chat.postMessage');
+      await bot.type('lookup INV-1');
+      expect(calls.map(({ method }) => method)).toEqual(['chat.postEphemeral', 'chat.postMessage']);
+      expect(again).toEqual([]);
+      nock.cleanAll();
+    },
+  );
 });
