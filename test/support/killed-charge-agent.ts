@@ -90,9 +90,9 @@ export function topView(house: House): PageView | undefined {
   return house.workspace.state(house.workspace.ids.users.agent).views.at(-1);
 }
 
-/** With the button that charges. */
+/** With the button that charges, or that asks a second person. */
 export function isReadBack(view: PageView | undefined): boolean {
-  return view?.submit?.startsWith('Charge ') === true;
+  return /^(Charge |Ask for approval$)/.test(view?.submit ?? '');
 }
 
 function hasCodeField(view: PageView | undefined): boolean {
