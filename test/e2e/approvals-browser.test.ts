@@ -100,7 +100,7 @@ describe.skipIf(missing)('four eyes in a browser', () => {
     await home.getByText('Waiting for your decision').waitFor();
     expect(await home.innerText()).toContain('NGN 130,000.00');
     await ada.press('Withdraw');
-    await ada.modalSays('You took it back');
+    await ada.modalSays('You withdrew it');
     await lindiwe.click(lindiwe.page.getByRole('tab', { name: 'Messages' }));
     await lindiwe.click(lindiwe.page.getByRole('tab', { name: 'Home' }));
     await expect.poll(() => home.innerText()).not.toContain('Waiting for your decision');

@@ -83,7 +83,7 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
   const standing = await deps.standingOf(permission, approval.by);
   if (standing.kind === 'unknown') return { kind: 'later' };
   if (standing.roles.length === 0) {
-    return stopped(`Whoever asked does not have the permission “${permission}” any more.`);
+    return stopped(`The requester no longer has the permission “${permission}”.`);
   }
   // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
   const renewedAt = deps.now();
@@ -133,7 +133,7 @@ async function beginCharge(
     case 'over_limit':
       return overLimit(result.refusal);
     case 'twin':
-      return stopped('The same card was charged with the same amount meanwhile.');
+      return stopped('The card was charged the same amount meanwhile.');
     case 'alert_taken':
       return stopped(
         result.taken.kind === 'ended'
@@ -156,10 +156,10 @@ function overLimit(refusal: LimitRefusal): Done {
     case 'unknown_standing':
       return { kind: 'later' };
     case 'no_role':
-      return stopped('Whoever asked may not charge any more.');
+      return stopped('The requester may no longer charge.');
     case 'currency':
       return stopped(
-        `The roles of whoever asked do not let them charge ${refusal.currency} any more. ${whoCanWords(refusal)}`,
+        `The requester’s roles no longer allow ${refusal.currency}. ${whoCanWords(refusal)}`,
       );
     case 'over':
       return stopped(`${overWords(refusal)} ${whoCanWords(refusal)}`);
@@ -168,7 +168,7 @@ function overLimit(refusal: LimitRefusal): Done {
 
 function overWords({ limit, money, limitMinor, leftMinor }: Over): string {
   const { currency } = money;
-  const above = `It is above the limit of whoever asked ${limitWords[limit]}`;
+  const above = `Above the requester’s limit ${limitWords[limit]}`;
   const whole = formatMoney({ minor: limitMinor, currency });
   if (limit === 'per_charge') return `${above}: ${whole}.`;
   return `${above}: ${formatMoney({ minor: leftMinor, currency })} is left of ${whole}.`;
@@ -176,7 +176,7 @@ function overWords({ limit, money, limitMinor, leftMinor }: Over): string {
 
 const limitWords: Record<LimitKind, string> = {
   per_charge: 'for one charge',
-  per_agent_per_day: 'for their day',
+  per_agent_per_day: 'for the day',
   per_card_per_day: 'for this card’s day',
 };
 

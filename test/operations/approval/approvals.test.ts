@@ -323,7 +323,7 @@ describe('what was approved is judged again before it is done', () => {
     expect(world.bank.posts).toEqual([reference]);
     expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
       kind: 'stopped',
-      why: 'It is above the limit of whoever asked for their day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
+      why: 'Above the requester’s limit for the day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
     });
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
@@ -340,7 +340,7 @@ describe('what was approved is judged again before it is done', () => {
     await approve(process, second.approval);
     expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
       kind: 'stopped',
-      why: 'The same card was charged with the same amount meanwhile.',
+      why: 'The card was charged the same amount meanwhile.',
     });
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
