@@ -334,8 +334,8 @@ export function sealCard(sealer: Sealer, key: string, record: CardRecord): strin
 }
 
 /** The event and what was last looked up of it when it was posted. */
-async function readAlert(
-  { store, sealer }: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+export async function readAlert(
+  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
   key: string,
 ): Promise<Omit<FoundAlert, 'card'> | undefined> {
   const entry = await store.read(key);

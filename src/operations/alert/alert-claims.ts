@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { recordOfOrder } from '../../domain/alert.ts';
 import { endsCard, type AlertCharge, type AlertTaken } from '../../domain/alert-card.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
+import { alertKey } from '../outbox/outbox.ts';
+import type { Store } from '../../store/store.ts';
 import { createChangeRecord, makeDue, type RecordStore } from '../work/change-record.ts';
 import {
   alertCardPrefix,
   openCard,
+  readAlert,
   sealCard,
   standingCharge,
   type AlertCardsDeps,
@@ -22,11 +26,19 @@ export type BotCharge = { card: string; alert?: string };
 
 export type ChargeOf = (reference: string) => Promise<BotCharge | undefined>;
 
+type Origin = { store: Pick<Store, 'read'>; sealer: Sealer; chargeOf: ChargeOf };
+
 /** The failure that an alert goes back to: a charge that was begun from an alert may fail too, and has an alert then. */
-export async function firstAlert(chargeOf: ChargeOf, alert: string): Promise<string> {
-  const reference = referenceOfEventKey(alert);
-  const from = reference === undefined ? undefined : (await chargeOf(reference))?.alert;
-  return from === undefined ? alert : await firstAlert(chargeOf, from);
+export async function firstAlert(deps: Origin, alert: string): Promise<string> {
+  const reference = referenceOfEventKey(alert) ?? (await provenReference(deps, alert));
+  const from = reference === undefined ? undefined : (await deps.chargeOf(reference))?.alert;
+  return from === undefined ? alert : await firstAlert(deps, from);
+}
+
+/** Of an event whose reference is not signed, as its look-up proved it. */
+async function provenReference(deps: Origin, alert: string): Promise<string | undefined> {
+  const lookup = (await readAlert(deps, alertKey(alert)))?.evidence?.lookup;
+  return lookup && recordOfOrder(lookup)?.orderReference;
 }
 
 /**
@@ -54,7 +66,7 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
   const changeRecord = createChangeRecord(store);
 
   async function keyOf(alert: string): Promise<string> {
-    return alertCardPrefix + (await firstAlert(deps.chargeOf, alert));
+    return alertCardPrefix + (await firstAlert(deps, alert));
   }
 
   /** Due at once: the messages of the alert say who charges it. */
@@ -126,7 +138,7 @@ export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
     async taken(alert, reference) {
       const { card } = await read(alert);
       if (endsCard(card)) return { kind: 'ended', card };
-      return await takenBy(await read(await firstAlert(deps.chargeOf, alert)), reference);
+      return await takenBy(await read(await firstAlert(deps, alert)), reference);
     },
     async ended(alert) {
       await makeDue(changeRecord, await keyOf(alert), 0);

@@ -258,18 +258,19 @@ async function failuresOf(
   { event, receivedAtMs }: Payment,
   terms: readonly Term[],
 ): Promise<Failure[]> {
-  const { chargeOf, cards } = linking;
-  const alert = (await chargeOfEvent(linking, event))?.alert;
-  const first = await firstAlert(chargeOf, alert ?? failureKey(event));
+  // Where the event's own is not signed, its record's.
+  const reference = terms.find(isOrder)?.text;
+  const alert = reference === undefined ? undefined : (await linking.chargeOf(reference))?.alert;
+  const first = await firstAlert(linking, alert ?? failureKey(event, reference));
   const found = await Promise.all(
     (await linking.failures.find(terms)).map(async (failure): Promise<Failure> => {
-      const isOwn = isOfOrder(failure) || (await firstAlert(chargeOf, failure.id)) === first;
+      const isOwn = isOfOrder(failure) || (await firstAlert(linking, failure.id)) === first;
       return { ...failure, isOwn };
     }),
   );
   // Its own may not be told yet, and so on no list, or be resolved and on none any more.
   if (!found.some(({ id }) => id === first)) {
-    const own = await cards.find(first);
+    const own = await linking.cards.find(first);
     const atMs = own?.receivedAtMs ?? receivedAtMs;
     if (own || alert !== undefined) found.push({ id: first, atMs, by: [], isOwn: true });
   }
@@ -349,7 +350,7 @@ function recoveryOf(
   { id, atMs, by, isOwn }: Failure,
   proof: Proof,
 ): Recovery {
-  const isSameReference = id === failureKey(event) || isOfOrder({ id, atMs, by });
+  const isSameReference = id === failureKey(event, proof.reference) || isOfOrder({ id, atMs, by });
   const isByCardAlone = by.length > 0 && by.every(({ what }) => what === 'card');
   return {
     ...proof,
@@ -375,11 +376,10 @@ function provenKey(reference: string): string {
   return `proven/${reference}`;
 }
 
-/** The key of the other event of the same order: both are made of kind and order alike. */
-function failureKey({ key, orderReference }: PaymentEvent): string {
-  if (orderReference !== undefined && key === provenKey(orderReference)) {
-    return orderEventKey('payment_failed', orderReference);
-  }
+/** The key of the other event of the same order, if both name it alike. */
+function failureKey({ key }: PaymentEvent, reference: string | undefined): string {
+  const isByOrder = key.startsWith('payment_success/order');
+  if (!isByOrder && reference !== undefined) return orderEventKey('payment_failed', reference);
   return key.replace(/^payment_success(?=[/:])/, 'payment_failed');
 }
 

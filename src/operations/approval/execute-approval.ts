@@ -158,9 +158,7 @@ function overLimit(refusal: LimitRefusal): Done {
     case 'no_role':
       return stopped('The requester may no longer charge.');
     case 'currency':
-      return stopped(
-        `The requester’s roles no longer allow ${refusal.currency}. ${whoCanWords(refusal)}`,
-      );
+      return stopped(`The requester’s roles no longer allow ${refusal.currency}. ${whoCanWords(refusal)}`);
     case 'over':
       return stopped(`${overWords(refusal)} ${whoCanWords(refusal)}`);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import {
   createAlertRecovery,
@@ -349,6 +350,12 @@ describe('a payment of an order that failed itself', () => {
   });
 });
 
+/** Of a service that signs the transaction alone. */
+function signed(kind: PaymentEvent['kind'], reference: string): PaymentEvent {
+  const transactionId = `T-${reference}`;
+  return { kind, key: `${kind}/transaction/${reference}`, transactionId, referenceHint: reference };
+}
+
 describe('a charge of the bot that is proven, without any event', () => {
   const charged = {
     reference: 'pay-1',
@@ -414,6 +421,32 @@ describe('a charge of the bot that is proven, without any event', () => {
     await house.receive(paid);
     await house.drain(10_000);
     expect(statesOf(house)).toEqual(states);
+  });
+
+  it('begun from an alert is one with it where only the transaction is signed: for the claim and for its payment', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    house.charges.set('pay-0', { card: 'card', alert: id });
+    house.records.set('pay-0', recordOf('pay-0', 'FAILED'));
+    const ofCharge = signed('payment_failed', 'pay-0');
+    await house.receive(ofCharge);
+    await house.drain();
+    await house.claims.claim(id, { reference: 'pay-1', by: ada });
+    expect(await house.claims.claim(ofCharge.key, { reference: 'pay-2', by: bola })).toMatchObject({
+      kind: 'taken',
+      taken: { kind: 'charging', charge: { reference: 'pay-1' } },
+    });
+    house.charges.set('pay-1', { card: 'card', alert: ofCharge.key });
+    house.records.set('pay-1', { ...recordOf('pay-1', 'SUCCESS'), orderAmountMinor: 1_250_000 });
+    await house.receive(signed('payment_success', 'pay-1'));
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual([
+      '✅ Resolved by another payment',
+      '❌ Declined by the bank',
+      '✅ Resolved by another payment',
+    ]);
   });
 
   it('begun from no alert resolves one as any payment of the same customer and amount does', async () => {
