@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
-import { createAuditPens, type AuditPens } from './app/audit-pens.ts';
+import { createAuditPens, type AuditPens } from './app/audit-trail.ts';
 import { createAuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';

@@ -2,14 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalRules } from '../config/approval-checks.ts';
 import { chargesFrom, needFor } from '../domain/approval-rules.ts';
 import type { Audit } from '../domain/audit-entry.ts';
-import type { StandingOf } from '../domain/standing.ts';
-import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
+import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import type { ApprovalDesk, ApprovalGate, TellApproval } from '../operations/approval/approval-desk.ts';
-import { openFingerprint } from '../operations/work/fingerprint.ts';
+import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
+import {
+  createTellApproval,
+  type ApprovalTelling,
+  type TellApprovalDeps,
+} from '../operations/approval/tell-approval.ts';
 import { termsHash } from '../operations/approval/terms-hash.ts';
+import { openFingerprint } from '../operations/work/fingerprint.ts';
+import type { MerchantIds } from '../slack/merchant-ids.ts';
+import { createShowApproval } from '../slack/show-approval.ts';
+import type { SlackClients } from '../slack/workspace.ts';
 import { createBackground } from './background.ts';
 import type { Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
+import { chargePlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Undelivered } from './undelivered.ts';
 
@@ -22,7 +31,7 @@ export type Approvals = {
   drained: () => Promise<void>;
 };
 
-export type ApprovalParts = {
+type ApprovalParts = {
   kept: Kept;
   standingOf: StandingOf;
   tell: TellApproval;
@@ -39,7 +48,7 @@ export type ApprovalParts = {
 const usualExpireMinutes = 240;
 
 /** Four eyes, put together for one merchant account. */
-export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
+function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
   const { config, log, now } = outside;
   const { kept, tell, hands } = parts;
   const { store, sealer } = kept;
@@ -83,4 +92,42 @@ export function createApprovalsOf(outside: Outside, parts: ApprovalParts): Appro
     work: (entry) => deciding.work(entry),
     drained: background.drained,
   };
+}
+
+type FourEyesParts = Omit<ApprovalParts, 'tell'> &
+  Omit<TellingParts, 'approvers' | 'find'> & { holdersOf: HoldersOf };
+
+/** Deciding and telling, which ask each other: what is decided is told, and what is told is what was decided. */
+export function createFourEyes(
+  outside: Outside,
+  { holdersOf, ...parts }: FourEyesParts,
+): { telling: ApprovalTelling; approvals: Approvals } {
+  const telling = createApprovalTelling(outside, {
+    ...parts,
+    approvers: () => holdersOf('approve'),
+    find: (id) => approvals.desk.find(id),
+  });
+  const approvals: Approvals = createApprovalsOf(outside, { ...parts, tell: telling });
+  return { telling, approvals };
+}
+
+type TellingParts = Pick<TellApprovalDeps, 'approvers' | 'find' | 'wake'> & {
+  kept: Kept;
+  clients: SlackClients;
+  /** The ids of its windows; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
+};
+
+/** Where requests for a second person are told. */
+function createApprovalTelling({ config, log, now }: Outside, parts: TellingParts): ApprovalTelling {
+  const { kept, clients, ids, ...rest } = parts;
+  return createTellApproval({
+    ...rest,
+    store: kept.store,
+    sealer: kept.sealer,
+    channel: config.policy.approvals?.channel,
+    show: createShowApproval({ client: clients.interactive, place: chargePlace(config), log, ids }),
+    rememberMs: config.chargeRememberDays * 86_400_000,
+    now,
+  });
 }

@@ -1,8 +1,8 @@
-import type { AuditPens } from './audit-pens.ts';
+import type { AuditPens } from './audit-trail.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import type { Approvals } from './approvals.ts';
-import { createFourEyes } from './four-eyes.ts';
+import { createFourEyes } from './approvals.ts';
 import { createAlerts, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { channelUses } from './channels.ts';

@@ -1,31 +1,38 @@
-import { parseAccountKey, type AccountAnswer, type AccountKey } from '../domain/account.ts';
 import { refLength, type AccountField, type Length } from '../domain/account-field.ts';
-import type { Environment } from '../domain/alert.ts';
+import { parseAccountKey, type AccountAnswer, type AccountKey, type NewAccount } from '../domain/account.ts';
+import { isJsonObject } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { AccountDesk } from '../operations/service/create-account.ts';
 import { accountActions, accountModalId } from '../slack/account/account-actions.ts';
-import { accountModal } from '../slack/account/account-modal.ts';
+import {
+  accountEndMessage,
+  accountEndModal,
+  creatingModal,
+  type Asked,
+} from '../slack/account/account-end.ts';
 import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';
+import { accountModal, readAccountModal } from '../slack/account/account-modal.ts';
 import { headline } from '../slack/blocks.ts';
-import { askedHereAlone } from '../slack/charge/charge-place.ts';
-import { defineCommand, type Command, type Permission, type Pressed } from '../slack/command.ts';
+import { askedHereAlone, type ChargePlace } from '../slack/charge/charge-place.ts';
+import {
+  defineCommand,
+  type Command,
+  type Permission,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+} from '../slack/command.ts';
 import { word } from '../slack/evidence.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import type { ShowEnd } from '../slack/show-end.ts';
-import { createIt, correctAgain } from './account/new-account.ts';
 
-export type AccountDeps = {
+export type AccountDeps = ChargePlace & {
   /** Throws `ServiceFailure` when the service gave no usable answer. */
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
   accountDesk: AccountDesk;
   /** What the form asks for; see the settings. */
   accountFields: readonly AccountField[];
   showEnd: ShowEnd;
-  environment: Environment;
-  /** What people call the merchant account. */
-  account: string;
-  /** See `ChargePlace`. */
-  otherAccounts?: readonly string[];
   now: () => number;
 };
 
@@ -102,4 +109,50 @@ function stillLooking({ value }: AccountKey): SlackMessage {
 async function lookUpPressed(deps: AccountDeps, { value, reply }: Pressed): Promise<void> {
   const key = parseAccountKey(value);
   if (key.ok) await reply(await lookUp(deps, key.value));
+}
+
+/** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
+async function createIt(deps: AccountDeps, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, values } = submission;
+  const read = readAccountModal(values, deps.accountFields);
+  if (read.kind === 'errors') return read;
+  const beginning = await deps.accountDesk.begin({ viewId, wanted: read.wanted, by: caller.userId });
+  const asked: Asked = {
+    wanted: beginning.wanted,
+    ...(beginning.kind === 'known' ? { askedBy: beginning.askedBy } : {}),
+  };
+  return {
+    kind: 'update',
+    modal: creatingModal(asked, deps),
+    async carryOn() {
+      const end = await beginning.carryOn();
+      await deps.showEnd(
+        { viewId, userId: caller.userId },
+        {
+          modal: accountEndModal(end, asked, deps),
+          message: accountEndMessage(end, asked, { place: deps, nowMs: deps.now() }),
+        },
+      );
+    },
+  };
+}
+
+/** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
+async function correctAgain(deps: AccountDeps, { view, updateModal }: Pressed): Promise<void> {
+  if (!view) return;
+  const prefill = readWanted(view.privateMetadata);
+  await updateModal(accountModal({ place: deps, fields: deps.accountFields, prefill }));
+}
+
+function readWanted(metadata: string): NewAccount {
+  try {
+    const read: unknown = JSON.parse(metadata);
+    if (!isJsonObject(read)) return {};
+    const texts = Object.entries(read).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    return Object.fromEntries(texts);
+  } catch {
+    return {};
+  }
 }

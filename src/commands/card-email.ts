@@ -1,15 +1,47 @@
+import type { CardEmailTerms } from '../domain/card-email.ts';
+import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { CardFace } from '../domain/charge-terms.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import {
+  shownTerms,
+  type CardEmailBeginning,
+  type CardEmails,
+} from '../operations/card/change-card-email.ts';
 import { cardEmailActions } from '../slack/card-email/card-email-actions.ts';
-import { cardEmailModal, cardEmailModalId } from '../slack/card-email/form-modal.ts';
-import { readBackModalId } from '../slack/card-email/read-back-modal.ts';
+import { changingModal, endMessage, endModal, staleChangeModal } from '../slack/card-email/end-modal.ts';
+import { notLinkedProblem } from '../slack/card-email/end-words.ts';
+import {
+  cardEmailFields,
+  cardEmailModal,
+  cardEmailModalId,
+  readCardEmailModal,
+  sameProblem,
+  type CardEmailForm,
+  type CardEmailModalOptions,
+} from '../slack/card-email/form-modal.ts';
+import { readBackModal, readBackModalId, readDraftMetadata } from '../slack/card-email/read-back-modal.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
-import { defineCommand, type Command } from '../slack/command.ts';
-import { formParts, type CardEmailDeps } from './card-email/card-email-deps.ts';
-import { correctAgain, openForCharge } from './card-email/card-email-presses.ts';
-import { makeChange, readBack } from './card-email/card-email-modals.ts';
-import { suggestCards } from './charge/known-cards.ts';
+import {
+  defineCommand,
+  type Command,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+} from '../slack/command.ts';
+import type { Modal } from '../slack/message.ts';
+import type { ShowEnd } from '../slack/show-end.ts';
+import { awaitDecision, type AwaitDeps } from './charge/await-decision.ts';
+import { sayUnknown, type ShowDeps } from './charge/charge-views.ts';
+import { cardChoice, pasteAgainWords, suggestCards, type KnownCards } from './charge/known-cards.ts';
 import { nothingAfter } from './nothing-after.ts';
 
-export type { CardEmailDeps };
+export type CardEmailDeps = ShowDeps &
+  AwaitDeps & {
+    cardEmails: CardEmails;
+    /** Undefined when remembering cards is switched off: then every token key is pasted. */
+    ledger: KnownCards | undefined;
+    showEnd: ShowEnd;
+  };
 
 /**
  * `/pay card-email`: the form, the read-back of exactly what changes, the change, and what became of it, all in
@@ -46,4 +78,179 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
       return undefined;
     },
   });
+}
+
+/** What every form has, whatever stands in it. */
+function formParts(deps: CardEmailDeps): Pick<CardEmailModalOptions, 'place' | 'ledger'> {
+  return { place: deps, ledger: deps.ledger !== undefined };
+}
+
+/** Nothing is sent from here: the change is kept and read back. */
+async function readBack(deps: CardEmailDeps, { viewId, values }: Submission): Promise<ViewAnswer> {
+  const form = readCardEmailModal(values);
+  if (form.kind === 'errors') return form;
+  const read = await readCardEmailTerms(form.form, deps.ledger);
+  if (read.kind === 'errors') return read;
+  const draft = await deps.cardEmails.keepDraft(viewId, read.terms);
+  return { kind: 'update', modal: readBackModal(shownTerms(read.terms), draft, deps) };
+}
+
+/**
+ * Acknowledged with *Changing …* however fast the service is: what it says of the current e-mail could not go
+ * to its field by acknowledgement, because the submitted modal is the read-back, which has no fields.
+ */
+async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, privateMetadata } = submission;
+  const draft = readDraftMetadata(privateMetadata);
+  if (draft === undefined) return { kind: 'update', modal: staleChangeModal(deps) };
+  const beginning = await deps.cardEmails.begin({ viewId, draft, by: caller.userId });
+  switch (beginning.kind) {
+    case 'begun':
+      return {
+        kind: 'update',
+        modal: changingModal(beginning.terms, deps),
+        carryOn: () => carryOn(deps, beginning, { viewId, userId: caller.userId, draft }),
+      };
+    case 'known':
+      return { kind: 'update', modal: changingModal(beginning.terms, deps) };
+    case 'awaiting_approval':
+      return await awaitDecision(deps, beginning.approval, submission);
+    case 'stale':
+      return { kind: 'update', modal: staleChangeModal(deps) };
+  }
+}
+
+type Dialogue = { viewId: string; userId: string; draft: string };
+
+async function carryOn(
+  deps: CardEmailDeps,
+  { terms, carryOn: ask }: Extract<CardEmailBeginning, { kind: 'begun' }>,
+  { draft, ...to }: Dialogue,
+): Promise<void> {
+  const end = await ask();
+  const form = end.kind === 'not_linked' ? await formAgain(deps, to.viewId, draft) : undefined;
+  await deps.showEnd(to, {
+    modal: form ?? endModal(end, { terms, draft }, deps),
+    message: endMessage(end, terms, { place: deps, nowMs: deps.now() }),
+  });
+}
+
+/** The form with the problem at its field. Undefined while the store is away: what became of it is told all the same. */
+async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Promise<Modal | undefined> {
+  try {
+    const terms = await deps.cardEmails.readDraft(viewId, draft);
+    if (!terms) return undefined;
+    const filled = await correctedForm(terms, deps.ledger);
+    return cardEmailModal({ ...formParts(deps), ...filled, currentProblem: notLinkedProblem });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Back to the form, in the same dialogue; the button's value is what became of the change, if it was made. */
+async function correctAgain(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
+  const { view, value, updateModal } = pressed;
+  if (!view) return;
+  const draft = readDraftMetadata(view.privateMetadata);
+  const terms = draft === undefined ? undefined : await deps.cardEmails.readDraft(view.id, draft);
+  if (!terms) return await updateModal(staleChangeModal(deps));
+  const filled = value === 'no_such_card' ? otherCardForm(terms) : await correctedForm(terms, deps.ledger);
+  await updateModal(cardEmailModal({ ...formParts(deps), ...filled }));
+}
+
+/** From a charge that was rejected for its e-mail; on top of its modal, so that it can be tried again from there. */
+async function openForCharge(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
+  const charge = await deps.desk.find(pressed.value);
+  if (!charge) return await sayUnknown(deps, pressed);
+  await pressed.openModal(
+    cardEmailModal({ ...formParts(deps), ...(await formForCharge(charge, deps.ledger)) }),
+  );
+}
+
+type ReadCardEmailTerms =
+  | { kind: 'terms'; terms: CardEmailTerms }
+  /** By block id; never what was typed. */
+  | { kind: 'errors'; errors: Record<string, string> };
+
+/** What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with. */
+async function readCardEmailTerms(
+  form: CardEmailForm,
+  ledger: KnownCards | undefined,
+): Promise<ReadCardEmailTerms> {
+  const card = await readCard(form, ledger);
+  if (!card) {
+    const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
+    return errorAt(cardEmailFields.card, gone);
+  }
+  const { tokenKey, face, linked } = card;
+  const { newEmail } = form;
+  const currentEmail = currentOf(form.currentEmail, linked);
+  if (currentEmail === undefined) {
+    const missing = 'The bot does not know this card’s e-mail. Type the one it is linked with now.';
+    return errorAt(cardEmailFields.current, missing);
+  }
+  const same = sameProblem(currentEmail, newEmail);
+  if (same !== undefined) return errorAt(cardEmailFields.next, same);
+  return { kind: 'terms', terms: { tokenKey, card: face, currentEmail, newEmail } };
+}
+
+type Card = { tokenKey: string; face: CardFace; linked?: string | undefined };
+
+/** A pasted token may be one of a card the bot knows: then people see which, and its typed e-mail stands. */
+async function readCard({ card }: CardEmailForm, ledger: KnownCards | undefined): Promise<Card | undefined> {
+  if (card.kind === 'pasted') {
+    const known = await ledger?.find(await ledger.idOf(card.tokenKey));
+    return { tokenKey: card.tokenKey, face: known?.face ?? {} };
+  }
+  const known = await ledger?.find(card.id);
+  return known && { tokenKey: known.tokenKey, face: known.face, linked: known.customerEmail?.trim() };
+}
+
+/**
+ * What is typed stands, for a person may know of a change the bot has not heard of; but not for the sake of
+ * capitals, which the service may take for another address.
+ */
+function currentOf(typed: string | undefined, linked: string | undefined): string | undefined {
+  if (typed === undefined) return linked || undefined;
+  return typed.toLowerCase() === linked?.toLowerCase() ? linked : typed;
+}
+
+function errorAt(field: string, words: string): ReadCardEmailTerms {
+  return { kind: 'errors', errors: { [field]: words } };
+}
+
+type Filled = Pick<CardEmailModalOptions, 'prefill' | 'problem'>;
+
+/**
+ * The form as it was before it was read back. A token key that the bot knows no card of is never put back into a
+ * modal: it has to be pasted again.
+ */
+async function correctedForm(terms: CardEmailTerms, ledger: KnownCards | undefined): Promise<Filled> {
+  const { currentEmail, newEmail } = terms;
+  const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
+  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
+  return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
+}
+
+/** Another card for the same customer, after the service did not know this one. */
+function otherCardForm({ currentEmail, newEmail }: CardEmailTerms): Filled {
+  return { prefill: { currentEmail, newEmail } };
+}
+
+/**
+ * For a charge that was rejected for its e-mail. The e-mail it was tried with is the new one, unless it is the
+ * one the bot has for the card: then that knowledge is wrong, and the linked one must be typed.
+ */
+async function formForCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
+  const tried = charge.terms.customerEmail;
+  const card = await ledger?.find(charge.card);
+  if (!card) return { prefill: { newEmail: tried }, problem: pasteAgainWords };
+  if (card.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
+    return { prefill: { card: cardChoice(card), newEmail: tried } };
+  }
+  return {
+    prefill: withoutUndefined({ card: cardChoice(card) }),
+    problem:
+      'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.',
+  };
 }

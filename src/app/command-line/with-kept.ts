@@ -1,5 +1,5 @@
 import type { CommandEnd } from './command-end.ts';
-import { createAuditPens } from '../audit-pens.ts';
+import { createAuditPens } from '../audit-trail.ts';
 import { createAuditTrail } from '../audit-trail.ts';
 import { openKept, type Kept } from '../kept.ts';
 import { keptFor } from '../merchants.ts';

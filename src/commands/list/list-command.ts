@@ -1,11 +1,19 @@
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { ListPage, Reading } from '../../domain/service-page.ts';
-import type { ListOf } from '../../operations/service/service-pages.ts';
+import type { ListExport, ListExporter } from '../../operations/service/export-list.ts';
+import type { ListColumns } from '../../operations/service/list-csv.ts';
 import type { ListRequest, ServiceList } from '../../operations/service/service-list.ts';
+import type { ListOf } from '../../operations/service/service-pages.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
-import { defineCommand, type Button, type Command, type Conversation } from '../../slack/command.ts';
-import { exportingMessage, fileNews } from '../../slack/list/list-file.ts';
+import {
+  defineCommand,
+  type Button,
+  type Caller,
+  type Command,
+  type Conversation,
+} from '../../slack/command.ts';
+import { exportingMessage, fileColumns, fileNews, listFile } from '../../slack/list/list-file.ts';
 import {
   anewNews,
   listActionId,
@@ -17,8 +25,8 @@ import {
   type ListSubject,
 } from '../../slack/list/list-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
+import type { ShareFile, SharedFile } from '../../slack/share-file.ts';
 import { oneLine } from '../../slack/text.ts';
-import { exportCsv, type CsvDeps } from './export-csv.ts';
 
 /** What was typed, or which button of a list was pressed. */
 type Question = { kind: 'typed'; filter: string } | { kind: 'pressed'; which: ListButton; press: ListPress };
@@ -42,7 +50,7 @@ type Verb<Item> = {
 };
 
 /** What a list needs besides its words. */
-export type ListDeps<Item> = CsvDeps<Item> & { list: ServiceList<Item>; place: ChargePlace };
+type ListDeps<Item> = CsvDeps<Item> & { list: ServiceList<Item>; place: ChargePlace };
 
 /** A verb that lists what the service gives in pages, filtered by what is typed behind it. */
 export function listCommand<Item>(verb: Verb<Item>, deps: ListDeps<Item>): Command {
@@ -218,4 +226,30 @@ function wantedOf(question: Question): Wanted {
 
 function fromTheBeginning(filter: string): Wanted {
   return { filter, number: 0, mostCalls: filter === '' ? 0 : callsAtFirst };
+}
+
+/** What the CSV of a list needs. */
+type CsvDeps<Item> = {
+  exportList: ListExporter<Item>;
+  columns: ListColumns<Item>;
+  shareFile: ShareFile;
+  now: () => number;
+};
+
+/** The whole list, or what matches of it, as a file where the person is. */
+async function exportCsv<Item>(
+  deps: CsvDeps<Item> & { subject: ListSubject<Item>; place: ChargePlace },
+  { caller, list, filter }: { caller: Caller; list: string; filter: string },
+  progress: (reading: Reading, rows: number) => void,
+): Promise<ListExport<SharedFile>> {
+  const { subject, place } = deps;
+  return await deps.exportList({
+    owner: caller.userId,
+    list,
+    filter,
+    columns: fileColumns(deps.columns),
+    progress,
+    place: (made) =>
+      deps.shareFile(caller, listFile({ subject, filter }, made, { place, nowMs: deps.now() })),
+  });
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { formAgain } from '../../../src/commands/link/link-presses.ts';
-import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { PaymentLink } from '../../../src/domain/payment-link.ts';
-import type { Modal } from '../../../src/slack/message.ts';
+import { formAgain } from '../../src/commands/link.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { PaymentLink } from '../../src/domain/payment-link.ts';
+import type { Modal } from '../../src/slack/message.ts';
 
 const asker = 'U0AGENT01';
 const link: PaymentLink = {
