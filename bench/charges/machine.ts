@@ -53,15 +53,15 @@ function checkEnd(plan: Plan, { intent, lookUps }: Story): void {
   );
 }
 
-/** A day without a result: all of it is one record, which is written whole at each step. */
+/** A day without proof of a charge that the service called paid: all of it is one record, written whole at each step. */
 function daysInDoubt(quick: boolean): Figure[] {
-  const lost: Plan = { charge: [{ kind: 'unknown' }], lookUp: ['pending'], ends: 'review' };
+  const calledPaid: Plan = { charge: [{ kind: 'approved' }], lookUp: ['pending'], ends: 'review' };
   const flapping = Array.from({ length: 400 }, (_, index) =>
     index % 2 === 0 ? ('pending' as const) : ('failed' as const),
   );
   const days: [string, Plan][] = [
-    ['a day in doubt, every look-up finds the same', lost],
-    ['a day in doubt, every other look-up fails', { ...lost, lookUp: flapping }],
+    ['a day in doubt, every look-up finds the same', calledPaid],
+    ['a day in doubt, every other look-up fails', { ...calledPaid, lookUp: flapping }],
   ];
   let steadyBytes = 0;
   return days.map(([name, plan]) => {

@@ -37,9 +37,10 @@ export const plans = {
     lookUp: ['failed'],
     ends: 'declined',
   },
-  'answer lost, 20 look-ups': {
+  'answer lost, 12 look-ups': {
     charge: [{ kind: 'unknown' }],
-    lookUp: [...Array.from({ length: 19 }, () => 'pending' as const), 'paid'],
+    // One more, and it has expired: 16 minutes are over.
+    lookUp: [...Array.from({ length: 11 }, () => 'pending' as const), 'paid'],
     ends: 'approved',
   },
 } satisfies Record<string, Plan>;
@@ -166,7 +167,7 @@ export function lostIntent(name: string, nowMs: number): ChargeIntent {
 
 /** In doubt since five minutes: looked up again and again, and found without a result. */
 export function doubtfulIntent(name: string, nowMs: number): ChargeIntent {
-  const plan: Plan = { ...plans['answer lost, 20 look-ups'], lookUp: ['pending'] };
+  const plan: Plan = { ...plans['answer lost, 12 look-ups'], lookUp: ['pending'] };
   return play(plan, referenceFor(name), nowMs - 300_000, nowMs).intent;
 }
 
