@@ -64,7 +64,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'another amount or reference counts as proof',
-    edits: [[finding, "if (confirmation.kind === 'confirmed') return", 'if (evidence.status.holds) return']],
+    edits: [[finding, "if (confirmation.kind === 'confirmed') {", 'if (evidence.status.holds) {']],
   },
   {
     name: 'an OTP goes out after 15 minutes',
