@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { mutants } from './mutants.ts';
 import { runTapes } from './run-tapes.ts';
 
 it('holds every invariant on random tapes of crashes, lost answers, late requests and clicks', () => {
@@ -18,4 +20,11 @@ it('holds every invariant on random tapes of crashes, lost answers, late request
   ]) {
     expect(verdicts.get(verdict) ?? 0, `${verdict}, seed ${seed}`).toBeGreaterThan(10);
   }
+});
+
+it('knows where each of its mutants is made: its text stands exactly once', () => {
+  const misplaced = mutants.flatMap(({ name, edits }) =>
+    edits.filter(([file, from]) => readFileSync(file, 'utf8').split(from).length !== 2).map(() => name),
+  );
+  expect(misplaced).toEqual([]);
 });
