@@ -46,7 +46,7 @@ export function accountCommand(deps: AccountDeps): Command {
   return defineCommand<Question>({
     verb: 'account',
     usage: '<id or reference> | new',
-    summary: 'Look up a sub account by its id or reference, or create one',
+    summary: 'Show or create a sub account',
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',

@@ -23,7 +23,7 @@ export function accountsCommand(deps: AccountsDeps): Command {
   return listCommand(
     {
       subject: accountSubject,
-      summary: 'List the sub accounts, newest first',
+      summary: 'List sub accounts',
       examples: ['accounts', 'accounts ikeja'],
       permission: 'accounts',
     },

@@ -47,7 +47,7 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
-    summary: 'Say which alerts this channel gets and why, and send a test alert',
+    summary: 'Alerts of this channel; send a test',
     examples: ['alerts'],
     permission: 'alerts',
     menu: { text: 'Alerts here', opens: 'message' },

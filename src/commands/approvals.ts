@@ -25,7 +25,7 @@ export function approvalsCommand(deps: ApprovalDeps): Command {
   return defineCommand<undefined>({
     verb: 'approvals',
     usage: '',
-    summary: 'List what waits for your decision, and what you asked others to decide',
+    summary: 'What waits for a decision',
     examples: ['approvals'],
     permission: 'approve',
     // Whoever can ask can see what became of it.

@@ -51,7 +51,7 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
   return defineCommand<undefined>({
     verb: 'card-email',
     usage: '',
-    summary: 'Change the e-mail that a saved card is linked with',
+    summary: 'Change a saved card’s e-mail',
     examples: ['card-email'],
     permission: 'card-email',
     menu: { text: 'Change a card’s e-mail', opens: 'modal' },

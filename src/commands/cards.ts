@@ -77,7 +77,7 @@ export function cardsCommand(deps: CardsDeps, hasVerb: (verb: string) => boolean
   const ready: Ready = { ...deps, desk: savedCards.desk, hasVerb };
   return defineCommand<Question>({
     ...facts,
-    summary: 'List a customer’s saved cards; charge, change or delete one',
+    summary: 'A customer’s saved cards',
     buttons: [
       ...cardsPageIds.map((actionId) => ({
         actionId,

@@ -14,7 +14,7 @@ export type { ChargeDeps };
 
 type Beginning = { amountMinor?: number };
 
-const recentCharges = 10;
+const recentCharges = 4;
 
 /**
  * `/pay charge [amount]`: the form, the read-back of its exact terms, the charge, and what became of it, all in
@@ -25,7 +25,7 @@ export function chargeCommand(deps: ChargeDeps): Command {
   return defineCommand<Beginning>({
     verb: 'charge',
     usage: '[amount]',
-    summary: 'Charge a saved card, once, and see what became of it',
+    summary: 'Charge a saved card',
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
     menu: { text: 'Charge a card', opens: 'modal' },

@@ -10,7 +10,7 @@ export function doubtCommand(deps: ShowDeps): Command {
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
-    summary: 'List the charges whose outcome is not known, and what happens next',
+    summary: 'Charges with unknown outcome',
     examples: ['doubt'],
     permission: 'doubt',
     menu: { text: 'Doubts', opens: 'message' },

@@ -19,7 +19,7 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
   return defineCommand<Command | undefined>({
     verb: 'help',
     usage: '[verb]',
-    summary: 'Say what you can do, or all about one verb',
+    summary: 'What you can type',
     examples: ['help', 'help lookup'],
     permission: anyone,
     effect: 'none',

@@ -44,7 +44,7 @@ export function linkCommand(deps: LinkDeps): Command {
   return defineCommand<LinkPrefill>({
     verb: 'link',
     usage: '[amount]',
-    summary: 'Make a payment link that saves the customer’s card, and see when it is paid',
+    summary: 'Make a payment link',
     examples: ['link', 'link 100.00'],
     permission: 'link',
     effect: 'none',

@@ -25,7 +25,7 @@ export function lookupCommand(deps: LookupDeps): Command {
   return defineCommand<Question>({
     verb: 'lookup',
     usage: '<reference> [amount]',
-    summary: 'Look up a transaction: is it paid, and what proves it',
+    summary: 'Is it paid?',
     examples: ['lookup INV-2041', 'lookup INV-2041 12,500.00', 'lookup "ORDER 17 B"', 'INV-2041'],
     permission: 'lookup',
     effect: 'none',

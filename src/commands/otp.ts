@@ -41,7 +41,7 @@ export function otpCommand(deps: ShowDeps): Command {
   return defineCommand<Wanted>({
     verb: 'otp',
     usage: '[reference]',
-    summary: 'Enter the code (OTP) that the bank sent to a customer',
+    summary: 'Enter the bank’s code',
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
     menu: { text: 'Enter a code', opens: 'message' },

@@ -28,7 +28,7 @@ export function storyCommand(deps: StoryDeps): Command {
   return defineCommand<Question>({
     verb: 'story',
     usage: '<reference> [page]',
-    summary: 'Tell all that happened to one reference, in order, and who did it',
+    summary: 'Everything about one reference',
     examples: ['story pay-mfrggzdfmztwq2lknnwg23tpob', 'story INV-2041', 'story "ORDER 17 B" 2'],
     permission: 'story',
     effect: 'none',

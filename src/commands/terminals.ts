@@ -23,7 +23,7 @@ export function terminalsCommand(deps: TerminalsDeps): Command {
   return listCommand(
     {
       subject: terminalSubject,
-      summary: 'List the terminals, or those that a filter finds',
+      summary: 'List terminals',
       examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
       permission: 'terminals',
     },

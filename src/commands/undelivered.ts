@@ -27,7 +27,7 @@ export function undeliveredCommand(deps: UndeliveredDeps): Command {
   return defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
-    summary: 'List what Slack refused to take, why, and deliver it again',
+    summary: 'Messages Slack refused',
     examples: ['undelivered'],
     permission: 'undelivered',
     effect: 'none',

@@ -7,7 +7,6 @@ export type HelpVerb = {
   usage: string;
   summary: string;
   examples: readonly string[];
-  takesBareWords?: true;
 };
 
 /** Keeps one block far below Slack's length even when every summary is long. */
@@ -26,16 +25,12 @@ function overview(verbs: readonly HelpVerb[]): SlackMessage {
   // The last line says what help's own would.
   const lines = verbs
     .filter(({ verb }) => verb !== 'help')
-    .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}${orShorter(verb)}`)]);
+    .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}`)]);
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );
-  const more = richText([code('/pay help <verb>'), words('  tells more, with examples.')]);
+  const more = richText([code('/pay help <verb>'), words('  gives examples.')]);
   return { text, blocks: [block, ...parts, more] };
-}
-
-function orShorter({ verb, takesBareWords }: HelpVerb): string {
-  return takesBareWords ? ` (“${verb}” may be left out)` : '';
 }
 
 function details(verb: HelpVerb): SlackMessage {

@@ -16,7 +16,6 @@ import {
   proofLine,
   quoted,
   referenceWord,
-  ticks,
   typedReference,
   word,
 } from './evidence.ts';
@@ -133,16 +132,29 @@ function proof(view: TransactionView): HomeBlock[] {
   const { confirmation } = view;
   switch (confirmation.kind) {
     case 'confirmed':
-      return [ticks(confirmation.evidence)];
+      return proven(confirmation);
     case 'not_confirmed':
-      return view.declined
-        ? declinedBlocks(view.declined, confirmation)
-        : [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
+      return view.declined ? declinedBlocks(view.declined, confirmation) : unproven(confirmation);
     case 'not_paid':
-      return [ticks(confirmation.evidence), richText(...whyNot(confirmation))];
+      return unproven(confirmation);
     case 'not_found':
       return [richText(...notFound(view))];
   }
+}
+
+/** One line; another where a setting says what was compared. */
+function proven({ evidence, transaction }: Extract<Confirmation, { kind: 'confirmed' }>): HomeBlock[] {
+  const compared = transaction.compared ? [richText([words(evidence.amount.statement)])] : [];
+  return [proofLine(evidence, transaction), ...compared];
+}
+
+function unproven(confirmation: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): HomeBlock[] {
+  const { evidence, transaction } = confirmation;
+  return [
+    ...quoted('The gateway says:', transaction.gatewayMessage),
+    proofLine(evidence, transaction),
+    richText(...whyNot(confirmation)),
+  ];
 }
 
 function declinedBlocks(
@@ -156,57 +168,29 @@ function declinedBlocks(
   ];
 }
 
-/** Which of the three parts does not hold, what that means, and what to do next. */
+/** What to do about a payment that is not proven: by the worst of the parts that do not hold. */
 export function whyNot({
   kind,
   evidence,
 }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
   if (kind === 'not_paid') return [[words('This status is final: it will not become paid. Give no value.')]];
-  const lines: Piece[][] = [];
-  if (!evidence.status.holds) {
-    lines.push([
-      bold('Status: '),
-      words('it isn’t proven paid. Give no value yet; check again later or wait for its event.'),
-    ]);
-  }
-  if (!evidence.reference.holds) {
-    lines.push([
-      bold('Reference: '),
-      words(
-        'the record is not of the reference asked for. Give no value; ask the payments service, with the order id below.',
-      ),
-    ]);
-  }
-  if (!evidence.amount.holds) {
-    lines.push([
-      bold('Amount: '),
-      words(
-        'the amount is not proven to be the right one. Give no value; compare it with the order. Where the record has no order amount, look the reference up with the amount it should be.',
-      ),
-    ]);
-  }
-  return lines;
+  const next = !evidence.reference.holds
+    ? 'give no value. Ask the payments service, with the order id below.'
+    : !evidence.amount.holds
+      ? 'give no value. Compare the amount with the order.'
+      : 'give no value yet. Check again later.';
+  return [[bold('Next: '), words(next)]];
 }
 
 function notFound(view: TransactionView): Piece[][] {
   const { environment, account } = view;
-  const here = environmentWords[environment];
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
   return [
+    [words(`${word(account) || 'This account'} has no such reference. ${other} payments don’t show here.`)],
     [
+      bold('Next: '),
       words(
-        `The service answered that it knows no such reference on the account ${word(account) || '(unnamed)'}. That is an answer, not a fault, and says nothing about other references.`,
-      ),
-    ],
-    [bold('Environment: '), words(`this is ${here}; a payment made in ${other} is not seen here.`)],
-    [
-      bold('Spelling: '),
-      words('it must be the merchant’s own order reference, letter for letter, not the service’s order id.'),
-    ],
-    [
-      bold('Time: '),
-      words(
-        `a charge made moments ago can take a little while to show. ${isMasked(view) ? 'Type it again' : 'Press Refresh'}.`,
+        `check the spelling; it’s your own order reference. If it was charged moments ago, ${isMasked(view) ? 'type it again' : 'press Refresh'}.`,
       ),
     ],
   ];
@@ -214,15 +198,12 @@ function notFound(view: TransactionView): Piece[][] {
 
 /** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
 function facts(transaction: Transaction): HomeBlock[] {
-  return [
-    ...fields({
-      'Order amount': otherOrderAmount(transaction),
-      Method: word(transaction.paymentMethod),
-      Kind: transaction.type === 'online_checkout' ? undefined : word(transaction.type),
-      Entry: transaction.entryType === 'CREDIT' ? undefined : word(transaction.entryType),
-    }),
-    ...quoted('The gateway’s own words:', transaction.gatewayMessage),
-  ];
+  return fields({
+    'Order amount': otherOrderAmount(transaction),
+    Method: word(transaction.paymentMethod),
+    Kind: transaction.type === 'online_checkout' ? undefined : word(transaction.type),
+    Entry: transaction.entryType === 'CREDIT' ? undefined : word(transaction.entryType),
+  });
 }
 
 /** The order's amount, when it is another than the one taken. */

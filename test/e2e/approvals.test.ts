@@ -92,7 +92,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await asks(desk);
     const shown = await channelCard(desk, '🟡 Needs approval');
     await presses(desk, 'agent', shown, approvalActions.approve);
-    await toldAlone(desk, 'agent', '⛔ You asked for this: somebody else decides');
+    await toldAlone(desk, 'agent', '⛔ You asked for this, so somebody else decides');
     expect(dialogue.references()).toEqual([]);
     await presses(desk, 'agent', await cardOf(desk, 'agent'), approvalActions.withdraw);
     await everywhere(desk, '↩️ Withdrawn');
@@ -112,7 +112,7 @@ describe.concurrent('a charge that a second person decides', () => {
     await presses(desk, 'lead', shown, approvalActions.approve);
     await everywhere(desk, '🟡 1 of 2 approved');
     await presses(desk, 'lead', await channelCard(desk, '🟡 1 of 2'), approvalActions.approve);
-    await toldAlone(desk, 'lead', '🟡 You have approved it: it takes somebody else');
+    await toldAlone(desk, 'lead', '🟡 You already approved this');
     expect(dialogue.references()).toEqual([]);
     await presses(desk, 'onCall', await cardOf(desk, 'onCall', '🟡 1 of 2'), approvalActions.approve);
     await dialogue.modalSays('agent', 'Paid (confirmed)');

@@ -20,7 +20,7 @@ describe('helpMessage', () => {
       [
         "What you can do with /pay",
         "/pay lookup <reference> [amount]  Look up a transaction by its reference",
-        "/pay help <verb>  tells more, with examples.",
+        "/pay help <verb>  gives examples.",
       ]
     `);
   });

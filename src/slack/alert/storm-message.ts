@@ -57,7 +57,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
       'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
       'Acknowledged by': takenBy(storm, about.isFirst),
-      Resolved: storm.recovered === 0 ? undefined : `${storm.recovered} by a later payment`,
+      Resolved: storm.recovered === 0 ? undefined : `${storm.recovered} by payment`,
     }),
     reasons(storm),
     ...muteBlocks(storm.muted, { environment, account }, mostMuted),
@@ -92,7 +92,7 @@ export function stormDirectMessage(
   };
 }
 
-const liveWords = 'Too many to post one by one; counting them here until it calms down.';
+const liveWords = 'Counting here until it calms down.';
 const overWords = 'New failures are posted one by one again.';
 
 function failures(count: number): string {
@@ -102,7 +102,7 @@ function failures(count: number): string {
 function takenBy({ taken, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
   if (!taken) return undefined;
   const who: Run[] = isFirst ? [] : [person(taken.by), words(' ')];
-  return [...who, moment(taken.at), words(isOver ? '' : ', new ones too')];
+  return [...who, moment(taken.at, '{time}'), words(isOver ? '' : ', new ones too')];
 }
 
 function reasons({ summary }: StormSeen): RichTextBlock {
@@ -111,7 +111,6 @@ function reasons({ summary }: StormSeen): RichTextBlock {
   const shown = byCount.slice(0, mostReasons);
   const others = byCount.slice(mostReasons).reduce((sum, { count }) => sum + count, otherReasons);
   return richText(
-    [bold('Reasons')],
     ...shown.map(({ reason, count }) => line(count, outsideText(reason, longestReason) || '–')),
     ...(others === 0 ? [] : [line(others, 'other reasons')]),
     ...(noReason === 0 ? [] : [line(noReason, 'no reason given')]),

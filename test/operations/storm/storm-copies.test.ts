@@ -41,7 +41,7 @@ it('counts as made good what was paid when it was told in another channel and wa
       .filter((channel) => channel === quick),
   ).toHaveLength(1);
   const digest = house.parents().find(({ shown }) => /Storm/.test(shown.text));
-  expect(digest && linesOf(digest)).toContain('1 by a later payment');
+  expect(digest && linesOf(digest)).toContain('1 by payment');
 });
 
 it('counts as made good what was paid when a crash had stored its copies alone, and its sender came again', async () => {
@@ -61,7 +61,7 @@ it('counts as made good what was paid when a crash had stored its copies alone, 
   }
   await house.drain(60_000);
   const digest = house.parents().find(({ shown }) => /Storm: 4 /.test(shown.text));
-  expect(digest && linesOf(digest)).toContain('1 by a later payment');
+  expect(digest && linesOf(digest)).toContain('1 by payment');
 });
 
 it('does not count what its channel was told as a message, when a crash had stored its copies alone', async () => {

@@ -292,7 +292,7 @@ describe('a payment that makes a failure of a storm good', () => {
     }
     await house.drain(60_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ kind: 'recovered' });
-    expect(linesOf(digestOf(house))).toContain('3 by a later payment');
+    expect(linesOf(digestOf(house))).toContain('3 by payment');
     expect(house.directs()).toHaveLength(1);
     expect(house.directs()[0]).toMatchObject({
       channel: ada,
@@ -308,7 +308,7 @@ describe('a payment that makes a failure of a storm good', () => {
     await house.drain(20_000);
     await house.cards.move(failure(8).key, { kind: 'recover', payment: recoveryOf(8) });
     await house.drain(20_000);
-    expect(linesOf(digestOf(house))).toContain('1 by a later payment');
+    expect(linesOf(digestOf(house))).toContain('1 by payment');
     expect(house.directs()).toEqual([]);
   });
 });
