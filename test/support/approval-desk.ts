@@ -63,7 +63,7 @@ export function seen({ house }: Desk, person: Person): PageMessage[] {
 }
 
 export function isCard({ ephemeral, threadTs, blocks }: PageMessage): boolean {
-  return !ephemeral && threadTs === undefined && /Fingerprints|; asked by /.test(visibleText(blocks));
+  return !ephemeral && threadTs === undefined && /\bRule\b|[Aa]sked by /.test(visibleText(blocks));
 }
 
 /** The copy in a person's own conversation, as soon as it says so. */
