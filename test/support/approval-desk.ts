@@ -62,21 +62,24 @@ export function seen({ house }: Desk, person: Person): PageMessage[] {
     .filter(({ authorIsBot }) => authorIsBot);
 }
 
-export function isCard({ ephemeral, threadTs, blocks }: PageMessage): boolean {
-  return !ephemeral && threadTs === undefined && /\bRule\b|[Aa]sked by /.test(visibleText(blocks));
+/** By what it was posted as: its words change. */
+export function isCard({ house }: Desk, { ephemeral, threadTs, channel, ts }: PageMessage): boolean {
+  if (ephemeral || threadTs !== undefined) return false;
+  const post = house.workspace.posts(channel).find((one) => one.ts === ts);
+  return post?.metadata?.event_type === 'payops_approval';
 }
 
 /** The copy in a person's own conversation, as soon as it says so. */
 export async function cardOf(desk: Desk, person: Person, words = ''): Promise<PageMessage> {
   return await found(desk, `the ${person} has the card`, () =>
-    desk.dialogue.directOf(person).find((one) => isCard(one) && one.text.includes(words)),
+    desk.dialogue.directOf(person).find((one) => isCard(desk, one) && one.text.includes(words)),
   );
 }
 
 export async function channelCard(desk: Desk, words: string): Promise<PageMessage> {
   const { payOps } = desk.house.workspace.ids.channels;
   return await found(desk, 'the channel has the card', () =>
-    seen(desk, 'lead').find((one) => one.channel === payOps && isCard(one) && one.text.includes(words)),
+    seen(desk, 'lead').find((one) => one.channel === payOps && isCard(desk, one) && one.text.includes(words)),
   );
 }
 
@@ -95,9 +98,9 @@ export async function found(
 /** Every copy: of the channel, of both approvers, and of whoever asked. */
 export function cards(desk: Desk): PageMessage[] {
   const { payOps } = desk.house.workspace.ids.channels;
-  const channel = seen(desk, 'lead').filter((one) => one.channel === payOps && isCard(one));
+  const channel = seen(desk, 'lead').filter((one) => one.channel === payOps && isCard(desk, one));
   const people = (['agent', 'lead', 'onCall'] as const).flatMap((person) =>
-    desk.dialogue.directOf(person).filter(isCard),
+    desk.dialogue.directOf(person).filter((one) => isCard(desk, one)),
   );
   return [...channel, ...people];
 }
@@ -125,7 +128,9 @@ export async function direct(
 ): Promise<void> {
   await desk.house
     .until(`the ${person} is told`, () =>
-      desk.dialogue.directOf(person).some((one) => !isCard(one) && says(one.text, visibleText(one.blocks))),
+      desk.dialogue
+        .directOf(person)
+        .some((one) => !isCard(desk, one) && says(one.text, visibleText(one.blocks))),
     )
     .catch((error: unknown) => {
       throw new Error(JSON.stringify(desk.dialogue.directOf(person).map(({ text }) => text)), {
