@@ -85,7 +85,7 @@ describe.skipIf(missing)('alerts in a browser', () => {
     await expect.poll(() => firstCard(omar).innerText()).toContain('Acknowledged by  @Lindiwe');
 
     await choose(lindiwe, firstCard(lindiwe), 'Snooze…');
-    await lindiwe.modalSays('It ends by itself');
+    await lindiwe.modalSays('A payment still resolves the alert');
     await lindiwe.press('Snooze');
     await expect.poll(() => firstCard(omar).innerText()).toContain('Snoozed until');
 
