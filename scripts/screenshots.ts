@@ -93,7 +93,7 @@ async function shootCharges(ada: ChargePage): Promise<void> {
   await shootModal(ada, 'charge-paid');
   await ada.close();
   await ada.charge({ card: '6640', amount: '5000' });
-  await ada.modalSays('Next try from:');
+  await ada.modalSays('Try again from');
   await shootModal(ada, 'charge-declined');
   await ada.close();
 }
@@ -153,7 +153,8 @@ async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
   await lead.click(card.getByRole('button', { name: 'Approve NGN 150,000.00' }));
   const sure = lead.page.getByRole('alertdialog');
   await lead.click(sure.getByRole('button', { name: 'Approve', exact: true }));
-  await lead.page.getByText('Approved, charge started').first().waitFor();
+  const request = lead.page.locator('.channel article', { hasText: 'NGN 150,000.00' });
+  await request.filter({ hasText: 'Paid (confirmed)' }).first().waitFor();
   const [reference] = /pay-[a-z0-9]{26}/.exec(await lead.message('NGN 150,000.00').innerText()) ?? [];
   await lead.type(`/pay story ${reference}`);
   await lead.message('started the charge').waitFor();
@@ -176,7 +177,7 @@ async function shootStorm(lead: ChargePage): Promise<void> {
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
   // Slack takes a message a second, and those before the threshold have one each.
-  await lead.page.getByText(/Storm: [34]\d failed charges/).waitFor({ timeout: 60_000 });
+  await lead.page.getByText(/Storm: 6\d failed charges/).waitFor({ timeout: 60_000 });
   await shootMessage(lead, 'Storm: ', 'alert-storm');
   await lead.type('/pay alerts');
   await lead.message('worst hour').waitFor();
