@@ -87,7 +87,7 @@ export function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => un
       onTestFailed: () => undefined,
     },
     {
-      workspace: { grantedOptionalScopes: 'all', now },
+      workspace: { grantedOptionalScopes: 'all', now, triggerLifeMs: 3_000 * factor },
       payments: { now, retryDelaysMs: Array.from({ length: 1_000 }, () => 100) },
       program: place.bundle.program,
       env: {

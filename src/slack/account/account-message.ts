@@ -66,7 +66,8 @@ function statusWord({ status }: Account): string {
 function createdWord(createdAt: string | undefined): readonly Run[] | string | undefined {
   if (createdAt === undefined) return undefined;
   const ms = Date.parse(createdAt);
-  return Number.isNaN(ms) ? word(createdAt) : [moment(ms)];
+  // Slack refuses a date before 1970 or after 2286, and with it the whole message.
+  return ms >= 0 && ms < 1e13 ? [moment(ms)] : word(createdAt);
 }
 
 function bankLines(banks: NonNullable<Account['banks']>): Run[][] {

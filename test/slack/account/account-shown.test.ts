@@ -56,6 +56,15 @@ const ends: AccountEnd[] = [
 ];
 
 describe('an account as it is shown', () => {
+  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '-1'])(
+    'says of %s, of which Slack takes no date, what the service wrote',
+    (createdAt) => {
+      const message = accountMessage({ accountName: 'Shop', createdAt }, shown);
+      assertBlocks('message', message.blocks);
+      expect(JSON.stringify(message.blocks)).toContain(createdAt);
+    },
+  );
+
   it.each(extremes)('stands with any text in it', (text) => {
     for (const account of [full(text), {}, { accountName: text }]) {
       const message = accountMessage(account, shown);
