@@ -26,6 +26,7 @@ const pages = [
   'docs/audit.md',
   'docs/threat-model.md',
   'docs/command-line.md',
+  'docs/limits.md',
   'docs/performance.md',
   'docs/settings.md',
   'docs/design-decisions.md',
