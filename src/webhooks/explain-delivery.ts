@@ -84,9 +84,15 @@ function wordsOfPlace(place: SignatureScheme['place']): string {
   return place.kind === 'pair' ? `pair:${place.key}` : `list:${place.version}`;
 }
 
-const algorithms = ['sha256', 'sha512'] as const;
-const encodings = ['hex', 'base64'] as const;
-const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
+  (['hex', 'base64'] as const).flatMap((encoding) =>
+    (['utf8', 'hex', 'base64', 'whsec'] as const).map((secretEncoding) => ({
+      algorithm,
+      encoding,
+      secretEncoding,
+    })),
+  ),
+);
 const mostHeaders = 20;
 
 /** The fewest settings under which it would verify, its time aside: ours changed, or a preset. */
@@ -100,30 +106,25 @@ function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest
     })),
   ];
   const headers = Object.keys(request.headers).slice(0, mostHeaders);
-  const fits = bases.flatMap(({ changes, base: { timestamp: _unchecked, ...base } }) => {
-    const isPlain = base.algorithm === 'none';
+  const fits: string[][] = [];
+  for (const { changes, base: ours } of bases) {
+    const { timestamp: _unchecked, ...base } = ours;
     const known = base.headers.find((name) => headers.includes(name));
-    return headers.flatMap((header) =>
-      (isPlain ? (['none'] as const) : algorithms).flatMap((algorithm) =>
-        encodings.flatMap((encoding) =>
-          secretEncodings.flatMap((secretEncoding) => {
-            const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
-            if (verifySignature(tried, secrets, request, nowMs).kind === 'invalid') return [];
-            const all = [
-              ...changes,
-              ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
-              ...(algorithm === base.algorithm ? [] : [`WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`]),
-              ...(encoding === base.encoding ? [] : [`WEBHOOK_SIGNATURE_ENCODING=${encoding}`]),
-              ...(secretEncoding === base.secretEncoding
-                ? []
-                : [`WEBHOOK_SECRET_ENCODING=${secretEncoding}`]),
-            ];
-            return [all];
-          }),
-        ),
-      ),
-    );
-  });
+    for (const header of headers) {
+      for (const way of base.algorithm === 'none' ? [base] : ways) {
+        const { algorithm, encoding, secretEncoding } = way;
+        const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
+        if (verifySignature(tried, secrets, request, nowMs).kind === 'invalid') continue;
+        fits.push([
+          ...changes,
+          ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
+          ...(algorithm === base.algorithm ? [] : [`WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`]),
+          ...(encoding === base.encoding ? [] : [`WEBHOOK_SIGNATURE_ENCODING=${encoding}`]),
+          ...(secretEncoding === base.secretEncoding ? [] : [`WEBHOOK_SECRET_ENCODING=${secretEncoding}`]),
+        ]);
+      }
+    }
+  }
   const [best] = fits.toSorted((a, b) => a.length - b.length);
   if (!best)
     return [

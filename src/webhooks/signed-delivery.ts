@@ -67,7 +67,7 @@ function isField({ kind }: TemplatePart): boolean {
   return kind === 'json';
 }
 
-export function readPairs(carrier: string): Map<string, string[]> {
+function readPairs(carrier: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   for (const element of carrier.split(',')) {
     const [, key, value] = /^([^=\s]+)=(.*)$/.exec(element.trim()) ?? [];
