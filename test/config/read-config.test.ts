@@ -213,9 +213,10 @@ roles:
       expect(problemsOf({ ...complete, SLACK_SIGNING_SECRET: secret })).toEqual([
         expect.stringMatching(/^SLACK_SIGNING_SECRET must be a Slack signing secret, 32 hex/),
       ]);
-    expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://pay.example.com' })).toEqual([
-      expect.stringContaining('must start with https://'),
-    ]);
+    for (const host of ['pay.example.com', '127.example.com'])
+      expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: `http://${host}` })).toEqual([
+        expect.stringContaining('must start with https://'),
+      ]);
     expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://127.0.0.1:8080' })).toEqual([]);
   });
 
