@@ -1,5 +1,5 @@
 /**
- * What the Dockerfile does, without an engine: production dependencies only, no playground, in a folder of
+ * What the Dockerfile does, without an engine: production dependencies only, no playground or simulators, in a folder of
  * its own. Fails unless the bot gets as far as reading its settings there, which takes every import it has.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -11,7 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'payops-image-'));
 try {
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE'])
     cpSync(name, join(folder, name));
-  cpSync('src', join(folder, 'src'), { recursive: true, filter: (path) => !path.includes('playground') });
+  cpSync('src', join(folder, 'src'), {
+    recursive: true,
+    filter: (path) => !/playground|simulators/.test(path),
+  });
   execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], {
     cwd: folder,
     stdio: 'inherit',

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
-import { seedCards } from '../src/playground/payments/seed.ts';
+import { seedCards } from '../src/simulators/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
-import { channelIds } from '../src/playground/workspace/cast.ts';
+import { channelIds } from '../src/simulators/slack/cast.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { openChargePage, type ChargePage } from '../test/support/charge-page.ts';
 

@@ -10,7 +10,7 @@ import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.
 import type { Setting } from '../src/config/setting.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { outcomeWords } from '../src/domain/outcome.ts';
-import { installApp } from '../src/playground/workspace/manifest.ts';
+import { installApp } from '../src/simulators/slack/manifest.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = [

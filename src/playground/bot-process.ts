@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { ActResult, BotState } from './protocol.ts';
+import type { ActResult, BotState } from '../simulators/protocol.ts';
 
 export type BotProcess = {
   state: () => BotState & { lastLines: string[] };

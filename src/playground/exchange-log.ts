@@ -1,4 +1,4 @@
-import type { Exchange } from './protocol.ts';
+import type { Exchange } from '../simulators/protocol.ts';
 
 export type ExchangeLog = {
   /** What a simulator is given as `onExchange`: its own ids, begun and ended, become one line of the one log. */

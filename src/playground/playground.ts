@@ -7,10 +7,10 @@ import type { ActRequest } from './act-request.ts';
 import { createBotProcess, type BotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
 import { createExchangeLog } from './exchange-log.ts';
-import { startPaymentsService, type PaymentsService } from './payments/service.ts';
-import type { ActResult } from './protocol.ts';
+import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
+import type { ActResult } from '../simulators/protocol.ts';
 import { startPageServer } from './server.ts';
-import { startWorkspace, type Workspace } from './workspace/workspace.ts';
+import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
 export type PlaygroundOptions = {
   /** The page's port, or the next free one after it; 0, the default, takes any. */

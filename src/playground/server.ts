@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { actRequest, type ActRequest } from './act-request.ts';
 import { createPageFiles, type PageFiles } from './page-files.ts';
 import type { ServedState } from './page/served.ts';
-import type { ActResult, Exchange } from './protocol.ts';
+import type { ActResult, Exchange } from '../simulators/protocol.ts';
 
 export type PageServerDeps = {
   /** Throws for a person who is not in the workspace. */

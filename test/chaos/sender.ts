@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
-import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { Acknowledged } from './checker.ts';
 import type { Delivery } from './plan.ts';
 import type { Random } from './random.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator } from 'playwright-core';
 import type { Playground } from '../../src/playground/playground.ts';
-import { channelIds } from '../../src/playground/workspace/cast.ts';
+import { channelIds } from '../../src/simulators/slack/cast.ts';
 import type { ChargePage } from '../support/charge-page.ts';
 import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { PageMessage } from '../../src/playground/protocol.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
 import { alertActions, writeMore } from '../../src/slack/alert/card-actions.ts';
 import { cardFieldIds } from '../../src/slack/alert/card-modals.ts';
 import { openChargeDialogue } from '../support/charge-dialogue.ts';

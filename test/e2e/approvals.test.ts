@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { seedCards } from '../../src/playground/payments/seed.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
 import { refuseFields } from '../../src/slack/approval/approval-modals.ts';
 import { overrideField } from '../../src/slack/charge/terms-modal.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startPlayground, type Playground } from '../../src/playground/playground.ts';
-import type { PageState } from '../../src/playground/protocol.ts';
+import type { PageState } from '../../src/simulators/protocol.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { findProgram } from '../support/programs.ts';
 

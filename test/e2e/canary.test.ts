@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import type { SlackWeather } from '../../src/playground/workspace/door.ts';
-import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
-import type { PaymentsWeather } from '../../src/playground/protocol.ts';
+import type { SlackWeather } from '../../src/simulators/slack/door.ts';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
+import type { PaymentsWeather } from '../../src/simulators/protocol.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
 import { openHouse, type House, type Person } from '../support/house.ts';

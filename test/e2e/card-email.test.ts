@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { seedCards } from '../../src/playground/payments/seed.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { cardEmailActions } from '../../src/slack/card-email/card-email-actions.ts';
 import { cardEmailFields as fields } from '../../src/slack/card-email/form-modal.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';

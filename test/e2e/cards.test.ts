@@ -1,7 +1,7 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
-import { seedCards } from '../../src/playground/payments/seed.ts';
-import type { PageMessage } from '../../src/playground/protocol.ts';
+import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { cardEmailFields } from '../../src/slack/card-email/form-modal.ts';
 import { cardsActions } from '../../src/slack/cards/cards-actions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Playground } from '../../src/playground/playground.ts';
-import type { PageMessage, PaymentsOrder } from '../../src/playground/protocol.ts';
+import type { PageMessage, PaymentsOrder } from '../../src/simulators/protocol.ts';
 import type { ChargePage } from '../support/charge-page.ts';
 import { openPlaygroundScene, type PlaygroundScene } from '../support/playground-scene.ts';
 import { findProgram } from '../support/programs.ts';

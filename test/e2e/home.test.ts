@@ -1,6 +1,6 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { PageBlock, PageMessage } from '../../src/playground/protocol.ts';
-import { seedCards } from '../../src/playground/payments/seed.ts';
+import type { PageBlock, PageMessage } from '../../src/simulators/protocol.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { alertActions } from '../../src/slack/alert/card-actions.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { lookupActions } from '../../src/slack/lookup/lookup-actions.ts';

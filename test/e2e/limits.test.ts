@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { seedCards } from '../../src/playground/payments/seed.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import type { Bot } from '../support/bot.ts';

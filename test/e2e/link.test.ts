@@ -3,7 +3,7 @@ import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { linkActions } from '../../src/slack/link/link-actions.ts';
 import { linkFields } from '../../src/slack/link/link-form.ts';
 import { shareField } from '../../src/slack/link/share-modal.ts';
-import type { PageMessage } from '../../src/playground/protocol.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { runToEnd, type Bot } from '../support/bot.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { openHouse, type House } from '../support/house.ts';

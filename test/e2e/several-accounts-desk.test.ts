@@ -1,7 +1,7 @@
 import { describe, expect, it, type TestContext } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { otps } from '../../src/playground/payments/bank.ts';
-import type { PageMessage } from '../../src/playground/protocol.ts';
+import { otps } from '../../src/simulators/payments/bank.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { cardsActions } from '../../src/slack/cards/cards-actions.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';

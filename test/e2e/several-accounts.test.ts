@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { otps } from '../../src/playground/payments/bank.ts';
+import { otps } from '../../src/simulators/payments/bank.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { signatureHeader, signWebhook } from '../../src/playground/payments/webhooks-out.ts';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
 import { openHouse, type House } from '../support/house.ts';
 

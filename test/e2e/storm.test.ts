@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PageMessage } from '../../src/playground/protocol.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
 import { stormActions } from '../../src/slack/alert/storm-actions.ts';
 import { openHouse, type House, type Person } from '../support/house.ts';
 

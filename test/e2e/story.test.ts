@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { otps } from '../../src/playground/payments/bank.ts';
-import { seedCards } from '../../src/playground/payments/seed.ts';
+import { otps } from '../../src/simulators/payments/bank.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import { alertActions } from '../../src/slack/alert/card-actions.ts';
 import { lookUpActionId } from '../../src/slack/evidence.ts';

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { changeCardEmail } from '../../src/payments/cards.ts';
 import { chargeSavedCard } from '../../src/payments/charges.ts';
 import type { EmailChange } from '../../src/domain/charge-answer.ts';
-import { seedCards } from '../../src/playground/payments/seed.ts';
-import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
-import { startMerchant } from '../playground/payments/merchant.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
+import { startMerchant } from '../simulators/payments/merchant.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {

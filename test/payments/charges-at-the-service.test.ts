@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Leave, SavedCardCharge } from '../../src/domain/charge-answer.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../../src/payments/charges.ts';
-import { otps, threeDSecureWords } from '../../src/playground/payments/bank.ts';
-import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
-import { foreignTokenKey, seedCards } from '../../src/playground/payments/seed.ts';
-import { startMerchant, type Merchant } from '../playground/payments/merchant.ts';
+import { otps, threeDSecureWords } from '../../src/simulators/payments/bank.ts';
+import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
+import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
+import { startMerchant, type Merchant } from '../simulators/payments/merchant.ts';
 import { chargePath, clientAt, clientOf, fixedToken, inTime, otpPath } from './charging.ts';
 
 const { approves, requiresOtp } = seedCards;

@@ -2,7 +2,7 @@ import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import type { Leave, OtpSubmission, SavedCardCharge } from '../../src/domain/charge-answer.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Merchant } from '../playground/payments/merchant.ts';
+import type { Merchant } from '../simulators/payments/merchant.ts';
 
 export const baseUrl = 'https://payments.test';
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';

@@ -4,8 +4,8 @@ import type { CheckoutOrder } from '../../src/domain/charge-answer.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { submitOtp } from '../../src/payments/charges.ts';
 import { createCheckoutOrder } from '../../src/payments/orders.ts';
-import { otps, testCardNumbers } from '../../src/playground/payments/bank.ts';
-import { cardBody, startMerchant } from '../playground/payments/merchant.ts';
+import { otps, testCardNumbers } from '../../src/simulators/payments/bank.ts';
+import { cardBody, startMerchant } from '../simulators/payments/merchant.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {
   accountId,

@@ -7,9 +7,9 @@ import {
   type SavedCardsAnswer,
 } from '../../src/domain/saved-card-list.ts';
 import { deleteSavedCard, listSavedCards } from '../../src/payments/saved-cards.ts';
-import { sandboxInputs } from '../../src/playground/payments/sandbox.ts';
-import { seedCards } from '../../src/playground/payments/seed.ts';
-import { startMerchant } from '../playground/payments/merchant.ts';
+import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import { startMerchant } from '../simulators/payments/merchant.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {

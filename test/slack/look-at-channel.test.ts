@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLookAtChannel } from '../../src/slack/look-at-channel.ts';
-import { clientOf, closeAll, openWorkspace } from '../playground/workspace/support.ts';
+import { clientOf, closeAll, openWorkspace } from '../simulators/slack/support.ts';
 
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const reading = ['channels:read', 'groups:read'];

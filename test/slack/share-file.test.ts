@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createShareFile } from '../../src/slack/share-file.ts';
 import { createUploadFile, type UploadFile } from '../../src/slack/upload-file.ts';
-import { clientOf, closeAll, openWorkspace } from '../playground/workspace/support.ts';
+import { clientOf, closeAll, openWorkspace } from '../simulators/slack/support.ts';
 
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const file = { name: 'a.csv', title: 'CSV of 2 things', text: '\uFEFFid\r\n1\r\n2\r\n', comment: '2 things' };

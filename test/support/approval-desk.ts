@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, type TestContext } from 'vitest';
-import { seedCards } from '../../src/playground/payments/seed.ts';
-import type { PageMessage } from '../../src/playground/protocol.ts';
-import { commonPayload } from '../../src/playground/workspace/payloads.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
+import { commonPayload } from '../../src/simulators/slack/payloads.ts';
 import { assertBlocks } from '../../src/slack/assert-blocks.ts';
 import type { Bot } from './bot.ts';
 import { openChargeDialogue, sendToBot, visibleText, type ChargeDialogue } from './charge-dialogue.ts';

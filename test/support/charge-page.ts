@@ -1,7 +1,7 @@
 // oxlint-disable no-await-in-loop -- one hand clicks
 import type { Locator, Page } from 'playwright-core';
 import type { Playground } from '../../src/playground/playground.ts';
-import type { NextCharge } from '../../src/playground/protocol.ts';
+import type { NextCharge } from '../../src/simulators/protocol.ts';
 
 /** Whom the page calls what. */
 export const people = { ada: 'U0AGENT01', lindiwe: 'U0LEAD0001', omar: 'U0ONCALL01' } as const;

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { otps } from '../../src/playground/payments/bank.ts';
-import { foreignTokenKey, seedCards } from '../../src/playground/payments/seed.ts';
+import { otps } from '../../src/simulators/payments/bank.ts';
+import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
 import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
 import { saveCards, type ChargeDialogue, type ChargeForm, type NewCard } from './charge-dialogue.ts';

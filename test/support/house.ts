@@ -9,14 +9,14 @@ import {
   startPaymentsService,
   type PaymentsOptions,
   type PaymentsService,
-} from '../../src/playground/payments/service.ts';
-import type { Exchange, PageMessage } from '../../src/playground/protocol.ts';
-import type { BotPost } from '../../src/playground/workspace/page-state.ts';
+} from '../../src/simulators/payments/service.ts';
+import type { Exchange, PageMessage } from '../../src/simulators/protocol.ts';
+import type { BotPost } from '../../src/simulators/slack/page-state.ts';
 import {
   startWorkspace,
   type Workspace,
   type WorkspaceSettings,
-} from '../../src/playground/workspace/workspace.ts';
+} from '../../src/simulators/slack/workspace.ts';
 import { createBot, createBotHere, type Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';
 import { createLimit } from './limit.ts';

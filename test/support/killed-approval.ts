@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import type { PageMessage } from '../../src/playground/protocol.ts';
-import type { BotPost } from '../../src/playground/workspace/page-state.ts';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
+import type { BotPost } from '../../src/simulators/slack/page-state.ts';
 import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
 import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import type { PageView } from '../../src/playground/protocol.ts';
+import type { PageView } from '../../src/simulators/protocol.ts';
 import type { House } from './house.ts';
 import { isCodeless, isQuiet, isSettled, type Scene, type Story } from './killed-charge-scene.ts';
 

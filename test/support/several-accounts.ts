@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
-import { startPaymentsService, type PaymentsService } from '../../src/playground/payments/service.ts';
+import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { openHouse, type House, type HouseOptions } from './house.ts';
 
 /** One call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { InputBlock, KnownBlock, SectionBlock } from '@slack/types';
-import type { PageBlock } from '../protocol.ts';
+import type { PageBlock } from '../../simulators/protocol.ts';
 import { drawElement, drawImage, type Spot } from './elements.ts';
 import { known } from './form.ts';
 import { drawText } from './glyph.ts';

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { BotState } from '../protocol.ts';
+import type { BotState } from '../../simulators/protocol.ts';
 import { clockTimeWithSeconds } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Draw } from './model.ts';

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
-import type { NextCharge, PaymentsCard } from '../protocol.ts';
+import type { NextCharge, PaymentsCard } from '../../simulators/protocol.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import type { Draw } from './model.ts';

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
-import type { PageChannel } from '../protocol.ts';
+import type { PageChannel } from '../../simulators/protocol.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import { drawMenu } from './menu.ts';

@@ -1,4 +1,4 @@
-import type { ActResult, Exchange, PageAction } from '../protocol.ts';
+import type { ActResult, Exchange, PageAction } from '../../simulators/protocol.ts';
 import type { Connection } from './model.ts';
 import type { ServedState } from './served.ts';
 

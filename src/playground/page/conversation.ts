@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
-import type { PageChannel, PageMessage } from '../protocol.ts';
+import type { PageChannel, PageMessage } from '../../simulators/protocol.ts';
 import { drawBlocks } from './blocks.ts';
 import { drawComposer } from './composer.ts';
 import { dayName } from './dates.ts';

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { classMap } from 'lit/directives/class-map.js';
 import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Exchange } from '../protocol.ts';
+import type { Exchange } from '../../simulators/protocol.ts';
 import { clockTimeWithSeconds } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
 import type { ExternalSelect } from '@slack/types';
-import type { PageOption } from '../protocol.ts';
+import type { PageOption } from '../../simulators/protocol.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';
 import { labelled, type Field } from './labelled.ts';

@@ -1,6 +1,6 @@
 import { elementValues } from './element-values.ts';
 import type { ActionsBlockElement, InputBlockElement, KnownBlock, SectionBlockAccessory } from '@slack/types';
-import type { PageBlock } from '../protocol.ts';
+import type { PageBlock } from '../../simulators/protocol.ts';
 
 /** What Slack sends for one element: its type and the value under the name that type uses. */
 export type ElementState = { type: string; [field: string]: unknown };

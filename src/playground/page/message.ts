@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { PageMessage } from '../protocol.ts';
+import type { PageMessage } from '../../simulators/protocol.ts';
 import { drawBlocks, type Surface } from './blocks.ts';
 import { clockTime, exactTime } from './dates.ts';
 import { avatar, botAvatar, icon, plainColor } from './icons.ts';

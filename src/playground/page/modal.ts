@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { keyed } from 'lit/directives/keyed.js';
-import type { PageView } from '../protocol.ts';
+import type { PageView } from '../../simulators/protocol.ts';
 import { drawBlocks } from './blocks.ts';
 import { drawText } from './glyph.ts';
 import { botAvatar, icon } from './icons.ts';

@@ -1,5 +1,11 @@
 import type { ConfirmationDialog } from '@slack/types';
-import type { ActResult, Exchange, PageAction, PageOption, WorkspaceAction } from '../protocol.ts';
+import type {
+  ActResult,
+  Exchange,
+  PageAction,
+  PageOption,
+  WorkspaceAction,
+} from '../../simulators/protocol.ts';
 import type { ElementState, Values } from './form.ts';
 import type { ServedState } from './served.ts';
 

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { PaymentsOrder } from '../protocol.ts';
+import type { PaymentsOrder } from '../../simulators/protocol.ts';
 import { shortTime } from './dates.ts';
 import { icon } from './icons.ts';
 import type { Drawn } from './inline.ts';

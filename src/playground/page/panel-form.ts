@@ -1,4 +1,4 @@
-import type { PageAction } from '../protocol.ts';
+import type { PageAction } from '../../simulators/protocol.ts';
 import type { Draw } from './model.ts';
 
 export function fieldText(form: HTMLFormElement, name: string): string {

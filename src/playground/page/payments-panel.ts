@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
-import type { PageAction, PaymentsDelivery, PaymentsWeather } from '../protocol.ts';
+import type { PageAction, PaymentsDelivery, PaymentsWeather } from '../../simulators/protocol.ts';
 import { drawBot } from './bot-status.ts';
 import { drawCards } from './cards-panel.ts';
 import { icon } from './icons.ts';

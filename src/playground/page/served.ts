@@ -1,4 +1,4 @@
-import type { BotState, PageState } from '../protocol.ts';
+import type { BotState, PageState } from '../../simulators/protocol.ts';
 
 /**
  * What the page's server sends: the agreed PageState, with the bot's last words for the moment it is down.

@@ -1,4 +1,4 @@
-import type { PageAction, PageBlock, PageOption } from '../protocol.ts';
+import type { PageAction, PageBlock, PageOption } from '../../simulators/protocol.ts';
 import { valuesOf, type ElementState, type Values } from './form.ts';
 import { keepSame } from './keep-same.ts';
 import {

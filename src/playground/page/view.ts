@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { PageUser } from '../protocol.ts';
+import type { PageUser } from '../../simulators/protocol.ts';
 import { drawConversation, drawSidebar } from './conversation.ts';
 import { drawExchangeLog } from './exchange-log.ts';
 import { drawGuide } from './guide.ts';

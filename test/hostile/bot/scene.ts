@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { signatureHeader, signWebhook } from '../../../src/playground/payments/webhooks-out.ts';
+import { signatureHeader, signWebhook } from '../../../src/simulators/payments/webhooks-out.ts';
 import { deployedBot } from '../../support/bot.ts';
 import { openHouse } from '../../support/house.ts';
 

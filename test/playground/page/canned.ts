@@ -1,6 +1,6 @@
 import type { ActRequest } from '../../../src/playground/act-request.ts';
 import type { ServedState } from '../../../src/playground/page/served.ts';
-import type { ActResult, PageBlock, PageMessage, PageView } from '../../../src/playground/protocol.ts';
+import type { ActResult, PageBlock, PageMessage, PageView } from '../../../src/simulators/protocol.ts';
 import { startPageServer, type PageServer } from '../../../src/playground/server.ts';
 
 export const users = [

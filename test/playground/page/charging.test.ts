@@ -2,7 +2,7 @@ import type { App } from '@slack/bolt';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, type TestBrowser } from '../../support/browser.ts';
-import { closeAll } from '../workspace/support.ts';
+import { closeAll } from '../../simulators/slack/support.ts';
 import { adasCard, bolasCard, modals, openDesk, type Desk } from './desk.ts';
 import { chromiumIsMissing } from './open-page.ts';
 

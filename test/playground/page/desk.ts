@@ -1,9 +1,9 @@
 import type { App } from '@slack/bolt';
-import type { ActResult } from '../../../src/playground/protocol.ts';
+import type { ActResult } from '../../../src/simulators/protocol.ts';
 import { startPageServer, type PageServer } from '../../../src/playground/server.ts';
-import { startPaymentsService, type PaymentsService } from '../../../src/playground/payments/service.ts';
-import type { Workspace } from '../../../src/playground/workspace/workspace.ts';
-import { openBot, openWorkspace } from '../workspace/support.ts';
+import { startPaymentsService, type PaymentsService } from '../../../src/simulators/payments/service.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
+import { openBot, openWorkspace } from '../../simulators/slack/support.ts';
 
 export type Desk = {
   workspace: Workspace;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createExchangeLog } from '../../../src/playground/exchange-log.ts';
-import type { Exchange } from '../../../src/playground/protocol.ts';
+import type { Exchange } from '../../../src/simulators/protocol.ts';
 
 function exchange(id: number, at: number, more: Partial<Exchange> = {}): Exchange {
   return { id, at, from: 'bot', to: 'slack', method: 'GET', path: '/', summary: `${id}`, ...more };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { guideSteps } from '../../../src/playground/page/guide.ts';
-import type { PaymentsDelivery, PaymentsOrder } from '../../../src/playground/protocol.ts';
+import type { PaymentsDelivery, PaymentsOrder } from '../../../src/simulators/protocol.ts';
 import { emptyState, message } from './canned.ts';
 
 const charge: PaymentsOrder = {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountWithoutCards } from '../../../src/playground/payments/seed-accounts.ts';
-import { foreignTokenKey, seedCards } from '../../../src/playground/payments/seed.ts';
+import { accountWithoutCards } from '../../../src/simulators/payments/seed-accounts.ts';
+import { foreignTokenKey, seedCards } from '../../../src/simulators/payments/seed.ts';
 import { eventsOf, orderOf, startMerchant, startReceiver, type Data, type Merchant } from './merchant.ts';
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { magicKobo } from '../../../src/playground/payments/bank.ts';
-import { seedCards } from '../../../src/playground/payments/seed.ts';
-import type { NextCharge } from '../../../src/playground/protocol.ts';
+import { magicKobo } from '../../../src/simulators/payments/bank.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
+import type { NextCharge } from '../../../src/simulators/protocol.ts';
 import { merchantHeaders, startMerchant, type Merchant, type Reply } from './merchant.ts';
 
 const { approves, declines } = seedCards;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Workspace } from '../../../src/playground/workspace/workspace.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import { clientOf, closeAll, modal, openRawBot, openSocketBot, openWorkspace } from './support.ts';
 
 afterEach(closeAll);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { WorkspaceAction } from '../../../src/playground/protocol.ts';
-import type { Workspace } from '../../../src/playground/workspace/workspace.ts';
+import type { WorkspaceAction } from '../../../src/simulators/protocol.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import {
   clientOf,
   closeAll,

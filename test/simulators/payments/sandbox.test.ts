@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { testCardNumbers } from '../../../src/playground/payments/bank.ts';
-import { sandboxInputs } from '../../../src/playground/payments/sandbox.ts';
+import { testCardNumbers } from '../../../src/simulators/payments/bank.ts';
+import { sandboxInputs } from '../../../src/simulators/payments/sandbox.ts';
 import { cardBody, eventsOf, startMerchant, startReceiver, type Data } from './merchant.ts';
 
 const customer = { amount: '100.00', currency: 'NGN', customerEmail: 'eniola@example.com' };

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Exchange } from '../../../src/playground/protocol.ts';
+import type { Exchange } from '../../../src/simulators/protocol.ts';
 import {
   startPaymentsService,
   type PaymentsOptions,
   type PaymentsService,
-} from '../../../src/playground/payments/service.ts';
-import { signWebhook } from '../../../src/playground/payments/webhooks-out.ts';
+} from '../../../src/simulators/payments/service.ts';
+import { signWebhook } from '../../../src/simulators/payments/webhooks-out.ts';
 import { loadOpenapiAnswers } from '../../support/openapi-answers.ts';
 
 export const openapi = loadOpenapiAnswers(new URL('../../../openapi/payments.yaml', import.meta.url));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Workspace } from '../../../src/playground/workspace/workspace.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import { closeAll, createClock, manifest, openBot, openRawBot, openWorkspace, section } from './support.ts';
 
 afterEach(closeAll);

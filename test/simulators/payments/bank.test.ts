@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
 import { merchantHeaders, startMerchant, type Data, type Merchant, type Reply } from './merchant.ts';
 
 const { approves, requiresOtp } = seedCards;

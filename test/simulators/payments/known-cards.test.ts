@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foreignTokenKey, seedCards } from '../../../src/playground/payments/seed.ts';
+import { foreignTokenKey, seedCards } from '../../../src/simulators/payments/seed.ts';
 import { eventsOf, startMerchant, startReceiver } from './merchant.ts';
 
 describe('cards that were saved before', () => {

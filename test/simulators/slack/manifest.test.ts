@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startWorkspace } from '../../../src/playground/workspace/workspace.ts';
+import { startWorkspace } from '../../../src/simulators/slack/workspace.ts';
 import { clientOf, closeAll, openWorkspace } from './support.ts';
 
 afterEach(closeAll);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Exchange } from '../../../src/playground/protocol.ts';
+import type { Exchange } from '../../../src/simulators/protocol.ts';
 import {
   clientOf,
   closeAll,

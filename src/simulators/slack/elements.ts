@@ -1,4 +1,4 @@
-import { elementValues } from '../page/element-values.ts';
+import { elementValues } from '../../playground/page/element-values.ts';
 import type { PageBlock } from '../protocol.ts';
 import type { Ids } from './ids.ts';
 

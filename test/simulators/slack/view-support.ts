@@ -1,5 +1,5 @@
 import type { App } from '@slack/bolt';
-import type { Workspace } from '../../../src/playground/workspace/workspace.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import { type modal, openBot, openRawBot, openWorkspace, payloadOf } from './support.ts';
 
 export const charge = { kind: 'global_shortcut', callbackId: 'charge' } as const;

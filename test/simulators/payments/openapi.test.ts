@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { testCardNumbers } from '../../../src/playground/payments/bank.ts';
-import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { testCardNumbers } from '../../../src/simulators/payments/bank.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
 import { cardBody, issueToken, openapi, startMerchant, type CallOptions, type Data } from './merchant.ts';
 
 const customer = { amount: '5000.00', currency: 'NGN', customerEmail: 'eniola@example.com' };

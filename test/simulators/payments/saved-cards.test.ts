@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seedCards } from '../../../src/playground/payments/seed.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
 import { startMerchant, type Data } from './merchant.ts';
 
 const path = '/v1/checkout/tokenized-card-data';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testCardNumbers } from '../../../src/playground/payments/bank.ts';
+import { testCardNumbers } from '../../../src/simulators/payments/bank.ts';
 import {
   cardBody,
   eventsOf,

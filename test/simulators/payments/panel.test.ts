@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PaymentsAction } from '../../../src/playground/protocol.ts';
-import { seedCards } from '../../../src/playground/payments/seed.ts';
+import type { PaymentsAction } from '../../../src/simulators/protocol.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
 import { eventsOf, orderOf, startMerchant, startReceiver } from './merchant.ts';
 
 const order = { kind: 'create_order', amount: '2,500.50', customerEmail: 'eniola@example.com' } as const;

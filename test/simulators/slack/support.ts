@@ -6,7 +6,7 @@ import {
   startWorkspace,
   type Workspace,
   type WorkspaceSettings,
-} from '../../../src/playground/workspace/workspace.ts';
+} from '../../../src/simulators/slack/workspace.ts';
 
 export const manifest = {
   display_information: { name: 'Pay' },
