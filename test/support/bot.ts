@@ -129,6 +129,7 @@ export function createBot(
 export function createBotHere(
   env: Readonly<Record<string, string>>,
   changed: () => void = () => undefined,
+  now: () => number = () => Date.now(),
 ): Bot {
   const lines: string[] = [];
   let settings = { ...env };
@@ -162,7 +163,7 @@ export function createBotHere(
         changed();
       });
       for (const warning of warnings) log('warn', warning);
-      const begun = createApp({ config, log, now: () => Date.now() });
+      const begun = createApp({ config, log, now });
       url = `http://127.0.0.1:${await begun.start()}`;
       app = begun;
     },

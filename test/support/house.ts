@@ -47,6 +47,10 @@ export type House = {
   paymentsGate: Gate;
   /** Between the payments service's events and the bots. */
   webhookGate: Gate;
+  /** The clock of the payments service, of the bots in this process and of their store: the real one, and `later`. */
+  now: () => number;
+  /** Puts that clock forward. Slack's stays: its signatures are good for five real minutes. */
+  later: (ms: number) => void;
   folder: string;
   dataDir: string;
   policyFile: string;
@@ -105,10 +109,12 @@ export async function openHouse(
 ): Promise<House> {
   const news = createNews();
   const seen = createExchanges(news.tell);
+  let aheadMs = 0;
+  const now = (): number => Date.now() + aheadMs;
   const folder = mkdtempSync(join(tmpdir(), 'payops-e2e-'));
   const [workspace, payments] = await Promise.all([
     startWorkspace({ manifestPath, onExchange: seen.from('workspace'), ...options.workspace }),
-    startPaymentsService({ onExchange: seen.from('payments'), ...options.payments }),
+    startPaymentsService({ now, onExchange: seen.from('payments'), ...options.payments }),
   ]);
   workspace.onChange(news.tell);
   payments.onChange(news.tell);
@@ -162,6 +168,11 @@ export async function openHouse(
     slackGate,
     paymentsGate,
     webhookGate,
+    now,
+    later(ms) {
+      aheadMs += ms;
+      news.tell();
+    },
     folder,
     dataDir,
     policyFile,
@@ -170,7 +181,7 @@ export async function openHouse(
       const bot =
         options.processes === true || options.program !== undefined
           ? createBot(settings(more), news.tell, options.program)
-          : createBotHere(settings(more), news.tell);
+          : createBotHere(settings(more), news.tell, now);
       bots.push(bot);
       return bot;
     },

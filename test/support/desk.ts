@@ -1,0 +1,347 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { ActResult, PageBlock, PageMessage, PageView } from '../../src/simulators/protocol.ts';
+import type { Bot } from './bot.ts';
+import { openHouse, type Channel, type House, type HouseOptions, type Person } from './house.ts';
+
+export type DeskOptions = HouseOptions & {
+  /** The policy file, changed before the bot reads it. */
+  policy?: (policy: string) => string;
+};
+
+/** `text` is all that can be read in it, a line for each block; people as `<@id>`. `buttons` and `fields` by their labels. */
+type Shown = { text: string; buttons: string[] };
+export type Message = PageMessage & { shown: Shown };
+export type Modal = PageView & { shown: Shown; fields: string[]; problems: Record<string, string> };
+
+/**
+ * What is typed or chosen, by the field's label: a text, the text of an option (of a list that the bot looks through:
+ * what is typed to find it), or a person.
+ */
+export type Filled = Record<string, string>;
+
+/**
+ * People at their screens in the strict workspace: they see texts, press what has a label, fill fields in by their
+ * labels. No story knows an id of a block, an action or a view.
+ */
+export type Desk = {
+  house: House;
+  bot: Bot;
+  id: (person: Person) => string;
+  /** What the bot has shown the person anywhere, or in that channel, oldest first. */
+  messages: (person: Person, where?: Channel) => Message[];
+  /** Resolves with the newest of these that holds all the words, as soon as there is one. */
+  sees: (person: Person, words: string | readonly string[], where?: Channel) => Promise<Message>;
+  /** Types it, in #pay-desk when no channel is named, and resolves with what the bot answers, once it holds the words. */
+  asks: (person: Person, text: string, words: string, where?: Channel) => Promise<Message>;
+  /** Types what opens a form, and resolves with it. */
+  opens: (person: Person, text: string) => Promise<Modal>;
+  /** The modal on top. */
+  modal: (person: Person) => Modal | undefined;
+  /** Resolves with the modal on top as soon as it holds all the words. */
+  modalSays: (person: Person, words: string | readonly string[]) => Promise<Modal>;
+  /** Fills the modal on top in and submits it; resolves, when the bot has answered, with what is on top then. */
+  submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
+  /** Presses the button, or chooses the option of a menu, with this label: of that message, else of the modal on top, else of the newest message that has it. */
+  presses: (person: Person, label: string, on?: Message) => Promise<void>;
+  /** Closes every modal in front of the person. */
+  closes: (person: Person) => Promise<void>;
+  /** What can be read in the person's Home, opened anew, once it holds the words. */
+  home: (person: Person, words: string) => Promise<Shown>;
+  /** Ends the bot and starts it with these settings, or with another policy. */
+  restarts: (more?: Record<string, string>, policy?: (policy: string) => string) => Promise<void>;
+};
+
+const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
+
+/** A house with one bot, for all tests of the group it is called in; every test begins with no window open. */
+export function shareDesk(options: DeskOptions = {}): () => Desk {
+  let desk: Desk | undefined;
+  const finished: (() => unknown)[] = [];
+  beforeAll(async () => {
+    const shared = {
+      onTestFinished: (end: () => unknown) => finished.push(end),
+      onTestFailed: () => undefined,
+    };
+    desk = await openDesk(shared as never, options);
+  });
+  beforeEach(({ onTestFailed }) => {
+    const from = desk?.bot.lines.length ?? 0;
+    onTestFailed(() => console.error(desk?.bot.lines.slice(from).slice(-40).join('\n')));
+  });
+  afterEach(async () => {
+    // oxlint-disable-next-line no-await-in-loop -- what the bot is told of each comes in order
+    for (const person of people) await desk?.closes(person);
+  });
+  afterAll(async () => {
+    await Promise.all(finished.map((end) => end()));
+  });
+  return () => {
+    if (!desk) throw new Error('The desk is there from the first test on, not before.');
+    return desk;
+  };
+}
+
+/** The same for one test alone. */
+export async function openDesk(
+  test: Parameters<typeof openHouse>[0],
+  { policy, ...options }: DeskOptions = {},
+): Promise<Desk> {
+  const house = await openHouse(test, options);
+  if (policy) rewrite(house, policy);
+  const bot = house.bot();
+  await house.start(bot);
+  return sitAt(house, bot);
+}
+
+function rewrite({ policyFile }: House, change: (policy: string) => string): void {
+  const before = readFileSync(policyFile, 'utf8');
+  const after = change(before);
+  if (after === before) throw new Error('The policy file is as it was before.');
+  writeFileSync(policyFile, after);
+}
+
+function sitAt(house: House, bot: Bot): Desk {
+  const { workspace } = house;
+  const { users, channels } = workspace.ids;
+
+  async function act(person: Person, action: Parameters<typeof workspace.act>[1]): Promise<ActResult> {
+    const result = await workspace.act(users[person], action);
+    if (!result.ok && result.problem !== unfilled) throw new Error(`${action.kind}: ${result.problem}`);
+    return result;
+  }
+  function messages(person: Person, where?: Channel): Message[] {
+    const seen = workspace.state(users[person]).messages;
+    return (where === undefined ? Object.values(seen).flat() : (seen[channels[where]] ?? []))
+      .filter(({ authorIsBot }) => authorIsBot)
+      .toSorted((one, other) => Number(one.ts) - Number(other.ts))
+      .map((message) => ({ ...message, shown: shownIn(message) }));
+  }
+  async function found<T>(what: string, find: () => T | undefined, instead: () => unknown): Promise<T> {
+    await house
+      .until(what, () => find() !== undefined, patienceMs)
+      .catch((cause: unknown) => {
+        throw new Error(`${what}. Instead: ${JSON.stringify(instead(), undefined, 1)}`, { cause });
+      });
+    const it = find();
+    if (it === undefined) throw new Error(`${what}, and then no more.`);
+    return it;
+  }
+  function sees(
+    person: Person,
+    words: string | readonly string[],
+    where?: Channel,
+    after: ReadonlySet<string> = new Set(),
+  ): Promise<Message> {
+    return found(
+      `the ${person} sees ${String(words)}`,
+      () => messages(person, where).findLast(({ ts, shown }) => !after.has(ts) && holds(shown.text, words)),
+      () =>
+        messages(person, where)
+          .map(({ shown }) => shown.text)
+          .slice(-5),
+    );
+  }
+  function modal(person: Person): Modal | undefined {
+    const view = workspace.state(users[person]).views.at(-1);
+    if (!view) return undefined;
+    const inputs = view.blocks.filter(({ type }) => type === 'input');
+    return {
+      ...view,
+      shown: shownIn({ text: view.title, blocks: view.blocks }),
+      fields: inputs.map(labelOf),
+      problems: Object.fromEntries(
+        inputs.flatMap((block) => {
+          const problem = view.errors[block.block_id ?? ''];
+          return problem === undefined ? [] : [[labelOf(block), problem]];
+        }),
+      ),
+    };
+  }
+  function onTop(person: Person): Modal {
+    const top = modal(person);
+    if (!top) throw new Error(`No modal is open in front of the ${person}.`);
+    return top;
+  }
+  async function valueOf(
+    person: Person,
+    view: Modal,
+    label: string,
+    typed: string,
+  ): Promise<Placed & { state: object }> {
+    const block = view.blocks.find((one) => one.type === 'input' && labelOf(one) === label);
+    const element = block?.['element'] as Element | undefined;
+    if (!block?.block_id || !element?.action_id)
+      throw new Error(`No field “${label}” in: ${view.shown.text}`);
+    const placed = { blockId: block.block_id, actionId: element.action_id };
+    const { type } = element;
+    if (type === 'users_select') return { ...placed, state: { type, selected_user: typed } };
+    if (type === 'external_select') {
+      const asked = await act(person, { kind: 'suggest', ...placed, text: typed, viewId: view.id });
+      const [first] = asked.ok ? (asked.options ?? []) : [];
+      if (!first) throw new Error(`“${label}” offers nothing for “${typed}”.`);
+      return { ...placed, state: { type, selected_option: first } };
+    }
+    if (element.options) {
+      const option = element.options.find(({ text }) => text.text === typed);
+      if (!option && typed !== '') throw new Error(`“${label}” has no “${typed}”.`);
+      if (type === 'checkboxes')
+        return { ...placed, state: { type, selected_options: option ? [option] : [] } };
+      return { ...placed, state: { type, selected_option: option } };
+    }
+    return { ...placed, state: { type, value: typed } };
+  }
+
+  return {
+    house,
+    bot,
+    id: (person) => users[person],
+    messages,
+    sees,
+    async asks(person, text, words, where = 'payDesk') {
+      const before = new Set(messages(person, where).map(({ ts }) => ts));
+      await act(person, { kind: 'send_message', channel: channels[where], text });
+      return await sees(person, words, where, before);
+    },
+    async opens(person, text) {
+      const before = modal(person)?.id;
+      await house.type(person, text);
+      return await found(
+        `${text} opens a form`,
+        () => (modal(person)?.id === before ? undefined : modal(person)),
+        () => messages(person).at(-1)?.shown.text,
+      );
+    },
+    modal,
+    modalSays: (person, words) =>
+      found(
+        `the ${person}’s modal says ${String(words)}`,
+        () => {
+          const top = modal(person);
+          return top && holds(top.shown.text, words) ? top : undefined;
+        },
+        () => modal(person)?.shown.text,
+      ),
+    async submits(person, filled = {}) {
+      const view = onTop(person);
+      const values: Record<string, Record<string, object>> = {};
+      for (const [label, typed] of Object.entries(filled)) {
+        // oxlint-disable-next-line no-await-in-loop -- one hand fills in
+        const { blockId, actionId, state } = await valueOf(person, view, label, typed);
+        values[blockId] = { [actionId]: state };
+      }
+      await act(person, { kind: 'submit_view', viewId: view.id, values });
+      return modal(person);
+    },
+    async presses(person, label, on) {
+      const top = modal(person);
+      const inModal = on === undefined && top?.shown.buttons.includes(label) === true ? top : undefined;
+      const message =
+        on ??
+        messages(person).findLast(({ shown }) => inModal === undefined && shown.buttons.includes(label));
+      const surface = inModal ?? message;
+      if (!surface) throw new Error(`Nothing in front of the ${person} has a button “${label}”.`);
+      const { element, ...placed } = pressable(surface.blocks, label);
+      const container =
+        message === undefined || inModal
+          ? ({ type: 'view', viewId: onTop(person).id } as const)
+          : ({ type: 'message', channel: message.channel, ts: message.ts } as const);
+      await act(person, { kind: 'block_action', ...placed, element, container, values: {} });
+    },
+    async closes(person) {
+      for (let view = modal(person); view; view = modal(person)) {
+        // oxlint-disable-next-line no-await-in-loop -- one lies on the other
+        await act(person, { kind: 'close_view', viewId: view.id });
+      }
+    },
+    async home(person, words) {
+      await act(person, { kind: 'open_home' });
+      return await found(
+        `the ${person}’s Home says ${words}`,
+        () => {
+          const { home } = workspace.state(users[person]);
+          const shown = home && shownIn({ text: home.title, blocks: home.blocks });
+          return shown && holds(shown.text, words) ? shown : undefined;
+        },
+        () => workspace.state(users[person]).home?.blocks,
+      );
+    },
+    async restarts(more, policy) {
+      await bot.stop();
+      if (policy) rewrite(house, policy);
+      await house.start(bot, more);
+    },
+  };
+}
+
+/** What the workspace says to a person at a form that is not filled in well: shown to them, and no failure of the test. */
+const unfilled = 'Some fields need your attention.';
+const patienceMs = 20_000;
+
+type Option = { text: { text: string }; value?: string };
+type Element = {
+  type: string;
+  action_id?: string;
+  text?: { text: string };
+  options?: Option[];
+  [field: string]: unknown;
+};
+type Placed = { blockId: string; actionId: string };
+
+function holds(text: string, words: string | readonly string[]): boolean {
+  return [words].flat().every((one) => text.includes(one));
+}
+
+function labelOf(block: PageBlock): string {
+  return (block['label'] as { text?: string } | undefined)?.text ?? '';
+}
+
+function elementsOf(block: PageBlock): Element[] {
+  const own = [block['accessory'], block['element']].filter((one) => one !== undefined);
+  return [...((block['elements'] ?? []) as Element[]), ...(own as Element[])];
+}
+
+/** The labels of everything that is pressed or chosen without a submit. */
+function labelsOf(block: PageBlock): string[] {
+  if (block.type === 'input') return [];
+  return elementsOf(block).flatMap(({ type, text, options }) =>
+    type === 'button' ? [text?.text ?? ''] : (options ?? []).map((one) => one.text.text),
+  );
+}
+
+function pressable(blocks: readonly PageBlock[], label: string): Placed & { element: Element } {
+  for (const block of blocks) {
+    for (const element of labelsOf(block).includes(label) ? elementsOf(block) : []) {
+      const option = element.options?.find(({ text }) => text.text === label);
+      if (!option && element.text?.text !== label) continue;
+      const placed = { blockId: block.block_id ?? '', actionId: element.action_id ?? '' };
+      return { ...placed, element: option ? { ...element, selected_option: option } : element };
+    }
+  }
+  throw new Error(`There is no “${label}” in: ${visibleText(blocks)}`);
+}
+
+function shownIn(surface: {
+  text: string;
+  blocks: PageBlock[];
+  attachments?: { blocks: PageBlock[] }[];
+}): Shown {
+  const blocks = [...surface.blocks, ...(surface.attachments ?? []).flatMap((one) => one.blocks)];
+  return {
+    text: `${surface.text}\n${visibleText(blocks)}`,
+    buttons: blocks.flatMap(labelsOf),
+  };
+}
+
+/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
+export function visibleText(blocks: readonly unknown[]): string {
+  return blocks.map((block) => textsIn(block).join(' ').replaceAll(/ +/g, ' ').trim()).join('\n');
+}
+
+function textsIn(part: unknown): string[] {
+  if (Array.isArray(part)) return part.flatMap(textsIn);
+  if (typeof part !== 'object' || part === null) return [];
+  if ('user_id' in part) return [`<@${String(part.user_id)}>`];
+  const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
+  return [...own, ...Object.values(part).flatMap(textsIn)];
+}
