@@ -1,4 +1,4 @@
-import type { Entry, WriteOptions } from './store.ts';
+import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts';
 
 /** What a call makes of a record: work that is due after a while, memory that may expire, or work still held. Whole milliseconds. */
 export type Fate = Birth | { kind: 'held'; holdMs: number };
@@ -50,4 +50,46 @@ export function checkTake(leaseMs: number, max: number): { leaseMs: number; max:
 export function written(entry: Entry, value: string, version: number, options: WriteOptions): Entry {
   const { lane = entry.lane } = options.holdMs === undefined ? options : {};
   return { ...entry, value, version, lane };
+}
+
+/** The lists as both adapters write them. Throws RangeError for a place that is no whole number. */
+export function readIndex(index: Index): [name: string, place: number][] {
+  const lists = Object.entries(index);
+  for (const [name, place] of lists) {
+    if (!Number.isSafeInteger(place))
+      throw new RangeError(`The place in list ${name} must be a whole number, not ${place}.`);
+  }
+  return lists;
+}
+
+/** Where a page of a list begins: after this place and key. */
+export type Cursor = { place: number; key: string };
+
+/** Before the first of every list, and after the last. */
+const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, key: '' } };
+
+/** Asks for one more than `max`, which tells whether there is another page. */
+export function readList({ after, max, newestFirst = false }: ListOptions): {
+  from: Cursor;
+  limit: number;
+  newestFirst: boolean;
+} {
+  if (!Number.isSafeInteger(max) || max < 1 || max > 1000)
+    throw new RangeError(`max must be a whole number from 1 to 1000, not ${max}.`);
+  const from = after === undefined ? (newestFirst ? ends.last : ends.first) : readCursor(after);
+  return { from, limit: max + 1, newestFirst };
+}
+
+function readCursor(after: string): Cursor {
+  const colon = after.indexOf(':');
+  const place = Number(after.slice(0, Math.max(colon, 0)));
+  if (colon < 1 || !Number.isSafeInteger(place))
+    throw new RangeError('after must be what a page gave as next.');
+  return { place, key: after.slice(colon + 1) };
+}
+
+export function toListed(found: readonly (Entry & { place: number })[], max: number): Listed {
+  const entries = found.slice(0, max).map(({ place: _place, ...entry }) => entry);
+  const last = found.length > max ? found[max - 1] : undefined;
+  return last ? { entries, next: `${last.place}:${last.key}` } : { entries };
 }

@@ -11,6 +11,9 @@ export type Script = { readonly text: string; readonly sha1: string };
  *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
  *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
  *   :ready          sorted set of the free lanes that have work, by the due time of their oldest
+ *   :list:<name>    sorted set: key by its place in the list
+ *   :lists:<key>    set: the names of the lists that the record is in
+ *   :ends           sorted set of the records that are in lists and expire, by when: what is in lists leaves them here
  *   :pinged         when somebody last asked whether it can be written to
  *   :blocked        sorted set of the leased or paused lanes, by when they are free
  * Times are microseconds of Redis's own clock: fine enough that two records made in one millisecond keep
@@ -53,17 +56,46 @@ local function settle(lane)
   redis.call('ZREM', blocked, lane)
   redis.call('DEL', state_of(lane))
 end
+
+local ends = root .. ':ends'
+local function list_of(name) return root .. ':list:' .. name end
+local function lists_of(key) return root .. ':lists:' .. key end
+local function leave_lists(key)
+  local names = redis.call('SMEMBERS', lists_of(key))
+  if #names == 0 then return end
+  for _, name in ipairs(names) do redis.call('ZREM', list_of(name), key) end
+  redis.call('DEL', lists_of(key))
+  redis.call('ZREM', ends, key)
+end
+-- index: name, place, name, place, … as JSON.
+local function put_in_lists(key, index)
+  leave_lists(key)
+  local wanted = cjson.decode(index)
+  for at = 1, #wanted, 2 do
+    redis.call('ZADD', list_of(wanted[at]), wanted[at + 1], key)
+    redis.call('SADD', lists_of(key), wanted[at])
+  end
+end
+-- Redis forgets a record by itself, and its places in lists only so: some with every change of a record in lists.
+local function note_end(key, ttl)
+  if redis.call('EXISTS', lists_of(key)) == 0 then return end
+  if ttl == '' then redis.call('ZREM', ends, key) else redis.call('ZADD', ends, after(ttl), key) end
+  for _, ended in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', whole(now), 'LIMIT', 0, 4)) do
+    if redis.call('EXISTS', record_of(ended)) == 0 then leave_lists(ended) end
+  end
+end
 `;
 
 /**
- * ARGV: for each record, in their order: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever).
+ * ARGV: for each record, in their order: key, value, lane, delay (ms; empty: memory), ttl (ms; empty: for ever),
+ * index (JSON; empty: in no list).
  * For each of them 1 when stored, 0 when there already.
  */
 export const createScript = script(`
 local created, lanes, work = {}, {}, {}
 local version
-for at = 1, #ARGV, 5 do
-  local key, value, lane, delay, ttl = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+for at = 1, #ARGV, 6 do
+  local key, value, lane, delay, ttl, index = unpack(ARGV, at, at + 5)
   local record = record_of(key)
   local is_new = redis.call('EXISTS', record) == 0
   created[#created + 1] = is_new and 1 or 0
@@ -81,6 +113,12 @@ for at = 1, #ARGV, 5 do
       end
       due[#due + 1] = after(delay)
       due[#due + 1] = key
+    end
+    if index == '' then
+      leave_lists(key)
+    else
+      put_in_lists(key, index)
+      note_end(key, ttl)
     end
   end
   -- What is made together keeps its order too.
@@ -115,6 +153,53 @@ redis.call('HSET', record_of(key), 'value', value, 'version', new_version())
 return 1
 `);
 
+/**
+ * ARGV: list, the place and the key to begin after, how many, '1' for the newest first. For each record:
+ * [place, key, value, version, lane, attempts], the last two as \`readScript\` gives them.
+ */
+export const listScript = script(`
+local name, place, key, limit, newest = unpack(ARGV)
+local list = list_of(name)
+-- By bytes, as Redis orders members, whatever the locale.
+local function is_before(one, other)
+  for at = 1, math.min(#one, #other) do
+    local a, b = string.byte(one, at), string.byte(other, at)
+    if a ~= b then return a < b end
+  end
+  return #one < #other
+end
+-- The first rank that is beyond the cursor (newest first: that is not before it), by halving among those of its place.
+local low = redis.call('ZCOUNT', list, '-inf', '(' .. place)
+local high = low + redis.call('ZCOUNT', list, place, place)
+while low < high do
+  local middle = math.floor((low + high) / 2)
+  local member = redis.call('ZRANGE', list, middle, middle)[1]
+  local is_beyond = is_before(key, member)
+  if newest == '1' then is_beyond = not is_before(member, key) end
+  if is_beyond then high = middle else low = middle + 1 end
+end
+local found, last = {}, redis.call('ZCARD', list) - 1
+limit = tonumber(limit)
+while #found < limit do
+  local wanted = limit - #found
+  local page
+  if newest == '1' then
+    if low == 0 then break end
+    page = redis.call('ZREVRANGE', list, last - low + 1, last - low + wanted, 'WITHSCORES')
+    low = math.max(low - wanted, 0)
+  else
+    if low > last then break end
+    page = redis.call('ZRANGE', list, low, low + wanted - 1, 'WITHSCORES')
+    low = low + wanted
+  end
+  for at = 1, #page, 2 do
+    local one = redis.call('HMGET', record_of(page[at]), 'value', 'version', 'lane', 'attempts')
+    if one[1] then found[#found + 1] = { page[at + 1], page[at], unpack(one) } end
+  end
+end
+return found
+`);
+
 /** ARGV: cursor. The next cursor and names, which may be none. */
 export const keysScript = script(`
 return redis.call('SCAN', ARGV[1], 'MATCH', record_of('') .. '*', 'COUNT', 500)
@@ -125,9 +210,12 @@ export const pingScript = script(`
 redis.call('SET', root .. ':pinged', whole(now))
 `);
 
-/** ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none), lane (empty: it stays). The new version, or 0 when refused. */
+/**
+ * ARGV: key, version, value, delay, ttl, pause, hold (ms; empty: none), lane (empty: it stays), index (JSON; empty: it
+ * stays). The new version, or 0 when refused.
+ */
 export const writeScript = script(`
-local key, version, value, delay, ttl, pause, hold, moved_to = unpack(ARGV)
+local key, version, value, delay, ttl, pause, hold, moved_to, index = unpack(ARGV)
 local record = record_of(key)
 local found = redis.call('HMGET', record, 'version', 'lane', 'lease')
 if found[1] ~= version then return 0 end
@@ -154,6 +242,8 @@ else
   redis.call('ZREM', work_of(lane), key)
   if ttl ~= '' then redis.call('PEXPIRE', record, ttl) else redis.call('PERSIST', record) end
 end
+if index ~= '' then put_in_lists(key, index) end
+note_end(key, delay == '' and ttl or '')
 if mine and redis.call('HINCRBY', state, 'out', -1) == 0 then
   redis.call('HDEL', state, 'lease', 'out', 'lease_until')
 end

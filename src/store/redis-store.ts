@@ -1,10 +1,21 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
-import { blockMs, checkTake, longestBlockMs, readFate, written, type Fate } from './fate.ts';
+import {
+  blockMs,
+  checkTake,
+  longestBlockMs,
+  readFate,
+  readIndex,
+  readList,
+  toListed,
+  written,
+  type Fate,
+} from './fate.ts';
 import {
   createScript,
   keysScript,
+  listScript,
   pingScript,
   readScript,
   replaceScript,
@@ -12,7 +23,7 @@ import {
   writeScript,
   type Script,
 } from './redis-scripts.ts';
-import type { Entry, Store, WriteOptions } from './store.ts';
+import type { Entry, Index, Store, WriteOptions } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
@@ -64,7 +75,7 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     async create(key, value, createOptions = {}) {
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const [delay, ttl] = timesOf(readFate(createOptions));
-      return await create([key, value, lane, delay, ttl]);
+      return await create([key, value, lane, delay, ttl, listsOf(createOptions.index)]);
     },
     async read(key) {
       const found = await run(readScript, key);
@@ -89,6 +100,16 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
     },
     async replace(entry, value) {
       return (await run(replaceScript, entry.key, String(entry.version), value)) === 1;
+    },
+    async list(name, listOptions) {
+      const { from, limit, newestFirst } = readList(listOptions);
+      const args = [name, String(from.place), from.key, String(limit), newestFirst ? '1' : ''];
+      const found = (await run(listScript, ...args)) as unknown[][];
+      const listed = found.map(([place, key, value, version, lane, attempts]) => ({
+        ...toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 }),
+        place: Number(place),
+      }));
+      return toListed(listed, listOptions.max);
     },
     async keysAfter(after) {
       const [next, names] = (await run(keysScript, after || '0')) as [string, string[]];
@@ -158,11 +179,16 @@ function timesOf(fate: Fate): [delay: string, ttl: string, hold: string] {
   return ['', fate.ttlMs === undefined ? '' : String(fate.ttlMs), ''];
 }
 
-/** Delay, ttl, pause, hold and lane, as the script takes them. */
+/** As the scripts take them; empty: as they are. */
+function listsOf(index: Index | undefined): string {
+  return index === undefined ? '' : JSON.stringify(readIndex(index).flat().map(String));
+}
+
+/** Delay, ttl, pause, hold, lane and lists, as the script takes them. */
 function changeOf(options: WriteOptions): string[] {
   const [delay, ttl, hold] = timesOf(readFate(options));
   const pauseMs = blockMs('pauseMs', options.pauseMs ?? 0);
-  return [delay, ttl, pauseMs === 0 ? '' : String(pauseMs), hold, options.lane ?? ''];
+  return [delay, ttl, pauseMs === 0 ? '' : String(pauseMs), hold, options.lane ?? '', listsOf(options.index)];
 }
 
 function toEntry(fields: Record<keyof Entry, unknown>): Entry {

@@ -1,5 +1,5 @@
 import { merchantPrefix } from '../domain/merchant.ts';
-import type { Entry, Store } from './store.ts';
+import type { Entry, Index, Store } from './store.ts';
 
 export type Scope = {
   /** The same store, in which only the scope's own records exist. Takes no work: who does is above all scopes. */
@@ -9,7 +9,7 @@ export type Scope = {
 };
 
 /**
- * A part of the store that no other part can read or write: every key is the scope's own, while lanes and the
+ * A part of the store that no other part can read or write: every key and list is the scope's own, while lanes and the
  * counting of versions stay shared. A lane is a Slack channel, and Slack's pace is one whoever writes.
  */
 export function scopeStore(store: Store, name: string): Scope {
@@ -18,21 +18,31 @@ export function scopeStore(store: Store, name: string): Scope {
   function inside(entry: Entry): Entry {
     return { ...entry, key: entry.key.slice(prefix.length) };
   }
+  function ownLists<Options extends { index?: Index }>(options: Options | undefined): Options | undefined {
+    if (options?.index === undefined) return options;
+    const own = Object.entries(options.index).map(([name, place]) => [prefix + name, place]);
+    return { ...options, index: Object.fromEntries(own) as Index };
+  }
   return {
     store: {
-      create: (key, value, options) => store.create(prefix + key, value, options),
+      create: (key, value, options) => store.create(prefix + key, value, ownLists(options)),
       async read(key) {
         const entry = await store.read(prefix + key);
         return entry && inside(entry);
       },
       async write(entry, value, options) {
-        const written = await store.write({ ...entry, key: prefix + entry.key }, value, options);
+        const own = { ...entry, key: prefix + entry.key };
+        const written = await store.write(own, value, ownLists(options));
         return written && inside(written);
       },
       take() {
         return Promise.reject(new Error('A part of the store was asked for work.'));
       },
       replace: (entry, value) => store.replace({ ...entry, key: prefix + entry.key }, value),
+      async list(name, options) {
+        const listed = await store.list(prefix + name, options);
+        return { ...listed, entries: listed.entries.map(inside) };
+      },
       keysAfter() {
         return Promise.reject(new Error('A part of the store was asked for all keys.'));
       },

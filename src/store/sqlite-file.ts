@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 /**
  * Records and the lanes they wait in. `lanes.head_at` is the due time of a lane's oldest work and
  * `lanes.free_at` is set only while the lane is leased or paused: so the next lane to take is the first
  * row of one partial index and the next lane to set free the first row of the other, whatever the backlog.
+ * `members` are the lists that records are in; a record that is forgotten leaves them.
  * All times are UTC milliseconds.
  */
 const schema = `
@@ -36,6 +37,14 @@ const schema = `
   ) strict, without rowid;
   create index lanes_free on lanes (head_at, lane) where free_at is null and head_at is not null;
   create index lanes_blocked on lanes (free_at) where free_at is not null;
+  create table members (
+    list text not null,
+    place integer not null,
+    key text not null,
+    entry integer not null references entries (id) on delete cascade,
+    primary key (list, place, key)
+  ) strict, without rowid;
+  create index members_entry on members (entry);
   create table counter (version integer not null) strict;
   insert into counter values (0);
   pragma user_version = ${schemaVersion};
@@ -45,7 +54,7 @@ const schema = `
  * The store's file, ready and durable: what a commit has answered survives a power cut (WAL with
  * synchronous=FULL). Made readable by its owner alone, with its folder, when missing. Several processes
  * may open it at once. Throws StoreUnavailable, with the reason, when it cannot be opened, is no SQLite
- * file, or was made by a newer version.
+ * file, or was made by another version.
  */
 export function openStoreFile(path: string): DatabaseSync {
   try {
@@ -75,6 +84,11 @@ function prepareSchema(db: DatabaseSync): void {
   const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
   if (found === 0) db.exec(schema);
   db.exec('commit');
+  if (found > 0 && found < schemaVersion) {
+    throw new Error(
+      'It was written by an older Payops, whose records this one does not read: use another file.',
+    );
+  }
   if (found > schemaVersion) {
     throw new Error(
       `It was written by a newer Payops (schema ${found}; this one knows ${schemaVersion}): run that version, or use another file.`,

@@ -6,6 +6,9 @@ import {
   longestBlockMs,
   readBirth,
   readFate,
+  readIndex,
+  readList,
+  toListed,
   written,
   type Birth,
   type Fate,
@@ -29,7 +32,8 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     async create(key, value, createOptions = {}) {
       const fate = readBirth(createOptions);
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
-      return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate }));
+      const lists = readIndex(createOptions.index ?? {});
+      return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate, lists }));
     },
     async read(key) {
       return reading(() => {
@@ -40,8 +44,9 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     async write(entry, value, writeOptions = {}) {
       const fate = readFate(writeOptions);
       const pauseMs = blockMs('pauseMs', writeOptions.pauseMs ?? 0);
+      const lists = writeOptions.index && readIndex(writeOptions.index);
       const version = await group.run((turn) =>
-        writeRecord(statements, turn, { entry, value, fate, pauseMs, lane: writeOptions.lane }),
+        writeRecord(statements, turn, { entry, value, fate, pauseMs, lane: writeOptions.lane, lists }),
       );
       return version === undefined ? undefined : written(entry, value, version, writeOptions);
     },
@@ -56,6 +61,15 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
         if (Number(changes) === 0) return false;
         turn.version = next;
         return true;
+      });
+    },
+    async list(name, listOptions) {
+      const { from, limit, newestFirst } = readList(listOptions);
+      const statement = newestFirst ? statements.newest : statements.oldest;
+      return reading(() => {
+        const rows = statement.all(name, from.place, from.key, Math.floor(options.now()), limit);
+        const found = rows.map((row) => ({ ...toEntry(row), place: Number(row['place']) }));
+        return toListed(found, listOptions.max);
       });
     },
     async keysAfter(after) {
@@ -87,6 +101,10 @@ function prepareStatements(db: DatabaseSync) {
       'select key, value, version, lane, attempts from entries where key = ? and (expires_at is null or expires_at > ?)',
     ),
     keys: db.prepare('select key from entries where key > ? order by key limit ?'),
+    oldest: db.prepare(pageOf('>', 'asc')),
+    newest: db.prepare(pageOf('<', 'desc')),
+    leave: db.prepare('delete from members where entry = ?'),
+    join: db.prepare('insert into members (list, place, key, entry) values (?, ?, ?, ?)'),
     replace: db.prepare(
       `update entries set value = :value, version = :next
        where key = :key and version = :version and (expires_at is null or expires_at > :now) and not exists
@@ -143,20 +161,37 @@ function prepareStatements(db: DatabaseSync) {
   };
 }
 
-type Creation = { key: string; value: string; lane: string; fate: Birth };
+function pageOf(beyond: '<' | '>', order: 'asc' | 'desc'): string {
+  return `select e.key, e.value, e.version, e.lane, e.attempts, m.place from members m join entries e on e.id = m.entry
+    where m.list = ? and (m.place, m.key) ${beyond} (?, ?) and (e.expires_at is null or e.expires_at > ?)
+    order by m.place ${order}, m.key ${order} limit ?`;
+}
+
+type Lists = [name: string, place: number][];
+
+type Creation = { key: string; value: string; lane: string; fate: Birth; lists: Lists };
 
 function createRecord(statements: Statements, turn: Turn, creation: Creation): boolean {
   const { key, value, lane, fate } = creation;
   const { dueAt, expiresAt } = timesOf(fate, turn.now);
   statements.forget.run(key, turn.now);
   const version = turn.version + 1;
-  if (statements.create.run(key, value, version, lane, dueAt, expiresAt).changes === 0) return false;
+  const made = statements.create.run(key, value, version, lane, dueAt, expiresAt);
+  if (made.changes === 0) return false;
   turn.version = version;
+  for (const [list, place] of creation.lists) statements.join.run(list, place, key, made.lastInsertRowid);
   if (dueAt !== null) statements.joinLane.run(lane, dueAt);
   return true;
 }
 
-type Change = { entry: Entry; value: string; fate: Fate; pauseMs: number; lane: string | undefined };
+type Change = {
+  entry: Entry;
+  value: string;
+  fate: Fate;
+  pauseMs: number;
+  lane: string | undefined;
+  lists: Lists | undefined;
+};
 
 /** The new version; undefined when the change is refused, and then nothing has changed. */
 function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
@@ -168,7 +203,12 @@ function writeRecord(statements: Statements, turn: Turn, change: Change): number
   const left = String(found['lane']);
   const { lane = left } = change;
   turn.version += 1;
-  statements.write.run(value, turn.version, lane, dueAt, expiresAt, found['id'] ?? null);
+  const id = found['id'] ?? null;
+  statements.write.run(value, turn.version, lane, dueAt, expiresAt, id);
+  if (change.lists) {
+    statements.leave.run(id);
+    for (const [list, place] of change.lists) statements.join.run(list, place, entry.key, id);
+  }
   settleLane(statements, turn, { lane: left, returned: found['lease'] ?? null, pauseMs });
   if (lane !== left && dueAt !== null) statements.joinLane.run(lane, dueAt);
   return turn.version;

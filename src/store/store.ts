@@ -12,11 +12,17 @@ export type Entry = {
 };
 
 /**
+ * The lists a record is in, by name, and its place in each: a whole number, usually UTC ms. Records of one place stand in
+ * the order of their keys, by bytes. A name is stored as it is: nothing secret belongs in it.
+ */
+export type Index = Readonly<Record<string, number>>;
+
+/**
  * What a record is created as. With `delayMs` it is work: due after that long, in its lane (its own key
  * when none is given), and never forgotten before it is finished. Without, it is memory: kept for `ttlMs`,
  * or for ever when none is given.
  */
-export type CreateOptions = { delayMs: number; lane?: string } | { ttlMs?: number };
+export type CreateOptions = ({ delayMs: number; lane?: string } | { ttlMs?: number }) & { index?: Index };
 
 /**
  * What a record becomes. With `delayMs` it is work again, due after that long (`ttlMs` then means nothing:
@@ -31,9 +37,23 @@ export type WriteOptions = {
   pauseMs?: number;
   /** The lane it is in from now on; absent: it stays. A pause and a lease are of the lane that it leaves. */
   lane?: string;
+  /** The lists it is in from now on, and no others: as atomic as the write. Absent: they stay. */
+  index?: Index;
   /** Still being worked on: the lane's lease ends this long from now instead, and all else means nothing. Lost when the lease is. */
   holdMs?: number;
 };
+
+export type ListOptions = {
+  /** `next` of the page before; absent: from the beginning. */
+  after?: string;
+  /** From 1 to 1000. */
+  max: number;
+  /** From the highest place down; absent: from the lowest up. */
+  newestFirst?: boolean;
+};
+
+/** `next` is absent on the last page. It stays good whatever becomes of the record it was made from. */
+export type Listed = { entries: readonly Entry[]; next?: string };
 
 /**
  * Dedupe memory, outbox, timer, lock and record of intent in one: a few methods, all atomic, all judged by
@@ -66,6 +86,11 @@ export type Store = {
    * meanwhile, it is gone, or a worker has it.
    */
   replace(entry: Entry, value: string): Promise<boolean>;
+  /**
+   * The records that are in the list, in its order, up to `max` of them: those whose time is over are not. Costs the same
+   * however long the list is. Throws RangeError for a `max` or an `after` that cannot be.
+   */
+  list(name: string, options: ListOptions): Promise<Listed>;
   /**
    * Keys of records, some at a time, from '' on: `next` is what to ask with for those that follow. A record that is there
    * all the while is told once at least.

@@ -17,6 +17,7 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
   return {
     keys: () => model.keys(),
     keysAfter: (after) => open(() => model.keysAfter(after)),
+    list: (name, options) => open(() => model.list(name, options)),
     replace: (entry, value) => open(() => model.replace(entry, value)),
     create: (key, value, options = {}) =>
       open(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Entry, Store } from '../../src/store/store.ts';
+import type { Entry, ListOptions, Store } from '../../src/store/store.ts';
 
 export type OpenStore = {
   store: Store;
@@ -35,6 +35,15 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect(await store.create(key, `value of ${key}`, { delayMs: 0, ...(lane && { lane }) })).toBe(true);
       // The next record is due later on the store's clock, so that "oldest first" is decided.
       await opened.pass(1);
+    }
+    async function keysIn(name: string, options: Partial<ListOptions> = {}): Promise<string[]> {
+      const { entries } = await store.list(name, { max: 100, ...options });
+      return entries.map(({ key }) => key);
+    }
+    async function pages(name: string, options: ListOptions): Promise<string[][]> {
+      const { entries, next } = await store.list(name, options);
+      const keys = entries.map(({ key }) => key);
+      return next === undefined ? [keys] : [keys, ...(await pages(name, { ...options, after: next }))];
     }
     async function keysTaken(max: number, lanes?: string): Promise<string[]> {
       return (await store.take(longMs, max, lanes)).map((entry) => entry.key);
@@ -98,6 +107,90 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         const value = '支付🧾'.repeat(100_000);
         await store.create('large', value);
         expect((await store.read('large'))?.value === value).toBe(true);
+      });
+    });
+
+    describe('list', () => {
+      it('gives the records by place, then key, from either end, as they are', async () => {
+        await store.create('b', 'value of b', { index: { open: 2, all: 1 } });
+        await store.create('a', 'value of a', { delayMs: 0, lane: 'x', index: { open: 2 } });
+        await store.create('c', '', { index: { open: -1 } });
+        await store.create('d', '');
+        expect(await keysIn('open')).toEqual(['c', 'a', 'b']);
+        expect(await keysIn('open', { newestFirst: true })).toEqual(['b', 'a', 'c']);
+        expect(await keysIn('all')).toEqual(['b']);
+        expect(await keysIn('of nobody')).toEqual([]);
+        const { entries } = await store.list('open', { max: 2, newestFirst: true });
+        expect(entries).toEqual([await readThere('b'), await readThere('a')]);
+      });
+      it('changes the lists of a record with the write, or leaves them', async () => {
+        await store.create('a', '', { index: { open: 1, all: 1 } });
+        const moved = await store.write(await readThere('a'), '', { index: { closed: 5, all: 2 } });
+        expect([await keysIn('open'), await keysIn('closed'), await keysIn('all')]).toEqual([
+          [],
+          ['a'],
+          ['a'],
+        ]);
+        const stays = moved && (await store.write(moved, 'again'));
+        expect(await keysIn('closed')).toEqual(['a']);
+        if (stays) await store.write(stays, '', { index: {} });
+        expect([await keysIn('closed'), await keysIn('all')]).toEqual([[], []]);
+      });
+      it('changes nothing with a write that is refused, or a create that comes second', async () => {
+        await store.create('a', '', { index: { open: 1 } });
+        const old = await readThere('a');
+        await store.write(old, 'newer');
+        expect(await store.write(old, '', { index: { closed: 1 } })).toBeUndefined();
+        expect(await store.create('a', '', { index: { closed: 1 } })).toBe(false);
+        expect([await keysIn('open'), await keysIn('closed')]).toEqual([['a'], []]);
+      });
+      it('leaves the lists of work as they are when it is taken and held', async () => {
+        await store.create('a', '', { delayMs: 0, index: { open: 1 } });
+        await store.write(await takeOne(), 'held', { holdMs: longMs, index: { closed: 1 } });
+        expect([await keysIn('open'), await keysIn('closed')]).toEqual([['a'], []]);
+      });
+      it('forgets a record with its time, and its lists when the key is taken anew', async () => {
+        await store.create('a', '', { ttlMs: shortMs, index: { open: 1 } });
+        await store.create('b', '', { ttlMs: longMs, index: { open: 2 } });
+        await opened.pass(shortMs);
+        expect(await keysIn('open')).toEqual(['b']);
+        await store.create('a', '', { index: { closed: 1 } });
+        expect([await keysIn('open'), await keysIn('closed')]).toEqual([['b'], ['a']]);
+      });
+      it('gives all of a long list page by page, each once, also where many share a place', async () => {
+        const keys = Array.from({ length: 25 }, (_, at) => `é${String(at).padStart(2, '0')}`);
+        await Promise.all(keys.map((key, at) => store.create(key, '', { index: { open: at < 5 ? at : 5 } })));
+        const upwards = await pages('open', { max: 10 });
+        expect(upwards.map((page) => page.length)).toEqual([10, 10, 5]);
+        expect(upwards.flat()).toEqual(keys);
+        expect((await pages('open', { max: 5, newestFirst: true })).flat()).toEqual(keys.toReversed());
+        expect(await pages('open', { max: 25 })).toHaveLength(1);
+      });
+      it.each([true, false])(
+        'goes on behind a record that left the list meanwhile, newest first: %s',
+        async (newestFirst) => {
+          for (const key of ['a', 'b', 'c', 'd', 'e']) await store.create(key, '', { index: { open: 1 } });
+          const { entries, next = '' } = await store.list('open', { max: 3, newestFirst });
+          for (const key of ['c', newestFirst ? 'd' : 'b'])
+            await store.write(await readThere(key), '', { index: {} });
+          expect(entries).toHaveLength(3);
+          expect(await keysIn('open', { after: next, newestFirst })).toEqual(
+            newestFirst ? ['b', 'a'] : ['d', 'e'],
+          );
+        },
+      );
+      it('keeps lists of odd names apart', async () => {
+        const names = ['', ' ', '{x}:{payops}', '__proto__', 'naïve 支付', '"[1,"'];
+        for (const name of names)
+          await store.create(`in ${name}`, '', { index: Object.fromEntries([[name, 1]]) });
+        for (const name of names) expect(await keysIn(name)).toEqual([`in ${name}`]);
+      });
+      it('refuses a place, a page or a beginning that cannot be', async () => {
+        await expect(store.create('a', '', { index: { open: 1.5 } })).rejects.toThrow(RangeError);
+        for (const max of [0, 1001, 1.5])
+          await expect(store.list('open', { max })).rejects.toThrow(RangeError);
+        for (const after of ['', 'x', 'x:y', ':a'])
+          await expect(store.list('open', { max: 1, after })).rejects.toThrow(RangeError);
       });
     });
 

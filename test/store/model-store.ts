@@ -1,7 +1,7 @@
-import { blockMs, longestBlockMs } from '../../src/store/fate.ts';
-import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+import { blockMs, longestBlockMs, readIndex, readList, toListed } from '../../src/store/fate.ts';
+import type { CreateOptions, Entry, Index, Store, WriteOptions } from '../../src/store/store.ts';
 
-type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number };
+type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number; index: Index };
 type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
 
 /** The port's docstrings, written down as plainly as possible: what both adapters are compared with. */
@@ -32,8 +32,11 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
     async create(key, value, options: CreateOptions = {}) {
       if (find(key) !== undefined) return false;
       const lane = 'lane' in options ? (options.lane ?? key) : key;
+      const { index = {} } = options;
+      readIndex(index);
       version += 1;
-      entries.set(key, { key, value, version, lane, attempts: 0, order: version, ...fate(options) });
+      const born = { key, value, version, lane, attempts: 0, order: version, index };
+      entries.set(key, { ...born, ...fate(options) });
       return true;
     },
     async read(key) {
@@ -51,8 +54,11 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
         version += 1;
         return plain(Object.assign(found, { value, version }));
       }
+      const { index = found.index } = options;
+      readIndex(index);
       version += 1;
-      const next = { key, value, version, lane: options.lane ?? lane, attempts, order, ...fate(options) };
+      const same = { key, value, version, lane: options.lane ?? lane, attempts, order, index };
+      const next = { ...same, ...fate(options) };
       entries.set(key, next);
       const { leaseUntil, pauseUntil } = state;
       const isLast =
@@ -95,12 +101,31 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       Object.assign(found, { value, version });
       return true;
     },
+    async list(name, options) {
+      const { from, newestFirst } = readList(options);
+      const sign = newestFirst ? -1 : 1;
+      const listed = [...entries.keys()].flatMap((key) => {
+        const found = find(key);
+        const place = found && new Map(Object.entries(found.index)).get(name);
+        return found === undefined || place === undefined ? [] : [{ ...plain(found), place }];
+      });
+      const beyond = listed
+        .filter((one) => inOrder(one, from) * sign > 0)
+        .toSorted((one, other) => inOrder(one, other) * sign);
+      return toListed(beyond, options.max);
+    },
     async keysAfter() {
       return { keys: [...entries.keys()], next: undefined };
     },
     async ping() {},
     async close() {},
   };
+}
+
+type Placed = { place: number; key: string };
+
+function inOrder(one: Placed, other: Placed): number {
+  return one.place - other.place || Buffer.compare(Buffer.from(one.key), Buffer.from(other.key));
 }
 
 function plain({ key, value, version, lane, attempts }: Model): Entry {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/store.ts';
+import type { CreateOptions, Entry, ListOptions, Store, WriteOptions } from '../../src/store/store.ts';
 import { openModelStore } from './model-store.ts';
 
 export type ModelledStore = {
@@ -14,6 +14,7 @@ type Step =
   | { do: 'read'; key: string }
   | { do: 'write'; pick: number; options: WriteOptions }
   | { do: 'take'; leaseMs: number; max: number; lanes: string }
+  | { do: 'list'; name: string; max: number; newestFirst: boolean }
   | { do: 'pass'; ms: number };
 
 /**
@@ -39,10 +40,15 @@ const span = fc.constantFrom(0, 1000, 2000, 5000, 20_000);
 function steps(ttl: boolean): fc.Arbitrary<Step> {
   const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
   const lane = fc.constantFrom('x', 'y');
-  const memory = fc.record({ ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
-  const work = fc.record({ delayMs: span, lane }, { requiredKeys: ['delayMs'] });
-  const again = fc.record({ delayMs: span, pauseMs: span, lane }, { requiredKeys: [] });
-  const finished = fc.record({ pauseMs: span, lane, ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
+  const name = fc.constantFrom('open', 'all');
+  const index = fc.dictionary(name, fc.integer({ min: 0, max: 3 }));
+  const memory = fc.record({ index, ...(ttl && { ttlMs: span }) }, { requiredKeys: [] });
+  const work = fc.record({ delayMs: span, lane, index }, { requiredKeys: ['delayMs'] });
+  const again = fc.record({ delayMs: span, pauseMs: span, lane, index }, { requiredKeys: [] });
+  const finished = fc.record(
+    { pauseMs: span, lane, index, ...(ttl && { ttlMs: span }) },
+    { requiredKeys: [] },
+  );
   const held = fc.record({ holdMs: span });
   return fc.oneof(
     { weight: 4, arbitrary: step('create', { key, options: fc.oneof(work, work, memory) }) },
@@ -55,6 +61,10 @@ function steps(ttl: boolean): fc.Arbitrary<Step> {
         max: fc.integer({ min: 1, max: 3 }),
         lanes: fc.constantFrom('', 'x'),
       }),
+    },
+    {
+      weight: 2,
+      arbitrary: step('list', { name, max: fc.integer({ min: 1, max: 3 }), newestFirst: fc.boolean() }),
     },
     { weight: 3, arbitrary: step('pass', { ms: span }) },
   );
@@ -95,6 +105,12 @@ async function carryOut({ store, setClock }: ModelledStore, script: readonly Ste
     const actual = await store.write(entry.actual, value, options);
     compare(expected ? [expected] : [], actual ? [actual] : []);
   }
+  async function listBoth(name: string, options: ListOptions): Promise<void> {
+    const [expected, actual] = [await model.list(name, options), await store.list(name, options)];
+    compare(expected.entries, actual.entries);
+    expect(actual.next).toBe(expected.next);
+    if (expected.next !== undefined) await listBoth(name, { ...options, after: expected.next });
+  }
 
   for (const each of script) {
     clock += 1;
@@ -103,6 +119,7 @@ async function carryOut({ store, setClock }: ModelledStore, script: readonly Ste
     if (each.do === 'create') await createOnBoth(each.key, each.options);
     if (each.do === 'read') await readBoth(each.key);
     if (each.do === 'write') await writeBoth(each.pick, each.options);
+    if (each.do === 'list') await listBoth(each.name, { max: each.max, newestFirst: each.newestFirst });
     if (each.do === 'take') {
       const { leaseMs, max, lanes } = each;
       compare(await model.take(leaseMs, max, lanes), await store.take(leaseMs, max, lanes));

@@ -77,6 +77,19 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(Math.min(one, two)).toBeGreaterThan(0);
   });
 
+  it('keeps nothing of records that expired, though nobody asks for their lists', async () => {
+    const store = newStore();
+    const names = Array.from({ length: 40 }, (_, at) => `gone ${at}`);
+    await Promise.all(
+      names.map((name) => store.create(name, '', { ttlMs: 1, index: { [`of ${name}`]: 1 } })),
+    );
+    await passOnRedis(1);
+    for (let at = 0; at < 12; at += 1) await store.create(`stays ${at}`, '', { index: { all: at } });
+    const keys = await connection().client.keys(`{test-${prefixes}}*gone*`);
+    expect(keys).toEqual([]);
+    expect((await store.list('all', { max: 50 })).entries).toHaveLength(12);
+  });
+
   it('goes on when Redis has forgotten its scripts', async () => {
     const store = newStore();
     await store.create('a', '');

@@ -34,6 +34,23 @@ describe('a part of the store', () => {
     await whole.close();
   });
 
+  it('has lists of its own under the same name as every other part', async () => {
+    const { whole, lagos, abuja } = openScopes();
+    await lagos.store.create('a', 'lagos', { index: { open: 1 } });
+    await lagos.store.create('b', 'lagos', { index: { open: 2 } });
+    await abuja.store.create('a', 'abuja', { index: { open: 1 } });
+    await whole.create('a', 'whole', { index: { open: 1 } });
+    const { entries, next } = await lagos.store.list('open', { max: 1 });
+    const rest = await lagos.store.list('open', { max: 1, ...(next !== undefined && { after: next }) });
+    expect([...entries, ...rest.entries].map(({ key, value }) => [key, value])).toEqual([
+      ['a', 'lagos'],
+      ['b', 'lagos'],
+    ]);
+    expect((await abuja.store.list('open', { max: 9 })).entries.map(({ value }) => value)).toEqual(['abuja']);
+    expect((await whole.list('open', { max: 9 })).entries.map(({ value }) => value)).toEqual(['whole']);
+    await whole.close();
+  });
+
   it('shares the lanes, and leaves the work to whoever is above all parts', async () => {
     const { whole, lagos, abuja } = openScopes();
     await lagos.store.create('outbox:1', 'one', { delayMs: 0, lane: 'C0CHANNEL' });

@@ -10,6 +10,7 @@ export function aroundStore(
     create: (...args) => around(() => store.create(...args)),
     read: (...args) => around(() => store.read(...args)),
     write: (...args) => around(() => store.write(...args)),
+    list: (...args) => around(() => store.list(...args)),
     take: (...args) => around(() => store.take(...args)),
   };
 }
