@@ -1,13 +1,27 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { ActResult, PageBlock, PageMessage, PageView } from '../../src/simulators/protocol.ts';
+import { runCommandLine } from '../../src/app/command-line/command-line.ts';
+import type {
+  ActResult,
+  PageBlock,
+  PageMessage,
+  PageView,
+  WorkspaceAction,
+} from '../../src/simulators/protocol.ts';
 import type { Bot } from './bot.ts';
-import { openHouse, type Channel, type House, type HouseOptions, type Person } from './house.ts';
+import { findCanaries, type Canaries } from './canaries.ts';
+import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
 
 export type DeskOptions = HouseOptions & {
   /** The policy file, changed before the bot reads it. */
   policy?: (policy: string) => string;
 };
+
+/** Where people write and read: every channel of the workspace, also those that the bot is not in. */
+export type Where = keyof House['workspace']['ids']['channels'];
+
+/** What a command of the command line ends with, and wrote. */
+export type CommandEnd = { code: number; stdout: string; stderr: string };
 
 /** `text` is all that can be read in it, a line for each block; people as `<@id>`. `buttons` and `fields` by their labels. */
 type Shown = { text: string; buttons: string[] };
@@ -28,28 +42,50 @@ export type Desk = {
   house: House;
   bot: Bot;
   id: (person: Person) => string;
+  /** Anything else that a person does in Slack; what Slack refuses fails the test. */
+  does: (person: Person, action: WorkspaceAction) => Promise<ActResult>;
+  /** In #pay-desk when no channel is named. */
+  types: (person: Person, text: string, where?: Where) => Promise<void>;
   /** What the bot has shown the person anywhere, or in that channel, oldest first. */
-  messages: (person: Person, where?: Channel) => Message[];
+  messages: (person: Person, where?: Where) => Message[];
   /** Resolves with the newest of these that holds all the words, as soon as there is one. */
-  sees: (person: Person, words: string | readonly string[], where?: Channel) => Promise<Message>;
+  sees: (person: Person, words: string | readonly string[], where?: Where) => Promise<Message>;
   /** Types it, in #pay-desk when no channel is named, and resolves with what the bot answers, once it holds the words. */
-  asks: (person: Person, text: string, words: string, where?: Channel) => Promise<Message>;
+  asks: (person: Person, text: string, words: string, where?: Where) => Promise<Message>;
+  /** Does it, and resolves with the message that is new or another by that, once it holds the words. */
+  seesBy: (
+    person: Person,
+    words: string | readonly string[],
+    doing: () => Promise<unknown>,
+  ) => Promise<Message>;
   /** Types what opens a form, and resolves with it. */
-  opens: (person: Person, text: string) => Promise<Modal>;
+  opens: (person: Person, text: string, where?: Where) => Promise<Modal>;
   /** The modal on top. */
   modal: (person: Person) => Modal | undefined;
   /** Resolves with the modal on top as soon as it holds all the words. */
   modalSays: (person: Person, words: string | readonly string[]) => Promise<Modal>;
   /** Fills the modal on top in and submits it; resolves, when the bot has answered, with what is on top then. */
   submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
-  /** Presses the button, or chooses the option of a menu, with this label: of that message, else of the modal on top, else of the newest message that has it. */
-  presses: (person: Person, label: string, on?: Message) => Promise<void>;
+  /** Presses the button, or chooses the option of a menu, with this label: of that message or of the Home, else of the modal on top, else of the newest message that has it. */
+  presses: (person: Person, label: string, on?: Message | 'home') => Promise<void>;
+  /** Chooses the shortcut of that name, of a message if there is one. */
+  shortcut: (person: Person, name: string, on?: PageMessage) => Promise<void>;
   /** Closes every modal in front of the person. */
   closes: (person: Person) => Promise<void>;
   /** What can be read in the person's Home, opened anew, once it holds the words. */
   home: (person: Person, words: string) => Promise<Shown>;
   /** Ends the bot and starts it with these settings, or with another policy. */
   restarts: (more?: Record<string, string>, policy?: (policy: string) => string) => Promise<void>;
+  /** Runs a command as `node src/main.ts` would, with the bot's settings and `more`, in this process. */
+  runs: (words: readonly string[], more?: Record<string, string>) => Promise<CommandEnd>;
+  /** Resolves when every event is sent and the bot has nothing left to do. */
+  settled: () => Promise<void>;
+  /** How many calls the payments service had at a path that ends so. */
+  calls: (path: string) => number;
+  /** What stands in the log, the store, anything sent to Slack, or on a screen, and should stand nowhere. */
+  leaks: (canaries: Canaries) => Promise<string[]>;
+  /** The same of what may be shown, but neither logged nor stored in clear. */
+  kept: (canaries: Canaries) => Promise<string[]>;
 };
 
 const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
@@ -91,6 +127,7 @@ export async function openDesk(
   if (policy) rewrite(house, policy);
   const bot = house.bot();
   await house.start(bot);
+  if (options.payments?.knownCards) await house.cardsKnown();
   return sitAt(house, bot);
 }
 
@@ -101,7 +138,8 @@ function rewrite({ policyFile }: House, change: (policy: string) => string): voi
   writeFileSync(policyFile, after);
 }
 
-function sitAt(house: House, bot: Bot): Desk {
+/** The same around a house and a bot at work that are there already. */
+export function sitAt(house: House, bot: Bot): Desk {
   const { workspace } = house;
   const { users, channels } = workspace.ids;
 
@@ -110,7 +148,10 @@ function sitAt(house: House, bot: Bot): Desk {
     if (!result.ok && result.problem !== unfilled) throw new Error(`${action.kind}: ${result.problem}`);
     return result;
   }
-  function messages(person: Person, where?: Channel): Message[] {
+  async function types(person: Person, text: string, where: Where = 'payDesk'): Promise<void> {
+    await act(person, { kind: 'send_message', channel: channels[where], text });
+  }
+  function messages(person: Person, where?: Where): Message[] {
     const seen = workspace.state(users[person]).messages;
     return (where === undefined ? Object.values(seen).flat() : (seen[channels[where]] ?? []))
       .filter(({ authorIsBot }) => authorIsBot)
@@ -130,7 +171,7 @@ function sitAt(house: House, bot: Bot): Desk {
   function sees(
     person: Person,
     words: string | readonly string[],
-    where?: Channel,
+    where?: Where,
     after: ReadonlySet<string> = new Set(),
   ): Promise<Message> {
     return found(
@@ -176,6 +217,7 @@ function sitAt(house: House, bot: Bot): Desk {
     const placed = { blockId: block.block_id, actionId: element.action_id };
     const { type } = element;
     if (type === 'users_select') return { ...placed, state: { type, selected_user: typed } };
+    if (type === 'conversations_select') return { ...placed, state: { type, selected_conversation: typed } };
     if (type === 'external_select') {
       const asked = await act(person, { kind: 'suggest', ...placed, text: typed, viewId: view.id });
       const [first] = asked.ok ? (asked.options ?? []) : [];
@@ -192,20 +234,38 @@ function sitAt(house: House, bot: Bot): Desk {
     return { ...placed, state: { type, value: typed } };
   }
 
+  const inside = async (): Promise<Record<'log' | 'store', string>> => ({
+    log: bot.lines.join('\n'),
+    store: await house.storeDump(),
+  });
+
   return {
     house,
     bot,
     id: (person) => users[person],
+    does: act,
+    types,
     messages,
     sees,
     async asks(person, text, words, where = 'payDesk') {
       const before = new Set(messages(person, where).map(({ ts }) => ts));
-      await act(person, { kind: 'send_message', channel: channels[where], text });
+      await types(person, text, where);
       return await sees(person, words, where, before);
     },
-    async opens(person, text) {
+    async seesBy(person, words, doing) {
+      const before = new Set(messages(person).map((message) => JSON.stringify(message)));
+      const changed = (): Message[] =>
+        messages(person).filter((message) => !before.has(JSON.stringify(message)));
+      await doing();
+      return await found(
+        `the ${person} sees ${String(words)}`,
+        () => changed().findLast(({ shown }) => holds(shown.text, words)),
+        () => changed().map(({ shown }) => shown.text),
+      );
+    },
+    async opens(person, text, where) {
       const before = modal(person)?.id;
-      await house.type(person, text);
+      await types(person, text, where);
       return await found(
         `${text} opens a form`,
         () => (modal(person)?.id === before ? undefined : modal(person)),
@@ -235,17 +295,18 @@ function sitAt(house: House, bot: Bot): Desk {
     },
     async presses(person, label, on) {
       const top = modal(person);
-      const inModal = on === undefined && top?.shown.buttons.includes(label) === true ? top : undefined;
-      const message =
-        on ??
-        messages(person).findLast(({ shown }) => inModal === undefined && shown.buttons.includes(label));
-      const surface = inModal ?? message;
+      const has = ({ shown }: { shown: Shown }): boolean => shown.buttons.includes(label);
+      const inModal = on === undefined && top && has(top) ? top : undefined;
+      const surface =
+        on === 'home'
+          ? workspace.state(users[person]).home
+          : (on ?? inModal ?? messages(person).findLast(has));
       if (!surface) throw new Error(`Nothing in front of the ${person} has a button “${label}”.`);
       const { element, ...placed } = pressable(surface.blocks, label);
       const container =
-        message === undefined || inModal
-          ? ({ type: 'view', viewId: onTop(person).id } as const)
-          : ({ type: 'message', channel: message.channel, ts: message.ts } as const);
+        'ts' in surface
+          ? ({ type: 'message', channel: surface.channel, ts: surface.ts } as const)
+          : ({ type: 'view', viewId: surface.id } as const);
       await act(person, { kind: 'block_action', ...placed, element, container, values: {} });
     },
     async closes(person) {
@@ -266,12 +327,57 @@ function sitAt(house: House, bot: Bot): Desk {
         () => workspace.state(users[person]).home?.blocks,
       );
     },
+    async shortcut(person, name, on) {
+      const { globalShortcuts, messageShortcuts } = workspace.state(users[person]);
+      const one = (on ? messageShortcuts : globalShortcuts).find((each) => each.name === name);
+      if (!one) throw new Error(`There is no shortcut “${name}”.`);
+      const { callbackId } = one;
+      await act(
+        person,
+        on
+          ? { kind: 'message_shortcut', callbackId, channel: on.channel, ts: on.ts }
+          : { kind: 'global_shortcut', callbackId },
+      );
+    },
     async restarts(more, policy) {
       await bot.stop();
       if (policy) rewrite(house, policy);
       await house.start(bot, more);
     },
+    runs: (words, more = {}) => runHere(words, house.settings(more)),
+    async settled() {
+      await house.payments.settled();
+      await house.until('nothing is left to do', async () => (await house.workLeft()) === 0);
+    },
+    calls: (path) => house.paymentsGate.passed.filter((passed) => passed.path.endsWith(path)).length,
+    async leaks(canaries) {
+      const sent = house.slackGate.passed.map(({ request }) =>
+        decodeURIComponent(request.replaceAll('+', ' ')),
+      );
+      const screens = JSON.stringify(people.map((person) => workspace.state(users[person])));
+      return findCanaries(canaries, { ...(await inside()), 'sent to Slack': sent.join('\n'), screens });
+    },
+    kept: async (canaries) => findCanaries(canaries, await inside()),
   };
+}
+
+/** A command with these settings and nothing else of the environment, in the test's own process. */
+export async function runHere(
+  words: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<CommandEnd> {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof written) => ({
+    isTTY: false,
+    write(text: string, done?: () => void) {
+      written[name] += text;
+      done?.();
+      return true;
+    },
+  });
+  const streams = { stdout: stream('stdout'), stderr: stream('stderr') };
+  const code = await runCommandLine({ words, variables, ...streams, now: () => Date.now() });
+  return { code, ...written };
 }
 
 /** What the workspace says to a person at a form that is not filled in well: shown to them, and no failure of the test. */
