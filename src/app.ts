@@ -40,6 +40,8 @@ export type App = {
    * and what is under way is finished. What is not by STOP_SECONDS stays safe in the store: `late`.
    */
   stop(drainMs?: number): Promise<'finished' | 'late'>;
+  /** Has it look for due work now: for whoever moved the clock. */
+  wake(): void;
 };
 
 /** So many at once come of a flood of events; people’s commands and a sender’s usual pace are a few. */
@@ -124,6 +126,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
         rest(config.stopSeconds * 1_000, 'late' as const, { ref: false }),
       ]);
     },
+    wake,
   };
 }
 

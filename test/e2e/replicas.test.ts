@@ -59,7 +59,7 @@ describe.skipIf(missing)('replicas on one Redis', () => {
       // oxlint-disable-next-line no-await-in-loop -- their order is what is tested
       failed.push(await house.decline());
       // oxlint-disable-next-line no-await-in-loop
-      succeeded.push(await house.approve('ada.obi@example.com'));
+      succeeded.push(await house.approve({ customerEmail: 'ada.obi@example.com' }));
       // oxlint-disable-next-line no-await-in-loop
       await house.payments.settled();
     }

@@ -30,6 +30,8 @@ export type Bot = {
   stop(): Promise<BotEnd>;
   /** However it ends quickest: nobody looks at it any more. */
   end(): Promise<unknown>;
+  /** Has it look for due work now, after the clock was moved. */
+  wake(): void;
 };
 
 /** What `npm start` and the image run. */
@@ -108,6 +110,7 @@ export function createBot(
     },
     kill9: () => end('SIGKILL'),
     end: () => end('SIGKILL'),
+    wake: needsThisProcess,
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async stop() {
@@ -172,7 +175,12 @@ export function createBotHere(
     resume: needsProcess,
     stop,
     end: stop,
+    wake: () => app?.wake(),
   };
+}
+
+function needsThisProcess(): never {
+  throw new Error('The clock of a bot that is a process of its own cannot be moved.');
 }
 
 function needsProcess(): never {

@@ -50,6 +50,10 @@ export type Desk = {
   messages: (person: Person, where?: Where) => Message[];
   /** Resolves with the newest of these that holds all the words, as soon as there is one. */
   sees: (person: Person, words: string | readonly string[], where?: Where) => Promise<Message>;
+  /** What stands in the channel itself, threads and what is for the person alone aside; or below that message. */
+  posts: (person: Person, where: Where | PageMessage) => Message[];
+  /** Resolves with the newest of these that holds all the words. */
+  reads: (person: Person, words: string | readonly string[], where: Where | PageMessage) => Promise<Message>;
   /** Types it, in #pay-desk when no channel is named, and resolves with what the bot answers, once it holds the words. */
   asks: (person: Person, text: string, words: string, where?: Where) => Promise<Message>;
   /** Does it, and resolves with the message that is new or another by that, once it holds the words. */
@@ -168,6 +172,12 @@ export function sitAt(house: House, bot: Bot): Desk {
     if (it === undefined) throw new Error(`${what}, and then no more.`);
     return it;
   }
+  function posts(person: Person, where: Where | PageMessage): Message[] {
+    const [channel, thread] = typeof where === 'string' ? [channels[where]] : [where.channel, where.ts];
+    return messages(person).filter(
+      (one) => one.channel === channel && one.threadTs === thread && !one.ephemeral,
+    );
+  }
   function sees(
     person: Person,
     words: string | readonly string[],
@@ -247,6 +257,13 @@ export function sitAt(house: House, bot: Bot): Desk {
     types,
     messages,
     sees,
+    posts,
+    reads: (person, words, where) =>
+      found(
+        `the ${person} reads ${String(words)}`,
+        () => posts(person, where).findLast(({ shown }) => holds(shown.text, words)),
+        () => posts(person, where).map(({ shown }) => shown.text),
+      ),
     async asks(person, text, words, where = 'payDesk') {
       const before = new Set(messages(person, where).map(({ ts }) => ts));
       await types(person, text, where);

@@ -18,6 +18,7 @@ import {
   type WorkspaceSettings,
 } from '../../src/simulators/slack/workspace.ts';
 import { createBot, createBotHere, type Bot } from './bot.ts';
+import { openClock } from './clock.ts';
 import { openGate, type Gate } from './gate.ts';
 import { createLimit } from './limit.ts';
 import { openSlashSender, type Sent } from './slash.ts';
@@ -34,7 +35,15 @@ export type HouseOptions = {
   processes?: boolean;
   /** The program that every bot is, instead of `src/main.ts`: a process too. */
   program?: string;
+  /**
+   * `later` moves the clock of this whole process, Slack's and the timers of every minute among it, and time runs ten
+   * times as fast while the test waits for something. No other test may run meanwhile.
+   */
+  clock?: boolean;
 };
+
+/** What becomes of a saved card that the merchant's own system charges. */
+export type Charged = { amount?: string; customerEmail?: string; reason?: string };
 
 export type Channel = 'payAlerts' | 'payDesk' | 'payOps' | 'general';
 export type Person = 'agent' | 'lead' | 'onCall' | 'outsider';
@@ -49,7 +58,7 @@ export type House = {
   webhookGate: Gate;
   /** The clock of the payments service, of the bots in this process and of their store: the real one, and `later`. */
   now: () => number;
-  /** Puts that clock forward. Slack's stays: its signatures are good for five real minutes. */
+  /** Puts that clock forward. Without `clock` Slack's stays: its signatures are good for five real minutes. */
   later: (ms: number) => void;
   folder: string;
   dataDir: string;
@@ -72,9 +81,9 @@ export type House = {
   /** What the person sees of the bot's in #pay-desk, oldest first. */
   seenBy: (person: Person) => PageMessage[];
   /** A saved-card charge that the bank declines; its event leaves at once. Gives its reference. */
-  decline: () => Promise<string>;
-  /** One that it approves: of the same customer, or of another. */
-  approve: (of?: string) => Promise<string>;
+  decline: (charged?: Charged) => Promise<string>;
+  /** One that it approves: of the same customer unless told otherwise. */
+  approve: (charged?: Omit<Charged, 'reason'>) => Promise<string>;
   /** With `payments: { knownCards: true }`: resolves when a bot has taken the first-payment event of every card. */
   cardsKnown: () => Promise<void>;
   /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
@@ -92,6 +101,10 @@ const sealingKey = `test:${Buffer.alloc(32, 'sealing-key-canary').toString('base
 const customerEmail = 'chidi.eze@example.com';
 /** For what changes without telling: rows of a store, an answer of /readyz. */
 const lookAgainMs = 50;
+/** With `clock`: how soon it looks again, and what has passed by then. */
+const fast = { lookAgainMs: 20, passesMs: 200 };
+/** Leases and Slack's triggers end by the clock, and connections are no faster for it. */
+const slowly = { env: { WORK_LEASE_SECONDS: '120' }, triggerLifeMs: 60_000 };
 let prefixes = 0;
 /**
  * Of the tests that run at once here: what a loaded machine does to a bot, such as that Slack's three seconds for a modal
@@ -107,13 +120,19 @@ export async function openHouse(
   test: Pick<TestContext, 'onTestFinished' | 'onTestFailed'>,
   options: HouseOptions = {},
 ): Promise<House> {
-  const news = createNews();
+  const clock = options.clock === true ? openClock() : undefined;
+  const news = createNews(clock && { lookAgainMs: fast.lookAgainMs, pass: () => later(fast.passesMs) });
   const seen = createExchanges(news.tell);
   let aheadMs = 0;
   const now = (): number => Date.now() + aheadMs;
   const folder = mkdtempSync(join(tmpdir(), 'payops-e2e-'));
   const [workspace, payments] = await Promise.all([
-    startWorkspace({ manifestPath, onExchange: seen.from('workspace'), ...options.workspace }),
+    startWorkspace({
+      manifestPath,
+      onExchange: seen.from('workspace'),
+      ...(clock ? { triggerLifeMs: slowly.triggerLifeMs } : {}),
+      ...options.workspace,
+    }),
     startPaymentsService({ now, onExchange: seen.from('payments'), ...options.payments }),
   ]);
   workspace.onChange(news.tell);
@@ -150,6 +169,7 @@ export async function openHouse(
       WORK_LEASE_SECONDS: '5',
       // What is told in digests has tests of its own.
       DIGEST_THRESHOLD: '0',
+      ...(clock ? slowly.env : {}),
       ...redis,
       ...options.env,
       ...more,
@@ -162,6 +182,14 @@ export async function openHouse(
     return payments.state().orders[0]?.orderReference ?? '';
   }
 
+  function later(ms: number): void {
+    if (clock) {
+      clock.pass(ms);
+      for (const bot of bots) bot.wake();
+    } else aheadMs += ms;
+    news.tell();
+  }
+
   const house: House = {
     workspace,
     payments,
@@ -169,10 +197,7 @@ export async function openHouse(
     paymentsGate,
     webhookGate,
     now,
-    later(ms) {
-      aheadMs += ms;
-      news.tell();
-    },
+    later,
     folder,
     dataDir,
     policyFile,
@@ -205,15 +230,16 @@ export async function openHouse(
       (workspace.state(users[person]).messages[channels.payDesk] ?? []).filter(
         (message) => message.authorIsBot,
       ),
-    decline: () =>
+    decline: (charged) =>
       act({
         kind: 'decline_saved_card_charge',
         amount: '5000.00',
         customerEmail,
         reason: 'Insufficient funds',
+        ...charged,
       }),
-    approve: (of = customerEmail) =>
-      act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail: of }),
+    approve: (charged) =>
+      act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail, ...charged }),
     cardsKnown: () =>
       news.until('the cards are known', () =>
         payments
@@ -241,6 +267,7 @@ export async function openHouse(
     await Promise.all([slackGate, paymentsGate, webhookGate, slash].map((part) => part.close()));
     await Promise.all([workspace.close(), payments.close()]);
     rmSync(folder, { recursive: true, force: true });
+    clock?.close();
   });
   return house;
 }
@@ -259,7 +286,9 @@ function prepareFolder(folder: string, workspace: Workspace): { dataDir: string;
   return { dataDir, policyFile };
 }
 
-function createNews(): { tell: () => void; until: House['until'] } {
+type FastTime = { lookAgainMs: number; pass: () => void };
+
+function createNews(fastTime?: FastTime): { tell: () => void; until: House['until'] } {
   let next = Promise.withResolvers<void>();
   return {
     tell() {
@@ -272,7 +301,8 @@ function createNews(): { tell: () => void; until: House['until'] } {
         const change = next.promise;
         if (await condition()) return;
         if (performance.now() > endsAt) throw new Error(`Not within ${timeoutMs} ms: ${what}.`);
-        await Promise.race([change, rest(lookAgainMs)]);
+        const nothing = rest(fastTime?.lookAgainMs ?? lookAgainMs, true);
+        if ((await Promise.race([change, nothing])) === true) fastTime?.pass();
       }
     },
   };
