@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApp, type App } from '../../src/app.ts';
+import { openKept } from '../../src/app/kept.ts';
 import { openLog, readSettings } from '../../src/app/read-settings.ts';
+import { openDoor, withoutCutWork, type Door } from './cuts.ts';
 import { startOptions } from './start-options.ts';
 
 export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
@@ -137,13 +139,14 @@ export function createBotHere(
   const lines: string[] = [];
   let settings = { ...env };
   let app: App | undefined;
+  let door: Door | undefined;
   let ended: BotEnd = { code: null, signal: null };
-  let url: string | undefined;
 
   async function stop(): Promise<BotEnd> {
     const ending = app;
     app = undefined;
     if (ending) ended = { code: (await ending.stop()) === 'finished' ? 0 : 1, signal: null };
+    await door?.close();
     return ended;
   }
 
@@ -152,8 +155,8 @@ export function createBotHere(
     isRunning: () => app !== undefined,
     pid: needsProcess,
     url() {
-      if (url === undefined) throw new Error('The bot has never listened.');
-      return url;
+      if (!door) throw new Error('The bot has never listened.');
+      return door.url;
     },
     async start(more = {}) {
       if (app) throw new Error('The bot is running already.');
@@ -166,8 +169,9 @@ export function createBotHere(
         changed();
       });
       for (const warning of warnings) log('warn', warning);
-      const begun = createApp({ config, log, now });
-      url = `http://127.0.0.1:${await begun.start()}`;
+      const outside = { config, log, now };
+      const begun = createApp(outside, withoutCutWork(openKept(outside)));
+      door = await openDoor(await begun.start());
       app = begun;
     },
     kill9: needsProcess,
