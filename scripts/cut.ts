@@ -187,7 +187,7 @@ async function openRunner(workers: number, isEnough: (ended: Ended) => boolean) 
     onTestCaseResult(test) {
       const { state } = test.result();
       const ms = test.diagnostic()?.duration ?? 0;
-      note({ file: test.module.moduleId, name: test.name, ms, failed: state === 'failed' });
+      note({ file: test.module.moduleId, name: test.fullName, ms, failed: state === 'failed' });
     },
     onTestModuleEnd(module) {
       const [error] = module.errors();
@@ -195,7 +195,7 @@ async function openRunner(workers: number, isEnough: (ended: Ended) => boolean) 
     },
     onTestSuiteResult(suite) {
       const [error] = suite.errors();
-      if (error) note({ file: suite.module.moduleId, name: suite.name, ms: 0, failed: true });
+      if (error) note({ file: suite.module.moduleId, name: suite.fullName, ms: 0, failed: true });
     },
   };
   const vitest: Vitest = await createVitest(

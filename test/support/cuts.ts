@@ -152,19 +152,9 @@ export function withoutCutWork(kept: Kept): Kept {
     const prefix = prefixes.find((one) => own.startsWith(one));
     return prefix === undefined || !isCut(`job:${prefix}`);
   }
-  return {
-    ...kept,
-    store: {
-      create: (...given) => store.create(...given),
-      read: (...given) => store.read(...given),
-      write: (...given) => store.write(...given),
-      replace: (...given) => store.replace(...given),
-      keysAfter: (...given) => store.keysAfter(...given),
-      ping: () => store.ping(),
-      close: () => store.close(),
-      take: async (...given) => (await store.take(...given)).filter(({ key }) => isLeft(key)),
-    },
-  };
+  const take: Kept['store']['take'] = async (...given) =>
+    (await store.take(...given)).filter(({ key }) => isLeft(key));
+  return { ...kept, store: Object.assign(Object.create(store) as Kept['store'], { take }) };
 }
 
 /** What was typed behind `node src/main.ts`, a command that is cut out put as a word that nobody knows. */

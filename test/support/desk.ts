@@ -9,6 +9,7 @@ import type {
   WorkspaceAction,
 } from '../../src/simulators/protocol.ts';
 import type { Bot } from './bot.ts';
+import { wordsLeft } from './cuts.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
 import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
 
@@ -393,7 +394,12 @@ export async function runHere(
     },
   });
   const streams = { stdout: stream('stdout'), stderr: stream('stderr') };
-  const code = await runCommandLine({ words, variables, ...streams, now: () => Date.now() });
+  const code = await runCommandLine({
+    words: wordsLeft(words),
+    variables,
+    ...streams,
+    now: () => Date.now(),
+  });
   return { code, ...written };
 }
 
