@@ -1,5 +1,10 @@
 import type { ChargeIntent } from '../../src/domain/charge-state.ts';
-import { chargeKey, isOpen, keepUntilDue, sealCharge } from '../../src/operations/charge/charge-record.ts';
+import {
+  chargeKey,
+  keepUntilDue,
+  listsOfCharge,
+  sealCharge,
+} from '../../src/operations/charge/charge-record.ts';
 import {
   check,
   clocked,
@@ -56,14 +61,12 @@ async function fill(kind: StoreKind, agents: number): Promise<House> {
       const nowMs = Date.now();
       const intent = intentOf(index, `${agent}-${index}`, nowMs);
       const { reference } = intent;
+      const record = recordOf(intent, agentName(agent));
+      const value = sealCharge(sealer, record);
+      const { delayMs } = keepUntilDue(intent, nowMs, 86_400_000);
+      const lists = { index: listsOfCharge(record) };
+      const options = delayMs === undefined ? { ttlMs: 86_400_000, ...lists } : { delayMs, ...lists };
       // oxlint-disable-next-line no-await-in-loop -- an agent makes one charge after the other
-      await stage.agentCharges.add(agentName(agent), reference);
-      // oxlint-disable-next-line no-await-in-loop
-      if (isOpen({ intent })) await stage.deps.openCharges.add(reference);
-      const value = sealCharge(sealer, recordOf(intent, agentName(agent)));
-      const fate = keepUntilDue(intent, nowMs, 86_400_000);
-      const options = fate.delayMs === undefined ? fate : { delayMs: fate.delayMs };
-      // oxlint-disable-next-line no-await-in-loop
       check(await store.create(chargeKey(reference), value, options), 'a charge was there already');
     }
   });

@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import {
-  agentChargesPrefix,
-  chargeKey,
-  openChargesPrefix,
-} from '../../src/operations/charge/charge-record.ts';
-import { createListsByPerson } from '../../src/operations/work/lists-by-person.ts';
+import { chargeKey } from '../../src/operations/charge/charge-record.ts';
 import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../../src/operations/charge/charge-posts.ts';
-import { createChargeDesk, isSettledCharge } from '../../src/operations/charge/create-charge-desk.ts';
-import { createOpenList } from '../../src/operations/work/open-list.ts';
+import { createChargeDesk } from '../../src/operations/charge/create-charge-desk.ts';
 import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { noLimits } from '../../src/operations/charge/limit-claims.ts';
 import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
@@ -37,13 +31,6 @@ export function openStage(store: Store) {
   const lookedUp: string[] = [];
   const rememberMs = 365 * 86_400_000;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
-  const agentCharges = createListsByPerson({
-    store,
-    prefix: agentChargesPrefix,
-    isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
-    now,
-  });
-  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const deps: DeskDeps = {
     store,
     sealer,
@@ -65,9 +52,7 @@ export function openStage(store: Store) {
       ended: () => Promise.resolve(),
       paid: () => Promise.resolve(),
     },
-    openCharges,
     drafts: createChargeDrafts({ store, sealer }),
-    agentCharges,
     fingerprint: openFingerprint({ store, sealer, log }),
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),
@@ -104,7 +89,6 @@ export function openStage(store: Store) {
   ];
   return {
     deps,
-    agentCharges,
     desk: createChargeDesk(deps),
     lookedUp,
     failures,

@@ -1,4 +1,5 @@
 import { referenceOf } from '../../src/operations/work/reference-of.ts';
+import { chargeLists } from '../../src/operations/charge/charge-record.ts';
 import { check, clocked, counted, median, roundsEndAt, timed, type Figure, type Size } from './figures.ts';
 import { money } from './plans.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -57,12 +58,12 @@ export async function measureSubmit(kind: StoreKind, size: Size): Promise<Figure
 
 const busyAgent = 'U0BUSY0001';
 
-async function makeBusy({ agentCharges }: Stage, charges: number): Promise<void> {
-  for (let index = 0; index < charges; index += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one list: they would wait for one another all the same
-    await agentCharges.add(busyAgent, `pay-busy-${index}`);
-  }
-  check((await agentCharges.of(busyAgent)).length === charges, 'a young charge left its agent’s list');
+async function makeBusy({ deps }: Stage, charges: number): Promise<void> {
+  const list = chargeLists.of(busyAgent);
+  const made = Array.from({ length: charges }, (_, at) =>
+    deps.store.create(`charge:pay-busy-${at}`, '', { index: { [list]: at } }),
+  );
+  check((await Promise.all(made)).every(Boolean), 'a charge was there already');
 }
 
 function keep({ desk }: Stage, { viewId }: Asked): Promise<string> {

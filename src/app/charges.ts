@@ -11,18 +11,16 @@ import { keepProvenPayment } from '../operations/alert/alert-recovery.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
-import { createListsByPerson } from '../operations/work/lists-by-person.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
 import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/card/change-card-email.ts';
-import { agentChargesPrefix, chargeKey, openChargesPrefix } from '../operations/charge/charge-record.ts';
+import { chargeKey } from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
 import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
 import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge/charge-posts.ts';
-import { createChargeDesk, isSettledCharge } from '../operations/charge/create-charge-desk.ts';
-import { createOpenList } from '../operations/work/open-list.ts';
+import { createChargeDesk } from '../operations/charge/create-charge-desk.ts';
 import { createDraftsOfCard, type DraftsOfCard } from '../operations/card/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
@@ -98,7 +96,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
   const told = { note: notes.note, log, wait: sleep };
-  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
   const claims = createAlertClaims({
     store,
@@ -115,7 +112,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       wake();
     },
   };
-  const stored = { store, sealer, rememberMs, now, openCharges, limits };
+  const stored = { store, sealer, rememberMs, now, limits };
   const deps: DeskDeps = {
     ...stored,
     audit: createChargeAudit({
@@ -130,12 +127,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     cards,
     alerts,
     drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
-    agentCharges: createListsByPerson({
-      store,
-      prefix: agentChargesPrefix,
-      isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
-      now,
-    }),
     fingerprint,
     approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,

@@ -8,19 +8,13 @@ import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import {
-  agentChargesPrefix,
-  chargeKey,
-  openChargesPrefix,
-} from '../../src/operations/charge/charge-record.ts';
-import { createListsByPerson } from '../../src/operations/work/lists-by-person.ts';
+import { chargeKey } from '../../src/operations/charge/charge-record.ts';
 import { createAlertClaims } from '../../src/operations/alert/alert-claims.ts';
 import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
 import { chargeOf, chargeStanding, hasEnded } from '../../src/operations/charge/charge-standing.ts';
-import { createChargeDesk, isSettledCharge } from '../../src/operations/charge/create-charge-desk.ts';
-import { createOpenList } from '../../src/operations/work/open-list.ts';
+import { createChargeDesk } from '../../src/operations/charge/create-charge-desk.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/operations/charge/limit-claims.ts';
 import { recoverCharge, triggerCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
 import type { SubmitResult } from '../../src/operations/charge/charge-desk.ts';
@@ -170,14 +164,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       }),
       paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
     },
-    openCharges: createOpenList({ store, prefix: openChargesPrefix }),
     drafts: createChargeDrafts({ store, sealer }),
-    agentCharges: createListsByPerson({
-      store,
-      prefix: agentChargesPrefix,
-      isSettled: (reference) => isSettledCharge({ store, sealer }, reference),
-      now,
-    }),
     fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: (charge, { leaveBy }) =>

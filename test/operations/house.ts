@@ -41,7 +41,7 @@ export function killedWhileSending(): Composed {
   return { digest: '', post: killed, edit: killed };
 }
 
-export type Delivering = DeliverPostDeps & { store: Pick<Store, 'take'> };
+export type Delivering = DeliverPostDeps & { store: Pick<Store, 'take' | 'list'> };
 
 /** One round of the worker, as the bot runs it. */
 export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolean> {

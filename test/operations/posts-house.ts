@@ -107,6 +107,7 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
       read: (...args) => at('read', () => store.read(...args)),
       write: (...args) => at('write', () => store.write(...args)),
       take: (...args) => store.take(...args),
+      list: (...args) => store.list(...args),
     },
     findCharge: (wanted) => at('find', () => Promise.resolve(charges.get(wanted))),
     compose(post) {

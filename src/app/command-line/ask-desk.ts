@@ -14,8 +14,6 @@ import { confirm } from '../../domain/confirmation.ts';
 import { newErrorId } from '../../log.ts';
 import { chargesInDoubt } from '../../operations/charge/charges-in-doubt.ts';
 import { accountColumns, terminalColumns } from '../../operations/service/list-csv.ts';
-import { openChargesPrefix } from '../../operations/charge/charge-record.ts';
-import { createOpenList } from '../../operations/work/open-list.ts';
 import { accountSubject, terminalSubject } from '../../slack/list/list-subjects.ts';
 import type { CommandEnd } from './command-end.ts';
 import { createDeskLists, type DeskLists } from '../desk-lists.ts';
@@ -134,8 +132,7 @@ async function listDoubts(
   { output }: Of<'doubt'>,
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
-  const openCharges = createOpenList({ store, prefix: openChargesPrefix });
-  const doubts = await chargesInDoubt({ store, sealer, log: outside.log, openCharges });
+  const doubts = await chargesInDoubt({ store, sealer, log: outside.log });
   const view = { ...doubts, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
   return { exitCode: doubtExitCode(view), words: '' };

@@ -2,7 +2,7 @@ import { nextLookAtMs } from '../../domain/approval-decision.ts';
 import type { Approval, ApprovalShown, ApprovalTerms } from '../../domain/approval.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Entry } from '../../store/store.ts';
+import type { Entry, Index } from '../../store/store.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** One request as the store keeps it, sealed whole. */
@@ -27,6 +27,19 @@ export const approvalPrefix = 'approval:';
 
 export function approvalKey(id: string): string {
   return `${approvalPrefix}${id}`;
+}
+
+/** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
+export const approvalLists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
+
+export function listsOfApproval({ approval }: ApprovalRecord): Index {
+  const { by, askedAtMs } = approval;
+  const open = isEnded(approval) ? {} : { [approvalLists.open]: askedAtMs };
+  return { [approvalLists.of(by)]: askedAtMs, ...open };
+}
+
+function isEnded({ state }: Approval): boolean {
+  return state.kind !== 'waiting' && state.kind !== 'approved';
 }
 
 export function sealApproval(sealer: Sealer, record: ApprovalRecord): string {

@@ -1,7 +1,14 @@
 import { decide, type ApprovalEvent, type Judged } from '../../domain/approval-decision.ts';
 import type { Approval } from '../../domain/approval.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { approvalKey, openApproval, restOf, sealApproval, type ApprovalRecord } from './approval-record.ts';
+import {
+  approvalKey,
+  listsOfApproval,
+  openApproval,
+  restOf,
+  sealApproval,
+  type ApprovalRecord,
+} from './approval-record.ts';
 import { createChangeRecord, type Change, type RecordStore } from '../work/change-record.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -67,9 +74,8 @@ export function createApprovalStore(deps: ApprovalStoreDeps): ApprovalStore {
       const { next, result, restMs } = judge(record);
       if (!next) return { kind: 'keep', result };
       const text = sealApproval(sealer, next);
-      return restMs === undefined
-        ? { kind: 'write', value: text, ttlMs: deps.rememberMs, result }
-        : { kind: 'write', value: text, delayMs: restMs, result };
+      const written = { kind: 'write', value: text, index: listsOfApproval(next), result } as const;
+      return restMs === undefined ? { ...written, ttlMs: deps.rememberMs } : { ...written, delayMs: restMs };
     });
   }
 

@@ -3,17 +3,17 @@ import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
 import type { Audit } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../log.ts';
-import type { Entry } from '../../store/store.ts';
-import { createListsByPerson, type ListsByPerson } from '../work/lists-by-person.ts';
+import type { Entry, Store } from '../../store/store.ts';
 import { auditOfApproval } from './approval-audit.ts';
 import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.ts';
-import { openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
+import { approvalLists, openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
 import { createApprovalStore, type ApprovalStore, type ApprovalStoreDeps } from './approval-store.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
-import { createOpenList, type OpenList } from '../work/open-list.ts';
+import { entriesOf } from '../work/change-record.ts';
 
 export type ApprovalsDeps = ApprovalStoreDeps &
   Omit<ExecuteDeps, 'approvals'> & {
+    store: Pick<Store, 'list'>;
     /** How long a request waits for a decision. */
     expireMs: number;
     tell: TellApproval;
@@ -32,37 +32,16 @@ export type Approvals = {
   work(entry: Entry): Promise<void>;
 };
 
-type Deciding = ApprovalsDeps & {
-  approvals: ApprovalStore;
-  open: OpenList;
-  mine: ListsByPerson;
-};
+type Deciding = ApprovalsDeps & { approvals: ApprovalStore };
 
 /** Four eyes: requests, their one atomic decision, and what is done once enough people have approved. */
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { store, now } = deps;
-  const approvals = createApprovalStore(deps);
-  const deciding: Deciding = {
-    ...deps,
-    approvals,
-    open: createOpenList({ store, prefix: 'open-approvals' }),
-    mine: createListsByPerson({
-      store,
-      prefix: 'approvals-of',
-      now,
-      isSettled: async (id) => isEnded((await approvals.read(id))?.approval),
-    }),
-  };
+  const deciding: Deciding = { ...deps, approvals: createApprovalStore(deps) };
   return { desk: createDesk(deciding), work: (entry) => work(deciding, entry) };
 }
 
 function createDesk(deciding: Deciding): ApprovalDesk {
-  const { approvals, open, mine, now } = deciding;
-
-  async function read(ids: readonly string[]): Promise<Approval[]> {
-    const records = await Promise.all(ids.map((id) => approvals.read(id)));
-    return records.flatMap((record) => (record ? [record.approval] : []));
-  }
+  const { store, sealer, approvals, now } = deciding;
 
   return {
     request: (request) => ask(deciding, request),
@@ -71,14 +50,14 @@ function createDesk(deciding: Deciding): ApprovalDesk {
     refuse: ({ id, by, reason }) => decideNow(deciding, id, { kind: 'refuse', by, reason }),
     withdraw: ({ id, by }) => decideNow(deciding, id, { kind: 'withdraw', by }),
     async waiting() {
-      const all = await read(await open.all());
-      return all
-        .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs)
-        .toSorted((one, other) => one.askedAtMs - other.askedAtMs);
+      const entries = await entriesOf(store, approvalLists.open);
+      return entries
+        .map((entry) => openApproval(sealer, entry).approval)
+        .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
     },
     async askedBy(userId, max) {
-      const all = await read((await mine.of(userId)).slice(0, 2 * max));
-      return all.toSorted((one, other) => other.askedAtMs - one.askedAtMs).slice(0, max);
+      const { entries } = await store.list(approvalLists.of(userId), { max, newestFirst: true });
+      return entries.map((entry) => openApproval(sealer, entry).approval);
     },
   };
 }
@@ -100,12 +79,8 @@ async function ask(deciding: Deciding, { id, terms, by, rule, needed }: Request)
     isWarned: false,
     state: { kind: 'waiting' },
   };
-  // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
-  await Promise.all([deciding.mine.add(by, id), deciding.open.add(id)]);
   const record = await deciding.approvals.begin({ approval, terms, turn: 1, told: 0, audited: 0, misses: 0 });
   if (record.told < record.turn) await tellKept(deciding, record);
-  // Asked for again after its end.
-  else if (isEnded(record.approval)) await deciding.open.drop([id]);
   return record.approval;
 }
 
@@ -162,7 +137,6 @@ async function conclude(deciding: Deciding, record: ApprovalRecord): Promise<App
       await deciding.tell.note(approval, note);
     }
   }
-  if (isEnded(approval)) await deciding.open.drop([approval.id]);
   return await deciding.approvals.rest(record, told < turn ? lines.length : audited);
 }
 
@@ -179,8 +153,4 @@ async function work(deciding: Deciding, entry: Entry): Promise<void> {
   const { approval } = await conclude(deciding, applied?.record ?? record);
   // A bank may take its time, and the worker has alerts to deliver.
   if (approval.state.kind === 'approved') deciding.inBackground(execute(deciding, id));
-}
-
-function isEnded(approval: Approval | undefined): boolean {
-  return approval?.state.kind !== 'waiting' && approval?.state.kind !== 'approved';
 }

@@ -5,21 +5,19 @@ import type { Entry, Store, WriteOptions } from '../../store/store.ts';
 import {
   chargeKey,
   isAudited,
-  isOpen,
   keepUntilDue,
   limitedOf,
+  listsOfCharge,
   openCharge,
   sealCharge,
   type ChargeRecord,
 } from './charge-record.ts';
 import type { LimitClaims } from './limit-claims.ts';
-import type { OpenList } from '../work/open-list.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 export type AdvanceDeps = {
   store: Pick<Store, 'read' | 'write'>;
   sealer: Sealer;
-  openCharges: Pick<OpenList, 'add' | 'drop'>;
   limits: Pick<LimitClaims, 'count' | 'release'>;
   rememberMs: number;
   now: () => number;
@@ -86,27 +84,18 @@ export async function advanceEntry(
   return { record: next, effect: stepped.effect };
 }
 
-/** On the list of open charges, and counted by the limits, before it is open again; off them once it is concluded. */
+/** Counted by the limits before it is open again, and no more once it is concluded. */
 async function remember(deps: AdvanceDeps, before: ChargeRecord, next: ChargeRecord): Promise<void> {
-  if (!isOpen(before) && isOpen(next)) await deps.openCharges.add(next.intent.reference);
   if (!counts(before) && counts(next)) await deps.limits.count(limitedOf(next));
 }
 
 /** What is not taken off now is found to have ended when it is next asked about. */
 async function forget(deps: AdvanceDeps, before: ChargeRecord, next: ChargeRecord): Promise<void> {
-  if (isOpen(before) && !isOpen(next)) await takeOff(deps, next.intent.reference).catch(() => undefined);
   if (counts(before) && !counts(next)) await deps.limits.release(limitedOf(next)).catch(() => undefined);
 }
 
 function counts({ intent }: ChargeRecord): boolean {
   return countsForLimits(intent.state);
-}
-
-/** Looked at again afterwards: an event may have opened it meanwhile. */
-async function takeOff(deps: AdvanceDeps, reference: string): Promise<void> {
-  await deps.openCharges.drop([reference]);
-  const record = await readCharge(deps, reference);
-  if (record && isOpen(record)) await deps.openCharges.add(reference);
 }
 
 /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
@@ -130,7 +119,8 @@ export async function writeCharge(deps: AdvanceDeps, entry: Entry, record: Charg
   const kept = audit ? { ...record, auditedAt: Math.max(record.auditedAt ?? 0, audit.upTo(record)) } : record;
   const rest = keepUntilDue(kept.intent, deps.now(), deps.rememberMs);
   const options = audit && !isAudited(kept) ? soonAgain(rest) : rest;
-  return (await deps.store.write(entry, sealCharge(deps.sealer, kept), options)) !== undefined;
+  const written = { ...options, index: listsOfCharge(kept) };
+  return (await deps.store.write(entry, sealCharge(deps.sealer, kept), written)) !== undefined;
 }
 
 function soonAgain({ delayMs = Infinity }: WriteOptions): WriteOptions {

@@ -96,8 +96,6 @@ async function askForAnother(deps: DeskDeps, record: ChargeRecord, at: number): 
 /** See `ChargeDesk.takeOver`. What is settled stays whose it was. */
 export async function takeOver(deps: DeskDeps, { reference, by }: Request): Promise<ChargeSeen | undefined> {
   const at = deps.now();
-  // First in their list, then theirs: a crash in between leaves a list with one entry too many.
-  if (await readCharge(deps, reference)) await deps.agentCharges.add(by, reference);
   const taken = await amendCharge(deps, reference, (record) => {
     if (record.agent === by || 'concludedAt' in record.intent.state) return undefined;
     return { ...record, agent: by, handOvers: [...record.handOvers, { at, from: record.agent, to: by }] };

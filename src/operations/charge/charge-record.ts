@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeIntent } from '../../domain/charge-state.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import type { Entry, WriteOptions } from '../../store/store.ts';
+import type { Entry, Index, WriteOptions } from '../../store/store.ts';
 import type { LimitedCharge } from './limit-claims.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -32,9 +32,24 @@ export type ChargeRecord = {
 
 export const chargePrefix = 'charge:';
 
-/** How the keys of the lists of charges begin: each agent's, and that of those which somebody has to see to. */
-export const agentChargesPrefix = 'charges-of';
-export const openChargesPrefix = 'open-charges';
+/**
+ * The lists of charges, in the order they were submitted: those that somebody has to see to, those that a person
+ * submitted or took over, and those whose code the person is to enter.
+ */
+export const chargeLists = {
+  open: 'open-charges',
+  of: (userId: string) => `charges-of:${userId}`,
+  codesOf: (userId: string) => `codes-of:${userId}`,
+};
+
+export function listsOfCharge(record: ChargeRecord): Index {
+  const { intent, by, agent, handOvers } = record;
+  const people = [by, agent, ...handOvers.map(({ to }) => to)];
+  const names = people.map(chargeLists.of);
+  if (isOpen(record)) names.push(chargeLists.open);
+  if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
+  return Object.fromEntries(names.map((name) => [name, intent.submittedAt]));
+}
 
 export function chargeKey(reference: string): string {
   return `${chargePrefix}${reference}`;
@@ -123,9 +138,4 @@ export function limitedOf({ intent, card, by }: ChargeRecord): LimitedCharge {
 /** Somebody has to wait for it, or to see to it. */
 export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
   return !('concludedAt' in state) || state.kind === 'review';
-}
-
-/** Nothing is left to do about it. */
-export function isSettled({ intent }: ChargeRecord): boolean {
-  return intent.dueAt === undefined;
 }

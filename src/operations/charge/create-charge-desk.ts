@@ -1,11 +1,11 @@
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { amendCharge, readCharge } from './advance-charge.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { DeskDeps } from './charge-desk-deps.ts';
-import { isSettled, type ChargeRecord, type ChargeView } from './charge-record.ts';
+import { chargeLists, type ChargeRecord, type ChargeView } from './charge-record.ts';
 import { lookUpNow, resendCode, submitCode, takeOver } from './charge-code.ts';
-import { chargesInDoubt, oldestFirst, readCharges } from './charges-in-doubt.ts';
+import { entriesOf } from '../work/change-record.ts';
+import { chargesInDoubt, openCharges } from './charges-in-doubt.ts';
 import { makeSavingLink } from './make-saving-link.ts';
 import { see } from './run-charge.ts';
 import { referenceOf } from '../work/reference-of.ts';
@@ -55,36 +55,16 @@ export function createChargeDesk(deps: DeskDeps): ChargeDesk {
     },
 
     async waitingFor(userId) {
-      const records = await readCharges(deps, await deps.agentCharges.of(userId));
-      return show(
-        oldestFirst(records.filter(({ agent, intent }) => agent === userId && intent.state.kind === 'otp')),
-      );
+      return show(openCharges(deps, await entriesOf(deps.store, chargeLists.codesOf(userId))));
     },
 
     inDoubt: () => chargesInDoubt(deps),
 
     async recent(userId, max) {
-      const references = (await deps.agentCharges.of(userId)).slice(0, 2 * max);
-      const records = oldestFirst(await readCharges(deps, references)).toReversed();
-      return show(records.slice(0, max));
+      const { entries } = await deps.store.list(chargeLists.of(userId), { max, newestFirst: true });
+      return show(openCharges(deps, entries));
     },
   };
-}
-
-/** Whether an entry of an agent's list may be dropped. A reference that was never created is nothing at all. */
-export async function isSettledCharge(
-  deps: Parameters<typeof readCharge>[0],
-  reference: string,
-): Promise<boolean> {
-  let record;
-  try {
-    record = await readCharge(deps, reference);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
-    // Sealed with a key that is gone: kept on the list, and no reason to refuse its agent a new charge.
-    return false;
-  }
-  return !record || (isSettled(record) && record.intent.state.kind !== 'review');
 }
 
 /** However many colleagues look on, the last modal of whoever has it in hand is one of them. */

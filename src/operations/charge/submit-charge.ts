@@ -8,22 +8,27 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Store } from '../../store/store.ts';
 import { readCharge } from './advance-charge.ts';
 import type { AlertClaims } from '../alert/alert-claims.ts';
-import type { ListsByPerson } from '../work/lists-by-person.ts';
 import type { CardClaim, CardHistory } from './card-history.ts';
 import type { ChargeReview, SubmitRequest, SubmitResult } from './charge-desk.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
 import type { LimitClaims } from './limit-claims.ts';
-import { chargeKey, keepUntilDue, sealCharge, seenOf, type ChargeRecord } from './charge-record.ts';
+import {
+  chargeKey,
+  keepUntilDue,
+  listsOfCharge,
+  sealCharge,
+  seenOf,
+  type ChargeRecord,
+} from './charge-record.ts';
 import { referenceOf } from '../work/reference-of.ts';
 import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
 
 export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits' | 'alerts'> & {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   cards: CardHistory;
   limits: LimitClaims;
   alerts: AlertClaims & RunDeps['alerts'];
   drafts: ChargeDrafts;
-  agentCharges: ListsByPerson;
   fingerprint: (tokenKey: string) => Promise<string>;
 };
 
@@ -193,8 +198,6 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
     views: [{ id: viewId, userId: by }],
     birth: randomUUID(),
   };
-  // On the lists before it is there: a crash in between leaves an entry that leads nowhere.
-  await Promise.all([deps.agentCharges.add(by, reference), deps.openCharges.add(reference)]);
   const created = await createOnce(deps, record);
   if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
   deps.audit?.stored(record);
@@ -222,6 +225,7 @@ async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
       const isNew = await deps.store.create(chargeKey(reference), sealCharge(deps.sealer, record), {
         delayMs,
+        index: listsOfCharge(record),
       });
       if (isNew) return 'ours';
       // oxlint-disable-next-line no-await-in-loop

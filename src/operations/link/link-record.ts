@@ -1,5 +1,5 @@
-import type { PaymentLink } from '../../domain/payment-link.ts';
-import type { Entry } from '../../store/store.ts';
+import { isFollowed, type PaymentLink } from '../../domain/payment-link.ts';
+import type { Entry, Index } from '../../store/store.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** One link as the store keeps it, sealed whole. */
@@ -16,6 +16,15 @@ export const linkPrefix = 'link:';
 
 export function linkKey(reference: string): string {
   return `${linkPrefix}${reference}`;
+}
+
+/** The list of a person's links that are still followed. */
+export function linksOf(userId: string): string {
+  return `links-of:${userId}`;
+}
+
+export function listsOfLink({ link }: LinkRecord): Index {
+  return isFollowed(link) ? { [linksOf(link.by)]: link.askedAtMs } : {};
 }
 
 /** By the service's own id of the order, which an event may have instead; outside text, so as a hash. */

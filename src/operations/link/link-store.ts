@@ -2,7 +2,7 @@ import type { NoteAudit } from '../../domain/audit-note.ts';
 import { restOfLink, stepLink, type LinkEvent, type LinkRules } from '../../domain/payment-link.ts';
 import { auditOfLinkStep, auditOfNewLink } from '../audit/audit-of-link.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
-import { linkKey, openLinkRecord, sealLink, type LinkRecord } from './link-record.ts';
+import { linkKey, listsOfLink, openLinkRecord, sealLink, type LinkRecord } from './link-record.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 export type LinkStoreDeps = {
@@ -50,7 +50,8 @@ export function createLinkStore(deps: LinkStoreDeps): LinkStore {
         const before = open(key, value);
         if (before && before.link.state.kind !== 'refused') return { kind: 'keep', result: before };
         const sealed = sealLink(sealer, record);
-        return { kind: 'write', value: sealed, delayMs: rules.askAgainMs, result: undefined };
+        const index = listsOfLink(record);
+        return { kind: 'write', value: sealed, delayMs: rules.askAgainMs, index, result: undefined };
       });
       if (!held) deps.note?.(auditOfNewLink(record.link));
       return held;
@@ -69,7 +70,13 @@ export function createLinkStore(deps: LinkStoreDeps): LinkStore {
         const result: LinkRecord = { ...before, link, turn: before.turn + 1 };
         const delayMs = isHeard ? 0 : tellAgainMs;
         stepped = { before, after: result, atMs };
-        return { kind: 'write', value: sealLink(sealer, result), delayMs, result };
+        return {
+          kind: 'write',
+          value: sealLink(sealer, result),
+          delayMs,
+          index: listsOfLink(result),
+          result,
+        };
       });
       if (stepped) deps.note?.(auditOfLinkStep(event, stepped));
       return kept;

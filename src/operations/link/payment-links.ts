@@ -6,7 +6,6 @@ import { parseOrderReference, type OrderReference } from '../../domain/order-ref
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import {
   dueForLink,
-  isFollowed,
   type LinkEvent,
   type LinkTerms,
   type OrderEnd,
@@ -15,11 +14,10 @@ import {
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import type { Entry } from '../../store/store.ts';
-import { createListsByPerson } from '../work/lists-by-person.ts';
+import type { Entry, Store } from '../../store/store.ts';
 import { keepProvenPayment } from '../alert/alert-recovery.ts';
 import { insist } from '../work/insist.ts';
-import { linkOrderKey, openLinkRecord, type LinkRecord } from './link-record.ts';
+import { linkOrderKey, linksOf, openLinkRecord, type LinkRecord } from './link-record.ts';
 import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
 import { referenceOf } from '../work/reference-of.ts';
 import { tellLink, type TellLinkDeps } from './tell-link.ts';
@@ -64,6 +62,7 @@ export type PaymentLinks = {
 
 export type PaymentLinksDeps = LinkStoreDeps &
   TellLinkDeps & {
+    store: Pick<Store, 'list'>;
     createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
     log: Log;
     /** False where Slack says that the bot cannot post; a post is what finds out the rest. */
@@ -77,8 +76,8 @@ export type PaymentLinksDeps = LinkStoreDeps &
     wait: (ms: number) => Promise<unknown>;
   };
 
-/** As many of the newest as are looked through for open ones. */
-const mostLookedAt = 20;
+/** Of a person's open links so many are shown. */
+const mostShown = 20;
 
 /** Of a link whose time is over: the service may be away, and a payment take a day to be proven. */
 const settleMs = 7 * 86_400_000;
@@ -90,20 +89,9 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
   const rememberMs = deps.rememberMs + deps.rules.followMs + settleMs;
   const linking: Linking = { ...deps, rememberMs, links: createLinkStore(deps) };
   const { links } = linking;
-  const mine = createListsByPerson({
-    store: deps.store,
-    prefix: 'links-of',
-    now: deps.now,
-    async isSettled(reference) {
-      const record = await links.read(reference);
-      return !record || !isFollowed(record.link);
-    },
-  });
   return {
     async begin(request) {
       const reference = request.reference ?? referenceOf(request.viewId);
-      // Before it is there: a crash in between leaves an entry that leads nowhere.
-      await mine.add(request.by, reference);
       const fresh = recordOf(request, reference, deps.now());
       const before = await links.begin(fresh);
       if (before) {
@@ -114,12 +102,8 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
     },
     find: async (reference) => (await links.read(reference))?.link,
     async openOf(userId) {
-      const references = (await mine.of(userId)).slice(0, mostLookedAt);
-      const records = await Promise.all(references.map((reference) => links.read(reference)));
-      // A reference that somebody typed may be of another person's link.
-      return records.flatMap((record) =>
-        record?.link.by === userId && isFollowed(record.link) ? [record.link] : [],
-      );
+      const { entries } = await deps.store.list(linksOf(userId), { max: mostShown, newestFirst: true });
+      return entries.map(({ key, value }) => openLinkRecord(deps.sealer, key, value).link);
     },
     async lookNow(reference) {
       const record = await links.read(reference);

@@ -2,13 +2,16 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Store } from '../../store/store.ts';
+import type { CreateOptions, Entry, Index, Store } from '../../store/store.ts';
 
-/** What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. */
+/**
+ * What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. `index`:
+ * the lists it is in from now on; absent: they stay.
+ */
 export type Change<Result> =
   | { kind: 'keep'; result: Result }
-  | { kind: 'write'; value: string; ttlMs?: number; result: Result }
-  | { kind: 'write'; value: string; delayMs: number; result: Result };
+  | { kind: 'write'; value: string; ttlMs?: number; index?: Index; result: Result }
+  | { kind: 'write'; value: string; delayMs: number; index?: Index; result: Result };
 
 export type ChangeRecord = <Result>(
   key: string,
@@ -17,6 +20,21 @@ export type ChangeRecord = <Result>(
 ) => Promise<Result>;
 
 export type RecordStore = Pick<Store, 'create' | 'read' | 'write'>;
+
+const entriesAtOnce = 200;
+
+/** All of a list, lowest place first. Throws StoreUnavailable. */
+export async function entriesOf(store: Pick<Store, 'list'>, name: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let page: Awaited<ReturnType<Store['list']>> | undefined;
+  do {
+    const after = page?.next === undefined ? {} : { after: page.next };
+    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
+    page = await store.list(name, { max: entriesAtOnce, ...after });
+    entries.push(...page.entries);
+  } while (page.next !== undefined);
+  return entries;
+}
 
 /** Whoever loses that often loses to somebody who wins every time: better an error than a person who waits. */
 const mostTries = 100;
@@ -63,11 +81,10 @@ async function swap<Result>(
   throw new StoreUnavailable('A record is changed by others all the time.');
 }
 
-function optionsOf(
-  change: Extract<Change<unknown>, { kind: 'write' }>,
-): { delayMs: number } | { ttlMs?: number } {
-  if ('delayMs' in change) return { delayMs: change.delayMs };
-  return change.ttlMs === undefined ? {} : { ttlMs: change.ttlMs };
+function optionsOf(change: Extract<Change<unknown>, { kind: 'write' }>): CreateOptions {
+  const lists = change.index === undefined ? {} : { index: change.index };
+  if ('delayMs' in change) return { delayMs: change.delayMs, ...lists };
+  return change.ttlMs === undefined ? lists : { ttlMs: change.ttlMs, ...lists };
 }
 
 /** One after the other for one key, side by side for different ones. */

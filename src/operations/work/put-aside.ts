@@ -5,9 +5,8 @@ import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { SealBroken } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import type { Entry } from '../../store/store.ts';
-import type { RecordStore } from './change-record.ts';
-import { createOpenList } from './open-list.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import { entriesOf } from './change-record.ts';
 import type { Kind } from './work-once.ts';
 
 /** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
@@ -16,7 +15,7 @@ type Reason = (typeof asideReasons)[number];
 
 export type PutAsideDeps = {
   /** The whole one, which is shared by all accounts. */
-  store: RecordStore;
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   /** Tells the operators, once of each record. */
   tell: (entry: Entry, errorId: string) => Promise<void>;
   count: (reason: Reason) => void;
@@ -34,6 +33,10 @@ export type PutAside = {
 /** What mends a record that cannot be opened. */
 export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
 
+/** What was put aside, each a record beside its own, whose lists stay as they are. */
+const asidePrefix = 'aside:';
+const asideList = 'aside';
+
 const mostFailures = 5;
 const failingForMs = 120_000;
 const firstRetryMs = 10_000;
@@ -45,7 +48,6 @@ const longestRetryMs = 60_000;
  * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
  */
 export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): PutAside {
-  const aside = createOpenList({ store, prefix: 'aside' });
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let taken: Promise<void> | undefined;
 
@@ -88,7 +90,7 @@ export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): 
   ): Promise<void> {
     const { key, attempts } = held;
     // Listed first: after a crash in between it is due all the same.
-    await aside.add(`${attempts} ${key}`);
+    await store.create(`${asidePrefix}${attempts} ${key}`, '', { index: { [asideList]: now() } });
     if (!(await store.write(held, held.value))) return;
     failing.delete(key);
     const fix =
@@ -99,15 +101,14 @@ export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): 
   }
 
   async function takeUp(): Promise<void> {
-    for (const item of await aside.all()) {
-      const at = item.indexOf(' ');
+    for (const item of await entriesOf(store, asideList)) {
+      const [, attempts, key = ''] = /^(\d+) (.*)$/s.exec(item.key.slice(asidePrefix.length)) ?? [];
       // oxlint-disable-next-line no-await-in-loop -- seldom any, and the store has others to answer
-      const found = await store.read(item.slice(at + 1));
+      const found = await store.read(key);
       // oxlint-disable-next-line no-await-in-loop
-      if (found?.attempts === Number(item.slice(0, at)))
-        await store.write(found, found.value, { delayMs: 0 });
+      if (found?.attempts === Number(attempts)) await store.write(found, found.value, { delayMs: 0 });
       // oxlint-disable-next-line no-await-in-loop
-      await aside.drop([item]);
+      await store.write(item, '', { ttlMs: 0, index: {} });
     }
   }
 
