@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import type { SlackWeather } from '../../src/simulators/slack/door.ts';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { PaymentsWeather } from '../../src/simulators/protocol.ts';
 import type { Bot } from '../support/bot.ts';
@@ -160,15 +159,15 @@ async function driveWeather(house: House): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop
     await type(house, 'ORDER-1001');
   }
-  for (const weather of ['error_500', 'rate_limited', 'down'] as SlackWeather[]) {
-    house.workspace.setWeather(weather);
+  for (const weather of ['error_500', 'rate_limited', 'down'] as const) {
+    house.workspace.setFaults({ kind: weather });
     const calls = house.slackGate.passed.length;
     // oxlint-disable-next-line no-await-in-loop
     await house.decline();
     // oxlint-disable-next-line no-await-in-loop
     await house.until('Slack was tried', () => weather === 'down' || house.slackGate.passed.length > calls);
   }
-  house.workspace.setWeather('normal');
+  house.workspace.setFaults();
 }
 
 /** What is not Slack's and not the service's, with secrets in it. */

@@ -57,12 +57,12 @@ describe.concurrent('a channel of payops.yml that the bot is not in', () => {
   it('is found once Slack is there, which the start does not wait for', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     routeTo(house, house.workspace.ids.channels.privateRoom);
-    house.workspace.setWeather('down');
+    house.workspace.setFaults({ kind: 'down' });
     const bot = house.bot();
     await house.start(bot);
     await house.until('it has tried', () => looksAt(house) > 0);
     expect(await channelsPart(bot.url())).toEqual({ name: 'channels', state: 'ok' });
-    house.workspace.setWeather('normal');
+    house.workspace.setFaults();
     await house.until('health names it', async () => (await channelsPart(bot.url()))?.state === 'degraded');
   });
 });

@@ -67,7 +67,7 @@ describe.concurrent('while Slack’s own API is away', () => {
       const desk = await openDesk(test);
       const { house, bot, dialogue } = desk;
       const [form = ''] = await readBacks(desk, 1);
-      house.workspace.setWeather(weather);
+      house.workspace.setFaults({ kind: weather });
       const ack = await sendToBot(house, bot, form);
       expect(ack.status).toBe(200);
       expect(textOf(ack)).toContain('Charging …');
@@ -80,7 +80,7 @@ describe.concurrent('while Slack’s own API is away', () => {
       expect(house.posts('payDesk')).toEqual([]);
       expect(dialogue.modalOf('agent')?.text).not.toContain('Paid');
 
-      house.workspace.setWeather('normal');
+      house.workspace.setFaults();
       const parents = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
       const isTold = () => parents().some(({ text }) => text.includes('Paid (confirmed)'));
       await house.until('the desk is told', isTold);

@@ -17,7 +17,7 @@ const oftenRetrying = { retryDelaysMs: Array.from({ length: 200 }, () => 200) };
 describe.concurrent('without Slack', () => {
   it('at start: starts, says so, takes events, and tells them once when Slack is there', async (test) => {
     const house = await openHouse(test);
-    house.workspace.setWeather('down');
+    house.workspace.setFaults({ kind: 'down' });
     const bot = house.bot();
     await house.start(bot);
     await house.until('it has tried', () => bot.lines.some((line) => line.includes('Slack does not answer')));
@@ -36,7 +36,7 @@ describe.concurrent('without Slack', () => {
     await house.payments.settled();
     expect(house.payments.state().deliveries.map(({ state }) => state)).toEqual(['delivered']);
     await house.until('the post has been tried', () => callsTo(house, '/chat.postMessage').length > 0);
-    house.workspace.setWeather('normal');
+    house.workspace.setFaults();
     await house.until('the alert is told', async () => (await house.workLeft()) === 0);
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
     await house.until('it is well again', async () => (await readiness(bot.url())).state === 'ok');
@@ -46,11 +46,11 @@ describe.concurrent('without Slack', () => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
     const bot = house.bot();
     await house.start(bot);
-    house.workspace.setWeather('accept_but_lose');
+    house.workspace.setFaults({ kind: 'answer_lost' });
     const reference = await house.decline();
     await house.until('it was posted', () => house.posts('payAlerts').length === 1);
     await house.until('the history was asked for', () => callsTo(house, '/conversations.history').length > 0);
-    house.workspace.setWeather('normal');
+    house.workspace.setFaults();
     await house.until('all work is done', async () => (await house.workLeft()) === 0);
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
   });

@@ -45,10 +45,10 @@ describe.concurrent('Socket Mode', () => {
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
 
-    house.workspace.setWeather('down');
+    house.workspace.setFaults({ kind: 'down' });
     await house.until('the connection is gone', () => house.workspace.openSockets() === 0);
     await house.until('it says so', async () => (await state(bot.url())) === 'degraded');
-    house.workspace.setWeather('normal');
+    house.workspace.setFaults();
     await house.until('it is connected again', () => house.workspace.openSockets() === 1);
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent is answered again', () => house.seenBy('agent').length === 2);

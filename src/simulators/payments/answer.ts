@@ -3,7 +3,15 @@
  * accidents a client has to survive: no answer at all, a cut connection, an answer nobody can read.
  */
 export type Answer =
-  | { kind: 'json'; status: number; body: unknown; note: string; headers?: Record<string, string> }
+  | {
+      kind: 'json';
+      status: number;
+      body: unknown;
+      note: string;
+      headers?: Record<string, string>;
+      /** Sent so much later. */
+      afterMs?: number;
+    }
   | { kind: 'page'; status: number; html: string; note: string }
   | { kind: 'redirect'; location: string; note: string }
   | { kind: 'silence' | 'reset' | 'unreadable'; note: string };

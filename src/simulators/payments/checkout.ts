@@ -162,19 +162,19 @@ export function tryCard(world: World, order: Order, cardNumber: string): CardOut
     };
   }
   const digits = cardNumber.replace(/\D/g, '');
-  order.otp = openOtp(world.now(), {
+  const otp = openOtp(world.now(), {
     cardType: digits.startsWith('4') ? 'Visa' : 'Mastercard',
     cardPan: `${digits.slice(0, 6)}******${digits.slice(-4)}`,
     tokenExpiryDate: '12/29',
   });
-  order.state = 'awaiting_otp';
+  world.orders.awaitOtp(order, otp);
   order.reason = 'Waiting for the OTP';
   world.changed();
   return {
     status: true,
     message: 'Enter the code your bank sent you',
     responseCode: 'T0',
-    transactionId: order.otp.transactionId,
+    transactionId: otp.transactionId,
     secureAuthenticationData: null,
   };
 }

@@ -62,12 +62,16 @@ export type Orders = {
   /** Newest first. */
   all: () => Order[];
   newReference: (prefix: 'ORDER' | 'SUB') => string;
+  /** The bank waits for the customer's code from now on. */
+  awaitOtp: (order: Order, otp: OpenOtp) => void;
   awaitingOtp: () => Order[];
 };
 
 export function createOrders(now: () => number): Orders {
   const byReference = new Map<string, Order>();
   const byOrderId = new Map<string, Order>();
+  /** Asked for at every call, so that it is not all orders that are looked at. */
+  const waiting = new Set<Order>();
 
   function add(order: NewOrder): Order {
     if (byReference.has(order.orderReference)) throw new Error('The order reference is taken.');
@@ -106,7 +110,15 @@ export function createOrders(now: () => number): Orders {
       [...byReference.values()].find((order) => order.otp?.transactionId === transactionId),
     all: () => [...byReference.values()].toReversed().toSorted((one, other) => other.at - one.at),
     newReference,
-    awaitingOtp: () => [...byReference.values()].filter((order) => order.state === 'awaiting_otp'),
+    awaitOtp(order, otp) {
+      order.otp = otp;
+      order.state = 'awaiting_otp';
+      waiting.add(order);
+    },
+    awaitingOtp() {
+      for (const order of waiting) if (order.state !== 'awaiting_otp') waiting.delete(order);
+      return [...waiting];
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { Parsed } from '../../domain/parsed.ts';
-import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState, PaymentsWeather } from '../protocol.ts';
+import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState } from '../protocol.ts';
+import type { Faults } from '../faults.ts';
 import {
   declineReasons,
   magicKobo,
@@ -12,17 +13,16 @@ import {
 } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
+import type { PaymentsFault } from './faults.ts';
 import { panelOrder, type Order } from './orders.ts';
 import { tryOtp } from './otp.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
 import { email } from './read-body.ts';
 import type { World } from './world.ts';
 
-export type Weather = { current: PaymentsWeather };
-
-export function panelState(world: World, weather: Weather): PaymentsState {
+export function panelState(world: World, faults: Faults<PaymentsFault>): PaymentsState {
   return {
-    weather: weather.current,
+    weather: weatherOf(faults.all()),
     orders: world.orders.all().map((order) => panelOrder(order, world.baseUrl())),
     deliveries: world.webhooks.deliveries(),
     cards: world.cards
@@ -36,6 +36,16 @@ export function panelState(world: World, weather: Weather): PaymentsState {
       does,
     })),
   };
+}
+
+/** The panel knows of the faults that are for every call. */
+function weatherOf(faults: readonly PaymentsFault[]): PaymentsState['weather'] {
+  for (const { kind, operation, reference } of faults) {
+    if (operation !== undefined || reference !== undefined) continue;
+    if (kind === 'hang' || kind === 'error_500' || kind === 'rate_limited' || kind === 'unauthorized')
+      return kind;
+  }
+  return 'normal';
 }
 
 /** The token key is the simulator's own, for a newcomer to paste; the exchange log strikes it out all the same. */
@@ -57,8 +67,12 @@ function inWords(behaviour: CardBehaviour): string {
   }
 }
 
-/** What a person does on the panel, told back in words when it cannot be done. Works in any weather. */
-export function act(world: World, weather: Weather, action: PaymentsAction): ActResult {
+/** What a person does on the panel, told back in words when it cannot be done. Works whatever goes wrong. */
+export function act(
+  world: World,
+  setFaults: (...faults: PaymentsFault[]) => void,
+  action: PaymentsAction,
+): ActResult {
   switch (action.kind) {
     case 'create_order':
       return createOrder(world, action);
@@ -81,8 +95,7 @@ export function act(world: World, weather: Weather, action: PaymentsAction): Act
       world.changed();
       return { ok: true };
     case 'set_weather':
-      weather.current = action.weather;
-      world.changed();
+      setFaults(...(action.weather === 'normal' ? [] : [{ kind: action.weather }]));
       return { ok: true };
   }
 }

@@ -116,8 +116,7 @@ function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
       completePayment(world, order);
       return sent(order, true, false);
     case 'otp':
-      order.otp = openOtp(world.now());
-      order.state = 'awaiting_otp';
+      world.orders.awaitOtp(order, openOtp(world.now()));
       order.reason = 'Enter the OTP the bank sent to the customer';
       world.changed();
       return sent(order, false, true);

@@ -9,6 +9,8 @@ export type ServeDeps = {
   /** Decides and answers, in one turn. */
   answer: (route: Route, call: Call) => Answer;
   record: RecordExchange;
+  /** Told of what is never answered. */
+  hangs: (response: ServerResponse) => void;
   onCrash: (error: unknown) => void;
 };
 
@@ -32,16 +34,19 @@ async function handle(deps: ServeDeps, request: IncomingMessage, response: Serve
   const label = found.kind === 'route' ? found.route.label : 'Unknown endpoint';
   const body = await readBody(request);
   if (body.kind === 'cut_off') return;
-  const end = deps.record({
+  const end = deps.record(() => ({
     from: found.kind === 'route' ? found.route.from : 'bot',
     to: 'payments',
     method,
     path: shownPath(url),
     summary: label,
     request: shownRequest(request, url, body),
-  });
+  }));
   const answer = answerTo(deps, found, { request, url, body });
-  send(response, answer, (last) => end({ ...last, summary: `${label}: ${answer.note}` }));
+  if (answer.kind === 'json' && answer.afterMs !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, answer.afterMs));
+  if (answer.kind === 'silence') deps.hangs(response);
+  send(response, answer, (last) => end(() => ({ ...last(), summary: `${label}: ${answer.note}` })));
 }
 
 type Read = { kind: 'read'; value: unknown } | { kind: 'too_large' } | { kind: 'not_json' };
@@ -113,31 +118,31 @@ function shownRequest(request: IncomingMessage, url: URL, body: Read): string {
 function send(
   response: ServerResponse,
   answer: Answer,
-  end: (last: Omit<ExchangeEnd, 'summary'>) => void,
+  end: (last: () => Omit<ExchangeEnd, 'summary'>) => void,
 ): void {
   switch (answer.kind) {
     case 'json':
-      end({ status: answer.status, response: shownText({ body: answer.body }) });
+      end(() => ({ status: answer.status, response: shownText({ body: answer.body }) }));
       sendJson(response, answer.status, answer.body, answer.headers ?? {});
       return;
     case 'page':
-      end({ status: answer.status, response: 'a page' });
+      end(() => ({ status: answer.status, response: 'a page' }));
       response.writeHead(answer.status, pageHeaders).end(answer.html);
       return;
     case 'redirect':
-      end({ status: 303 });
+      end(() => ({ status: 303 }));
       response.writeHead(303, { location: answer.location }).end();
       return;
     case 'unreadable':
-      end({ status: 200, response: unreadable });
+      end(() => ({ status: 200, response: unreadable }));
       response.writeHead(200, { 'content-type': 'text/html' }).end(unreadable);
       return;
     case 'reset':
-      end({ status: 0 });
+      end(() => ({ status: 0 }));
       response.socket?.resetAndDestroy();
       return;
     case 'silence':
-      response.once('close', () => end({ status: 0 }));
+      response.once('close', () => end(() => ({ status: 0 })));
       return;
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
+import { createFaults, type Faults } from '../faults.ts';
 import { accountRoutes } from './account-routes.ts';
 import { createAccounts } from './accounts.ts';
 import { refusal, type Answer } from './answer.ts';
@@ -11,9 +12,10 @@ import { checkoutPageRoutes } from './checkout-page.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { createPager } from './cursor.ts';
 import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
+import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
 import { createOrders } from './orders.ts';
 import { otpRoutes } from './otp.ts';
-import { act, panelState, type Weather } from './panel.ts';
+import { act, panelState } from './panel.ts';
 import { failOverdue } from './payment-flow.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import type { Call, Route } from './route.ts';
@@ -51,6 +53,8 @@ export type PaymentsOptions = {
   terminals?: number;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
+  /** Draws what shares of the faults strike. Default Math.random. */
+  dice?: () => number;
   /** Signs deliveries as another service does. */
   sign?: SignDelivery;
   /** Tells transactions as another service does: with its fee, with its statuses. */
@@ -69,6 +73,8 @@ export type PaymentsService = {
   credentials: Credentials;
   /** Resolves when every delivery is received or given up. */
   settled: () => Promise<void>;
+  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
+  setFaults: (...faults: readonly PaymentsFault[]) => void;
   stats: () => PaymentsStats;
   /** Cuts every connection, hanging ones too. */
   close: () => Promise<void>;
@@ -86,7 +92,19 @@ const overdueCheckMs = 1_000;
 /**
  * The payments service's specification as a running service: real HTTP on 127.0.0.1, with its states and
  * clocks, its events signed and sent again until they are received. Holds everything in memory. Throws
- * when the port is taken.
+ * when the port is taken. In a test:
+ *
+ *     const service = await startPaymentsService({ now: () => clock.nowMs, knownCards: true });
+ *     // PAYMENTS_URL is service.url; account, client and webhook secret are in service.credentials.
+ *     service.sendWebhooksTo(`${botUrl}/webhooks/payments`);
+ *     service.setFaults({ kind: 'answer_lost', operation: chargeOperation, times: 1 });
+ *     // … a charge: taken, and the bot is never told …
+ *     service.setFaults();
+ *     await service.settled();
+ *     expect(service.stats()).toMatchObject({ chargesByReference: { 'PAY-1': 1 }, faults: { answer_lost: 1 } });
+ *
+ * Faults are in `faults.ts`. What the bank does is chosen by the saved card (`seedCards`), the amount's last two digits
+ * (`magicKobo`), the code, or `act({ kind: 'order_next_charge' })`; `act` is also how customers pay and events leave.
  *
  * Spec: the whole of it; what it does not show is chosen here and named where it is chosen.
  */
@@ -105,19 +123,29 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const record = createExchangeRecorder(now, options.onExchange ?? (() => {}));
+  const record = createExchangeRecorder(now, options.onExchange);
   const world = createWorld({ ...defaults, ...options, now, url, credentials, changed, record });
   if (options.seed !== false) seedWorld(world);
   if (options.knownCards === true) tellSavedCards(world);
-  const weather: Weather = { current: 'normal' };
+  const faults = createFaults<PaymentsFault>(options.dice ?? Math.random);
+  const hanging = new Set<ServerResponse>();
+  const setFaults = (...next: readonly PaymentsFault[]): void => {
+    faults.set(next);
+    for (const response of hanging) response.destroy();
+    changed();
+  };
   const limit = createRateLimit({ ...(options.rateLimit ?? defaults.rateLimit), now });
   let crash: unknown;
   server.on(
     'request',
     createListener({
       routes: routesOf(world, options.tellTransaction),
-      answer: (route, call) => answerCall({ world, weather, limit }, route, call),
+      answer: (route, call) => answerCall({ world, faults, limit }, route, call),
       record,
+      hangs(response) {
+        hanging.add(response);
+        response.once('close', () => hanging.delete(response));
+      },
       onCrash: (error) => {
         crash = error;
       },
@@ -132,11 +160,11 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
     credentials,
     state: () => {
       failOverdue(world);
-      return panelState(world, weather);
+      return panelState(world, faults);
     },
     act: (action) => {
       failOverdue(world);
-      return Promise.resolve(act(world, weather, action));
+      return Promise.resolve(act(world, setFaults, action));
     },
     onChange: (listener) => {
       listeners.add(listener);
@@ -144,7 +172,8 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
     },
     sendWebhooksTo: world.webhooks.sendTo,
     settled: world.webhooks.settled,
-    stats: world.stats.read,
+    setFaults,
+    stats: () => ({ ...world.stats.read(), faults: faults.struck() }),
     close: async () => {
       clearInterval(clock);
       world.webhooks.close();
@@ -210,42 +239,37 @@ function routesOf(world: World, tellTransaction?: TellTransaction): Route[] {
   ];
 }
 
-type Gate = { world: World; weather: Weather; limit: RateLimit };
+type Gate = { world: World; faults: Faults<PaymentsFault>; limit: RateLimit };
 
-/** Weather, permission and quota stand before every API call; the checkout page is the customer's and has none of them. */
+/** Faults, permission and quota stand before every API call; the checkout page is the customer's and has none of them. */
 function answerCall(gate: Gate, route: Route, call: Call): Answer {
-  const { world, weather, limit } = gate;
-  world.stats.called(route.method, route.path);
+  const { world, faults, limit } = gate;
+  const operation = `${route.method} ${route.path}`;
+  world.stats.called(operation, call);
   failOverdue(world);
   if (route.path.startsWith('/checkout/')) return route.answer(call);
-  const bad = badWeather(weather, limit);
-  if (bad) return bad;
+  const fault = faults.strike((one) => isFaultFor(one, operation, call));
+  if (fault === undefined) return carryOut(gate, route, call);
+  return underFault(
+    fault,
+    () => carryOut(gate, route, call),
+    () => tooMany(world, limit.exceeded()),
+  );
+}
+
+function carryOut({ world, limit }: Gate, route: Route, call: Call): Answer {
   const { authorization } = call.headers;
   const refused = checkAccess(world, route, { authorization, accountId: call.accountId });
   if (refused) return refused;
   const quota = limit.take(`${route.method} ${route.path}`);
-  if (!quota.allowed) return tooMany(quota.headers);
+  if (!quota.allowed) return tooMany(world, quota.headers);
   const answer = route.answer(call);
   const tells = route.tellsLimit === true && answer.kind === 'json' && answer.status === 200;
   return tells ? { ...answer, headers: quota.headers } : answer;
 }
 
-function badWeather(weather: Weather, limit: RateLimit): Answer | undefined {
-  switch (weather.current) {
-    case 'normal':
-      return undefined;
-    case 'hang':
-      return { kind: 'silence', note: 'no answer, as the weather wants' };
-    case 'error_500':
-      return refusal(500, 'A downstream system failed');
-    case 'rate_limited':
-      return tooMany(limit.exceeded());
-    case 'unauthorized':
-      return refusal(401, 'The access token is missing, invalid or expired');
-  }
-}
-
-function tooMany(headers: Record<string, string>): Answer {
+function tooMany(world: World, headers: Record<string, string>): Answer {
+  world.stats.add('rateLimited');
   const answer = refusal(429, 'The call limit for the period is exceeded');
   return answer.kind === 'json' ? { ...answer, headers } : answer;
 }

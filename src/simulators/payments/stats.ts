@@ -1,3 +1,6 @@
+import { chargeOperation, referenceOf } from './faults.ts';
+import type { Call } from './route.ts';
+
 /** Counted since the start, for assertions: what really reached the service, whatever its callers believe. */
 export type PaymentsStats = {
   tokensIssued: number;
@@ -5,6 +8,8 @@ export type PaymentsStats = {
   tokensRevoked: number;
   /** How often money was taken for a reference. Never above one, or the service broke its promise. */
   chargesByReference: Record<string, number>;
+  /** How often a saved-card charge was asked for under a reference, refused and faulted ones included. */
+  chargesAskedByReference: Record<string, number>;
   lookups: number;
   lookupsByReference: Record<string, number>;
   otpSubmissions: number;
@@ -12,6 +17,10 @@ export type PaymentsStats = {
   emailChanges: number;
   /** Requests by "METHOD /path", refused ones included. */
   calls: Record<string, number>;
+  /** 429s given, for the quota or by a fault. */
+  rateLimited: number;
+  /** Calls that a fault struck, by its kind. */
+  faults: Record<string, number>;
 };
 
 export type Stats = {
@@ -22,26 +31,30 @@ export type Stats = {
       | 'tokensRevoked'
       | 'otpSubmissions'
       | 'otpResends'
-      | 'emailChanges',
+      | 'emailChanges'
+      | 'rateLimited',
   ) => void;
   charged: (reference: string) => void;
   lookedUp: (reference: string) => void;
-  called: (method: string, path: string) => void;
-  read: () => PaymentsStats;
+  /** `operation` is "METHOD /path". */
+  called: (operation: string, call: Pick<Call, 'query' | 'body'>) => void;
+  read: () => Omit<PaymentsStats, 'faults'>;
 };
 
 export function createStats(): Stats {
-  const stats: PaymentsStats = {
+  const stats: Omit<PaymentsStats, 'faults'> = {
     tokensIssued: 0,
     tokensRefreshed: 0,
     tokensRevoked: 0,
     chargesByReference: {},
+    chargesAskedByReference: {},
     lookups: 0,
     lookupsByReference: {},
     otpSubmissions: 0,
     otpResends: 0,
     emailChanges: 0,
     calls: {},
+    rateLimited: 0,
   };
   return {
     add: (name) => {
@@ -52,7 +65,11 @@ export function createStats(): Stats {
       stats.lookups += 1;
       increase(stats.lookupsByReference, reference);
     },
-    called: (method, path) => increase(stats.calls, `${method} ${path}`),
+    called: (operation, call) => {
+      increase(stats.calls, operation);
+      const reference = operation === chargeOperation ? referenceOf(call) : undefined;
+      if (reference !== undefined) increase(stats.chargesAskedByReference, reference);
+    },
     read: () => structuredClone(stats),
   };
 }

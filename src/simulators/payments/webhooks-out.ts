@@ -203,7 +203,7 @@ async function post(
 ): Promise<number> {
   const attempt = delivery.attempts === 1 ? '' : `, attempt ${delivery.attempts}`;
   const summary = `${delivery.event} for ${delivery.orderReference}${delivery.note}${attempt}`;
-  const end = options.record({
+  const end = options.record(() => ({
     from: 'payments',
     to: 'bot',
     method: 'POST',
@@ -215,7 +215,7 @@ async function post(
       ),
       body: delivery.payload,
     }),
-  });
+  }));
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -225,14 +225,14 @@ async function post(
       signal: AbortSignal.any([closing, AbortSignal.timeout(options.answerTimeoutMs)]),
     });
     const text = await response.text();
-    end({
+    end(() => ({
       status: response.status,
       summary: `${summary}: ${answerWords(response.status)}`,
       response: shownAnswer(text),
-    });
+    }));
     return response.status;
   } catch {
-    end({ status: 0, summary: `${summary}: no answer` });
+    end(() => ({ status: 0, summary: `${summary}: no answer` }));
     return 0;
   }
 }

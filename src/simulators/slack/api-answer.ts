@@ -12,6 +12,8 @@ export type Method = {
   token: 'bot' | 'app' | 'none';
   /** The scope it needs, when that does not depend on the arguments. */
   scope?: string;
+  /** The seconds to wait when this call comes too soon; undefined: it is taken, and counts. */
+  pace?: (world: World, given: ApiArguments) => number | undefined;
   run(world: World, given: ApiArguments): ApiAnswer;
 };
 
@@ -37,14 +39,14 @@ export const flag = z
 
 /** A method whose arguments must have a shape; Slack answers `invalid_arguments` and says which is wrong. */
 export function method<Shape extends z.ZodRawShape>(
-  about: { token?: 'bot' | 'app'; scope?: string },
+  about: { token?: 'bot' | 'app' } & Pick<Method, 'scope' | 'pace'>,
   shape: Shape,
   run: (world: World, given: z.infer<z.ZodObject<Shape>>, raw: ApiArguments) => ApiAnswer,
 ): Method {
   const whole = z.object(shape);
   return {
-    token: about.token ?? 'bot',
-    ...(about.scope === undefined ? {} : { scope: about.scope }),
+    token: 'bot',
+    ...about,
     run(world, raw) {
       const read = whole.safeParse(raw);
       if (read.success) return run(world, read.data, raw);

@@ -74,7 +74,7 @@ export function createBotLine(deps: BotLineDeps): BotLine {
     },
     async send(envelope, summary) {
       const bySocket = deps.sockets.open() > 0;
-      const end = deps.record({
+      const end = deps.record(() => ({
         from: 'slack',
         to: 'bot',
         at: deps.now(),
@@ -82,7 +82,7 @@ export function createBotLine(deps: BotLineDeps): BotLine {
         path: bySocket ? '/socket' : pathOf(target),
         summary,
         request: envelope.payload,
-      });
+      }));
       const answer = await carry();
       end({
         status: answer.status,

@@ -102,7 +102,8 @@ export function openChannels(): Channel[] {
   ];
 }
 
-function channel(id: string, name: string, topic: string): Channel {
+/** A public one that the bot is in. */
+export function channel(id: string, name: string, topic: string): Channel {
   return { id, name, kind: 'public', topic, botIsMember: true, archived: false };
 }
 

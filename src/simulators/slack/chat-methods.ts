@@ -12,7 +12,7 @@ import { botUserId, type Channel } from './cast.ts';
 import { readContent } from './message-content.ts';
 import { botDraft, type Message, type MessageContent } from './messages.ts';
 import { messagePayload } from './payloads.ts';
-import { postPace, tier3Pace } from './rate-limits.ts';
+import { tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
 /** chat.*: what the bot says in channels. */
@@ -21,8 +21,16 @@ const write = { scope: 'chat:write' };
 
 export function chatMethods(baseUrl: () => string): Record<string, Method> {
   return {
-    'chat.postMessage': method(write, { channel: text, thread_ts: optionalText }, postMessage),
-    'chat.update': method(write, { channel: text, ts: text }, updateMessage),
+    'chat.postMessage': method(
+      { ...write, pace: postPace },
+      { channel: text, thread_ts: optionalText },
+      postMessage,
+    ),
+    'chat.update': method(
+      { ...write, pace: (world) => world.rateLimits.take('chat.update', tier3Pace) },
+      { channel: text, ts: text },
+      updateMessage,
+    ),
     'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
     'chat.postEphemeral': method(
       write,
@@ -39,6 +47,12 @@ export function chatMethods(baseUrl: () => string): Record<string, Method> {
   };
 }
 
+/** By channel: what is refused there counts too. */
+function postPace(world: World, { channel }: ApiArguments): number | undefined {
+  const place = typeof channel === 'string' ? world.directory.destination(channel) : undefined;
+  return place === undefined ? undefined : world.rateLimits.takePost(place.id);
+}
+
 type PostArguments = { channel: string; thread_ts?: string | undefined };
 
 function postMessage(world: World, given: PostArguments, raw: ApiArguments): ApiAnswer {
@@ -50,8 +64,6 @@ function postMessage(world: World, given: PostArguments, raw: ApiArguments): Api
   if (read.blank) return refused('no_text');
   const thread = threadOf(world, channel, given.thread_ts);
   if (thread.kind === 'refused') return thread.answer;
-  const retryAfterS = world.rateLimits.take(`post:${channel.id}`, postPace);
-  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
   const message = world.messages.post({ ...botDraft(channel.id, whole(read.content)), threadTs: thread.ts });
   world.changed();
   return granted({ channel: channel.id, ts: message.ts, message: shown(message) });
@@ -68,8 +80,6 @@ function updateMessage(world: World, given: { channel: string; ts: string }, raw
     return refused('no_text');
   }
   if (Object.keys(read.content).length === 0) return refused('no_text');
-  const retryAfterS = world.rateLimits.take('chat.update', tier3Pace);
-  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
   world.messages.edit(message, next);
   world.changed();
   return granted({ channel: given.channel, ts: message.ts, text: message.text, message: shown(message) });
@@ -141,7 +151,7 @@ function threadOf(
   ts: string | undefined,
 ): Refused | { kind: 'thread'; ts: string | undefined } {
   if (ts === undefined) return { kind: 'thread', ts };
-  const parent = world.messages.all(channel.id).find((one) => one.ts === ts && one.visibleTo === undefined);
+  const parent = world.messages.findThread(channel.id, ts);
   return parent === undefined ? no('thread_not_found') : { kind: 'thread', ts: parent.threadTs ?? parent.ts };
 }
 

@@ -30,13 +30,12 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
         is_enterprise_install: false,
       }),
     ),
-    'conversations.info': method({}, { channel: text }, (world, given) => {
-      const retryAfterS = world.rateLimits.take('conversations.info', tier3Pace);
-      if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
-      return withChannel(world, given.channel, 'read', (channel) =>
-        granted({ channel: conversation(channel) }),
-      );
-    }),
+    'conversations.info': method(
+      { pace: (world) => world.rateLimits.take('conversations.info', tier3Pace) },
+      { channel: text },
+      (world, given) =>
+        withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
+    ),
     'conversations.list': method({ scope: 'channels:read' }, {}, (world) =>
       granted({
         channels: world.directory.channels.filter((channel) => channel.kind === 'public').map(conversation),
@@ -60,26 +59,29 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
     'users.list': method({ scope: 'users:read' }, {}, (world) =>
       granted({ members: world.directory.accounts().map(member), response_metadata: { next_cursor: '' } }),
     ),
-    'usergroups.list': method({ scope: 'usergroups:read' }, { include_users: flag }, (world, given) =>
-      withGroups(world, 'usergroups.list', () =>
-        granted({
-          usergroups: world.directory.groups.map((group) => ({
-            id: group.id,
-            team_id: teamId,
-            is_usergroup: true,
-            name: group.name,
-            handle: group.handle,
-            date_delete: 0,
-            ...(given.include_users ? { users: group.users } : {}),
-          })),
-        }),
-      ),
+    'usergroups.list': method(ofGroups('usergroups.list'), { include_users: flag }, (world, given) =>
+      world.hasUserGroups
+        ? granted({
+            usergroups: world.directory.groups.map((group) => ({
+              id: group.id,
+              team_id: teamId,
+              is_usergroup: true,
+              name: group.name,
+              handle: group.handle,
+              date_delete: 0,
+              ...(given.include_users ? { users: group.users } : {}),
+            })),
+          })
+        : refused('paid_teams_only'),
     ),
-    'usergroups.users.list': method({ scope: 'usergroups:read' }, { usergroup: text }, (world, given) =>
-      withGroups(world, 'usergroups.users.list', () => {
+    'usergroups.users.list': method(
+      ofGroups('usergroups.users.list'),
+      { usergroup: text },
+      (world, given) => {
+        if (!world.hasUserGroups) return refused('paid_teams_only');
         const group = world.directory.groups.find((one) => one.id === given.usergroup);
         return group === undefined ? refused('no_such_subteam') : granted({ users: group.users });
-      }),
+      },
     ),
   };
 }
@@ -108,10 +110,8 @@ export function withChannel(
 }
 
 /** User groups exist on paid plans only, and Slack lets one ask about twenty times a minute. */
-function withGroups(world: World, name: string, run: () => ApiAnswer): ApiAnswer {
-  const retryAfterS = world.rateLimits.take(name, tier2Pace);
-  if (retryAfterS !== undefined) return { ...refused('ratelimited'), retryAfterS };
-  return world.hasUserGroups ? run() : refused('paid_teams_only');
+function ofGroups(name: string): Pick<Method, 'scope' | 'pace'> {
+  return { scope: 'usergroups:read', pace: (world) => world.rateLimits.take(name, tier2Pace) };
 }
 
 function members(world: World, channel: Channel): string[] {

@@ -29,8 +29,8 @@ export type Directory = {
   label(channelId: string): string;
 };
 
-export function createDirectory(): Directory {
-  const channels = openChannels();
+export function createDirectory(moreChannels: readonly Channel[] = []): Directory {
+  const channels = [...openChannels(), ...moreChannels];
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
   const users = new Map(people.map((user) => [user.id, user]));
   const accounts = new Map<string, Account>(

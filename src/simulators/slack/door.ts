@@ -1,58 +1,74 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Faults } from '../faults.ts';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { Recorder } from './exchanges.ts';
+import { type Counter, type FaultedCall, isFaultFor, isHistory, type SlackFault } from './faults.ts';
 import { longestFile, uploadPath } from './files.ts';
 import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
 
-/** How Slack behaves towards the bot until told otherwise. */
-export type SlackWeather = 'normal' | 'down' | 'error_500' | 'accept_but_lose' | 'rate_limited' | 'hang';
-
 export type Door = {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  setWeather(weather: SlackWeather): void;
-  weather(): SlackWeather;
-  close(): void;
+  /** Cuts what hangs. */
+  cutHanging(): void;
 };
 
-export type DoorDeps = { world: World; api: WebApi; record: Recorder };
+export type DoorDeps = {
+  world: World;
+  api: WebApi;
+  record: Recorder;
+  faults: Faults<SlackFault>;
+  counter: Counter;
+};
 
 /** What goes back over the wire. */
 type Reply = { status: number; headers?: Record<string, string>; body: unknown };
-type Call = { summary: string; request: unknown; run: () => Reply };
+/** What the bot asks of Slack, and what it would be answered. */
+type Call = FaultedCall & {
+  summary: () => string;
+  request: () => unknown;
+  /** With `latest` for the time when a late history ends. */
+  run: (changes?: ApiArguments) => Reply;
+  /** Undefined: it keeps Slack's pace, in which a call that fails counts too. */
+  tooSoon?: () => Reply | undefined;
+};
+type Outcome = { how: 'send' | 'cut' | 'hold'; reply: Reply; afterMs?: number };
 
 const maxBodyBytes = 1_000_000;
 const noAnswer = { status: 0, outcome: ' → no answer' };
+const nothing: Reply = { status: 0, body: '' };
 
-/** The HTTP side of the workspace: `/api/<method>` and response_urls, under the weather of the moment. */
+/** The HTTP side of the workspace: `/api/<method>` and response_urls, under the faults of the moment. */
 export function createDoor(deps: DoorDeps): Door {
-  let weather: SlackWeather = 'normal';
+  const { world, faults, counter } = deps;
   const hanging = new Set<IncomingMessage>();
 
-  function cutHanging(): void {
-    for (const request of hanging) request.socket.destroy();
-    hanging.clear();
+  function meet(call: Call): Outcome {
+    const fault = faults.strike((one) => isFaultFor(one, call));
+    return fault === undefined ? { how: 'send', reply: call.run() } : underFault(fault, call, world.now);
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const at = deps.world.now();
+    const at = world.now();
     const url = new URL(request.url ?? '/', 'http://workspace');
     const isFile = url.pathname.startsWith(uploadPath);
     const body = await readBody(request, isFile ? longestFile : maxBodyBytes);
     const call = body === undefined ? tooLarge() : route(deps, request, url, body);
-    const end = deps.record({
+    counter.called(call.method, call.channel);
+    const end = deps.record(() => ({
       from: 'bot',
       to: 'slack',
       at,
       method: request.method ?? '',
       path: url.pathname,
-      summary: call.summary,
-      request: call.request,
-    });
-    const reply = underWeather(weather, call);
-    if (reply === 'hold') {
+      summary: call.summary(),
+      request: call.request(),
+    }));
+    const { how, reply, afterMs } = meet(call);
+    if (reply.status === 429) counter.rateLimited();
+    if (how === 'hold') {
       hanging.add(request);
       request.socket.once('close', () => {
         hanging.delete(request);
@@ -60,11 +76,12 @@ export function createDoor(deps: DoorDeps): Door {
       });
       return;
     }
-    if (reply === 'cut') {
+    if (how === 'cut') {
       request.socket.destroy();
       end(noAnswer);
       return;
     }
+    if (afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, afterMs));
     response.writeHead(reply.status, { 'content-type': contentType(reply.body), ...reply.headers });
     response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
     end({ status: reply.status, outcome: outcomeOf(reply.body), response: reply.body });
@@ -72,31 +89,64 @@ export function createDoor(deps: DoorDeps): Door {
 
   return {
     handle,
-    weather: () => weather,
-    setWeather(next) {
-      weather = next;
-      cutHanging();
+    cutHanging() {
+      for (const request of hanging) request.socket.destroy();
+      hanging.clear();
     },
-    close: cutHanging,
   };
 }
 
-function underWeather(weather: SlackWeather, call: Call): Reply | 'cut' | 'hold' {
-  switch (weather) {
-    case 'normal':
-      return call.run();
+function underFault(fault: SlackFault, call: Call, now: () => number): Outcome {
+  switch (fault.kind) {
     case 'down':
-      return 'cut';
+      return { how: 'cut', reply: nothing };
+    case 'answer_lost':
+      return { how: 'cut', reply: call.run() };
     case 'hang':
-      return 'hold';
-    case 'accept_but_lose':
-      call.run();
-      return 'cut';
+      return { how: 'hold', reply: fault.carriedOut === true ? call.run() : nothing };
     case 'error_500':
-      return { status: 500, body: 'Internal Server Error' };
+      return { how: 'send', reply: error500(call, fault.carriedOut === true) };
     case 'rate_limited':
-      return { status: 429, headers: { 'retry-after': '1' }, body: { ok: false, error: 'ratelimited' } };
+      return { how: 'send', reply: tooMany(fault.retryAfterS ?? 1) };
+    case 'refused':
+      return { how: 'send', reply: call.tooSoon?.() ?? refuse(fault.error) };
+    case 'slow':
+      return { how: 'send', reply: call.run(), afterMs: fault.ms };
+    case 'history_lag':
+      return { how: 'send', reply: call.run({ latest: String((now() - fault.ms) / 1000) }) };
+    case 'unknown_blocks':
+      return { how: 'send', reply: call.tooSoon?.() ?? refuseBlocks(call, fault.types) };
   }
+}
+
+function error500(call: Call, isCarriedOut: boolean): Reply {
+  const reply: Reply = { status: 500, body: 'Internal Server Error' };
+  if (!isCarriedOut) return call.tooSoon?.() ?? reply;
+  const carriedOut = call.run();
+  return carriedOut.status === 429 ? carriedOut : reply;
+}
+
+function tooMany(retryAfterS: number): Reply {
+  const headers = { 'retry-after': String(retryAfterS) };
+  return { status: 429, headers, body: { ok: false, error: 'ratelimited' } };
+}
+
+function refuse(error: string, messages?: string[]): Reply {
+  const told = messages === undefined ? {} : { response_metadata: { messages } };
+  return { status: 200, body: { ok: false, error, ...told } };
+}
+
+/** As an old workspace says it, of messages and of views. */
+function refuseBlocks(call: Call, unknown: readonly string[]): Reply {
+  const messages = call
+    .blockTypes()
+    .filter((type) => unknown.includes(type))
+    .map((type) => `[ERROR] unsupported type: ${type}`);
+  if (call.method.startsWith('views.')) return refuse('invalid_arguments', messages);
+  return {
+    ...refuse('invalid_blocks', messages),
+    ...(call.method === 'response_url' ? { status: 400 } : {}),
+  };
 }
 
 function route(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
@@ -105,39 +155,90 @@ function route(deps: DoorDeps, request: IncomingMessage, url: URL, body: string)
   if (pathname.startsWith(uploadPath) && request.method === 'POST') return fileUpload(deps, pathname, body);
   if (/^\/(commands|actions)\//.test(pathname) && request.method === 'POST')
     return urlAnswer(deps, pathname, body);
+  return odd(`${pathname} (no such page)`, { status: 404, body: 'Not Found' });
+}
+
+/** Neither a call nor an answer. */
+function odd(summary: string, reply: Reply): Call {
   return {
-    summary: `${pathname} (no such page)`,
-    request: undefined,
-    run: () => ({ status: 404, body: 'Not Found' }),
+    method: 'unknown',
+    channel: undefined,
+    blockTypes: () => [],
+    summary: () => summary,
+    request: () => undefined,
+    run: () => reply,
   };
 }
 
 function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
+  const { world, api, counter } = deps;
   const name = url.pathname.slice('/api/'.length);
   const read = readArguments(request, url, body);
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const { token: formToken, ...given } = read.given;
   const token = bearer ?? (read.isForm && typeof formToken === 'string' ? formToken : undefined);
+
+  function reply({ retryAfterS, ...sent }: ApiAnswer): Reply {
+    const headers = { 'x-oauth-scopes': [...world.app.scopes].join(',') };
+    return retryAfterS === undefined
+      ? { status: 200, headers, body: sent }
+      : { status: 429, headers: { ...headers, 'retry-after': String(retryAfterS) }, body: sent };
+  }
+
   return {
-    summary: deps.api.summary(name, given),
-    request: readableArguments(given),
-    run() {
-      const answer: ApiAnswer =
-        read.error === undefined ? deps.api.call(name, token, given) : { ok: false, error: read.error };
-      const { retryAfterS, ...sent } = answer;
-      const headers = { 'x-oauth-scopes': [...deps.world.app.scopes].join(',') };
-      return retryAfterS === undefined
-        ? { status: 200, headers, body: sent }
-        : { status: 429, headers: { ...headers, 'retry-after': String(retryAfterS) }, body: sent };
+    method: name,
+    channel: channelOf(world, given),
+    blockTypes: () => blockTypesIn(readableArguments(given)),
+    summary: () => api.summary(name, given),
+    request: () => readableArguments(given),
+    tooSoon() {
+      const answer = api.tooSoon(name, given);
+      return answer === undefined ? undefined : reply(answer);
+    },
+    run(changes) {
+      if (read.error !== undefined) return reply({ ok: false, error: read.error });
+      const asked =
+        changes === undefined || !isHistory(name) ? given : { ...given, ...earlier(given, changes) };
+      const answer = api.call(name, token, asked);
+      if (name === 'chat.postMessage' && answer.ok) counter.posted();
+      return reply(answer);
     },
   };
+}
+
+/** A history that ends sooner still stays as it was asked for. */
+function earlier(given: ApiArguments, changes: ApiArguments): ApiArguments {
+  return Number(given['latest'] ?? Infinity) < Number(changes['latest']) ? {} : changes;
+}
+
+/** As an id, however the call names it. */
+function channelOf(world: World, given: ApiArguments): string | undefined {
+  const word = given['channel'] ?? given['channel_id'];
+  return typeof word === 'string' ? (world.directory.destination(word)?.id ?? word) : undefined;
+}
+
+/** The types of all blocks within, however deep. */
+function blockTypesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one: unknown) => blockTypesIn(one));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
+    const own = name === 'blocks' && Array.isArray(inner) ? inner.map(typeOf) : [];
+    return [...own, ...blockTypesIn(inner)];
+  });
+}
+
+function typeOf(block: unknown): string {
+  return typeof block === 'object' && block !== null && 'type' in block ? String(block.type) : '';
 }
 
 /** The bytes of a file; the address itself is what lets them in. */
 function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
   return {
-    summary: `a file of ${Buffer.byteLength(body)} bytes`,
-    request: undefined,
+    method: 'upload',
+    channel: undefined,
+    blockTypes: () => [],
+    summary: () => `a file of ${Buffer.byteLength(body)} bytes`,
+    request: () => undefined,
     run: () =>
       world.files.take(path, body)
         ? { status: 200, body: `OK - ${Buffer.byteLength(body)}` }
@@ -148,10 +249,16 @@ function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
 function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
   const { world } = deps;
   const checked = world.responseUrls.check(path);
-  const who = checked.kind === 'open' ? world.directory.user(checked.target.userId)?.realName : undefined;
+  const target = checked.kind === 'open' ? checked.target : undefined;
   return {
-    summary: `response_url${who === undefined ? '' : ` to ${who} in ${placeOf(world, checked)}`}`,
-    request: parsedJson(body),
+    method: 'response_url',
+    channel: target?.channel,
+    blockTypes: () => blockTypesIn(parsedJson(body)),
+    summary() {
+      const who = world.directory.user(target?.userId ?? '')?.realName;
+      return `response_url${who === undefined ? '' : ` to ${who} in ${world.directory.label(target?.channel ?? '')}`}`;
+    },
+    request: () => parsedJson(body),
     run() {
       if (checked.kind === 'refused') return { status: 404, body: { ok: false, error: checked.error } };
       const applied = applyAnswer(world, checked.target, parsedJson(body));
@@ -163,10 +270,6 @@ function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
       return { status: 200, body: { ok: true } };
     },
   };
-}
-
-function placeOf(world: World, checked: ReturnType<World['responseUrls']['check']>): string {
-  return checked.kind === 'open' ? world.directory.label(checked.target.channel) : '';
 }
 
 type ReadArguments = { given: ApiArguments; isForm: boolean; error?: string };
@@ -207,7 +310,7 @@ async function readBody(request: IncomingMessage, mostBytes: number): Promise<st
 }
 
 function tooLarge(): Call {
-  return { summary: 'a body too large', request: undefined, run: () => ({ status: 413, body: 'Too Large' }) };
+  return odd('a body too large', { status: 413, body: 'Too Large' });
 }
 
 function contentType(body: unknown): string {

@@ -15,15 +15,17 @@ export type BegunExchange = {
 /** How it ends; `status` 0: there was no answer. `outcome` is put behind the summary. */
 export type ExchangeEnd = { status: number; outcome: string; response?: unknown };
 
-export type Recorder = (begun: BegunExchange) => (end: ExchangeEnd) => void;
+/** `begin` is asked for only where somebody looks. */
+export type Recorder = (begin: () => BegunExchange) => (end: ExchangeEnd) => void;
 
 const maxTextLength = 2000;
 
 /** Reports every exchange when it begins and, under the same id, when it is over; secrets are struck out. Ids count up from 1. */
 export function createRecorder(onExchange: ((exchange: Exchange) => void) | undefined): Recorder {
   let lastId = 0;
-  return function record({ request, ...start }) {
+  return function record(begin) {
     if (onExchange === undefined) return () => {};
+    const { request, ...start } = begin();
     lastId += 1;
     const startedMs = performance.now();
     const begun: Exchange = {

@@ -32,8 +32,17 @@ export const historyMethods: Record<string, Method> = {
   'conversations.history': method({}, window, (world, given) =>
     withChannel(world, given.channel, 'history', (channel) => {
       if (!channel.botIsMember) return refused('not_in_channel');
-      const newestFirst = kept(world, given.channel)
-        .filter((message) => message.threadTs === undefined && isWithin(message, given))
+      const all = world.messages.all(given.channel);
+      const before = all.findLastIndex((message) => Number(message.ts) < Number(given.oldest ?? 0));
+      const newestFirst = all
+        .slice(before + 1)
+        .filter(
+          (message) =>
+            isForAll(message) &&
+            !message.deleted &&
+            message.threadTs === undefined &&
+            isWithin(message, given),
+        )
         .toReversed();
       return page(world, newestFirst, given);
     }),
@@ -41,26 +50,21 @@ export const historyMethods: Record<string, Method> = {
   'conversations.replies': method({}, { ...window, ts: text }, (world, given) =>
     withChannel(world, given.channel, 'history', (channel) => {
       if (!channel.botIsMember) return refused('not_in_channel');
-      const inThread = seenByAll(world, given.channel);
-      const named = inThread.find((message) => message.ts === given.ts);
-      if (named === undefined) return refused('thread_not_found');
-      const first = named.threadTs ?? named.ts;
-      const thread = inThread.filter(
-        (message) => message.ts === first || (message.threadTs === first && isWithin(message, given)),
-      );
-      return page(world, thread, given);
+      const named = world.messages.findThread(given.channel, given.ts);
+      const first =
+        named?.threadTs === undefined ? named : world.messages.findThread(given.channel, named.threadTs);
+      if (first === undefined) return refused('thread_not_found');
+      const answers = world.messages
+        .thread(first)
+        .filter((message) => isForAll(message) && isWithin(message, given));
+      return page(world, [first, ...answers], given);
     }),
   ),
 };
 
-/** Ephemeral messages are never in the history, and deleted ones no more. */
-function kept(world: World, channelId: string): Message[] {
-  return seenByAll(world, channelId).filter((message) => !message.deleted);
-}
-
-/** With the stones of deleted messages, which only a thread still shows. */
-function seenByAll(world: World, channelId: string): Message[] {
-  return world.messages.all(channelId).filter((message) => message.visibleTo === undefined);
+/** Ephemeral messages are in no history. */
+function isForAll(message: Message): boolean {
+  return message.visibleTo === undefined;
 }
 
 function isWithin(message: Message, given: Window): boolean {

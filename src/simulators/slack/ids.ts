@@ -13,7 +13,7 @@ export function createIds(now: () => number): Ids {
   let lastMicros = 0;
   return {
     ts() {
-      lastMicros = Math.max(now() * 1000, lastMicros + 1);
+      lastMicros = Math.max(Math.floor(now() * 1000), lastMicros + 1);
       return `${Math.floor(lastMicros / 1_000_000)}.${String(lastMicros % 1_000_000).padStart(6, '0')}`;
     },
     id(prefix) {

@@ -42,6 +42,8 @@ export type Messages = {
   post(draft: Draft): Message;
   /** A message as the Web API knows it: ephemeral and deleted ones are not there. */
   find(channelId: string, ts: string): Message | undefined;
+  /** A message whose thread an answer can join: one that everybody sees, or the stone of one. */
+  findThread(channelId: string, ts: string): Message | undefined;
   /** A message this person can see and press, ephemeral ones included. */
   findFor(userId: string, channelId: string, ts: string): Message | undefined;
   edit(message: Message, content: MessageContent): void;
@@ -49,20 +51,33 @@ export type Messages = {
   /** Oldest first, everything. */
   all(channelId: string): readonly Message[];
   replies(message: Message): readonly Message[];
+  /** With the stones of deleted answers, which a thread still shows. */
+  thread(message: Message): readonly Message[];
 };
 
 export function createMessages(ids: Ids): Messages {
   const byChannel = new Map<string, Message[]>();
+  const byTs = new Map<string, Message>();
+  const byParent = new Map<string, Message[]>();
 
-  function all(channelId: string): Message[] {
+  function all(channelId: string): readonly Message[] {
     return byChannel.get(channelId) ?? [];
   }
-  function replies(message: Message): Message[] {
-    return all(message.channel).filter((other) => other.threadTs === message.ts && !other.deleted);
+  function thread(message: Message): readonly Message[] {
+    return byParent.get(message.ts) ?? [];
+  }
+  function replies(message: Message): readonly Message[] {
+    return thread(message).filter((reply) => !reply.deleted);
+  }
+  /** Timestamps are given once in the whole workspace. */
+  function at(channelId: string, ts: string): Message | undefined {
+    const found = byTs.get(ts);
+    return found?.channel === channelId && !found.deleted ? found : undefined;
   }
   return {
     all,
     replies,
+    thread,
     post(draft) {
       const { threadTs, ...rest } = draft;
       const message: Message = {
@@ -72,16 +87,22 @@ export function createMessages(ids: Ids): Messages {
         files: draft.files ?? [],
         deleted: false,
       };
-      byChannel.set(draft.channel, [...all(draft.channel), message]);
+      byTs.set(message.ts, message);
+      append(byChannel, draft.channel, message);
+      if (threadTs !== undefined) append(byParent, threadTs, message);
       return message;
     },
     find(channelId, ts) {
-      return all(channelId).find((one) => one.ts === ts && !one.deleted && one.visibleTo === undefined);
+      const found = at(channelId, ts);
+      return found?.visibleTo === undefined ? found : undefined;
+    },
+    findThread(channelId, ts) {
+      const found = byTs.get(ts);
+      return found?.channel === channelId && found.visibleTo === undefined ? found : undefined;
     },
     findFor(userId, channelId, ts) {
-      return all(channelId).find(
-        (one) => one.ts === ts && !one.deleted && (one.visibleTo ?? userId) === userId,
-      );
+      const found = at(channelId, ts);
+      return found === undefined || (found.visibleTo ?? userId) !== userId ? undefined : found;
     },
     edit(message, content) {
       Object.assign(message, content);
@@ -97,12 +118,24 @@ export function createMessages(ids: Ids): Messages {
         });
         return;
       }
-      byChannel.set(
-        message.channel,
-        all(message.channel).filter((other) => other !== message),
-      );
+      byTs.delete(message.ts);
+      drop(byChannel, message.channel, message);
+      drop(byParent, message.threadTs ?? '', message);
     },
   };
+}
+
+function append(lists: Map<string, Message[]>, key: string, message: Message): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [message]);
+  else list.push(message);
+}
+
+function drop(lists: Map<string, Message[]>, key: string, message: Message): void {
+  lists.set(
+    key,
+    (lists.get(key) ?? []).filter((other) => other !== message),
+  );
 }
 
 export function botDraft(channel: string, content: MessageContent): Draft {

@@ -58,6 +58,7 @@ function shortcuts(world: World, kind: 'global' | 'message'): { callbackId: stri
 /** A message of the bot that everybody in the channel sees. */
 export type BotPost = {
   ts: string;
+  channel: string;
   text: string;
   blocks: PageBlock[];
   attachments: { color?: string; blocks: PageBlock[] }[];
@@ -67,12 +68,18 @@ export type BotPost = {
   files?: readonly SharedFile[];
 };
 
-export function botPosts(world: World, channelId: string): BotPost[] {
+/** Of one channel, or of all; oldest first. */
+export function botPosts(world: World, channelId?: string): BotPost[] {
+  if (channelId === undefined)
+    return world.directory.channels
+      .flatMap(({ id }) => botPosts(world, id))
+      .toSorted((one, other) => Number(one.ts) - Number(other.ts));
   return world.messages
     .all(channelId)
     .filter((one) => one.authorId === botUserId && one.visibleTo === undefined && !one.deleted)
-    .map(({ ts, text, blocks, attachments, editedTs, threadTs, metadata, files }) => ({
+    .map(({ ts, channel, text, blocks, attachments, editedTs, threadTs, metadata, files }) => ({
       ts,
+      channel,
       text,
       blocks,
       attachments,

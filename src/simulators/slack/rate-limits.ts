@@ -1,7 +1,7 @@
 export type Pace = { burst: number; everyMs: number };
 
-/** About one message a second and channel; Slack lets a short burst through. */
-export const postPace: Pace = { burst: 3, everyMs: 1000 };
+/** About one message a second and channel. */
+const postEveryMs = 1000;
 /** Slack's tier 2: about twenty a minute. */
 export const tier2Pace: Pace = { burst: 20, everyMs: 3000 };
 
@@ -11,20 +11,23 @@ export const tier3Pace: Pace = { burst: 50, everyMs: 1200 };
 export type RateLimits = {
   /** Undefined: go ahead. A number: refused, and the seconds to wait. */
   take(key: string, pace: Pace): number | undefined;
+  takePost(channelId: string): number | undefined;
 };
 
-export function createRateLimits(now: () => number): RateLimits {
+/** `postBurst`: how many messages Slack lets through at once in a channel; Infinity: as many as come. */
+export function createRateLimits(now: () => number, postBurst: number): RateLimits {
   const buckets = new Map<string, { tokens: number; at: number }>();
+
+  function take(key: string, pace: Pace): number | undefined {
+    const at = now();
+    const before = buckets.get(key) ?? { tokens: pace.burst, at };
+    const tokens = Math.min(pace.burst, before.tokens + (at - before.at) / pace.everyMs);
+    const isTaken = tokens >= 1;
+    buckets.set(key, { tokens: isTaken ? tokens - 1 : tokens, at });
+    return isTaken ? undefined : Math.max(1, Math.ceil(((1 - tokens) * pace.everyMs) / 1000));
+  }
   return {
-    take(key, pace) {
-      const before = buckets.get(key) ?? { tokens: pace.burst, at: now() };
-      const tokens = Math.min(pace.burst, before.tokens + (now() - before.at) / pace.everyMs);
-      if (tokens < 1) {
-        buckets.set(key, { tokens, at: now() });
-        return Math.max(1, Math.ceil(((1 - tokens) * pace.everyMs) / 1000));
-      }
-      buckets.set(key, { tokens: tokens - 1, at: now() });
-      return undefined;
-    },
+    take,
+    takePost: (channelId) => take(`post:${channelId}`, { burst: postBurst, everyMs: postEveryMs }),
   };
 }

@@ -19,6 +19,8 @@ export type Credentials = { botToken: string; appToken: string; signingSecret: s
 
 export type WebApi = {
   call(name: string, token: string | undefined, given: ApiArguments): ApiAnswer;
+  /** Takes the call into account for the pace and carries nothing out; the refusal when it comes too soon. */
+  tooSoon(name: string, given: ApiArguments): ApiAnswer | undefined;
   /** The call in a newcomer's words: "chat.postMessage to #pay-alerts". */
   summary(name: string, given: ApiArguments): string;
 };
@@ -61,7 +63,13 @@ export function createWebApi(deps: WebApiDeps): WebApi {
     return token === wanted ? undefined : refused('not_allowed_token_type');
   }
 
+  function tooSoon(name: string, given: ApiArguments): ApiAnswer | undefined {
+    const retryAfterS = methods.get(name)?.pace?.(world, given);
+    return retryAfterS === undefined ? undefined : { ...refused('ratelimited'), retryAfterS };
+  }
+
   return {
+    tooSoon,
     call(name, token, given) {
       const method = methods.get(name);
       if (method === undefined) return refused('unknown_method');
@@ -70,7 +78,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
       if (method.scope !== undefined && !world.app.scopes.has(method.scope)) {
         return missingScope(world, method.scope);
       }
-      return method.run(world, given);
+      return tooSoon(name, given) ?? method.run(world, given);
     },
     summary(name, given) {
       const place = given['channel'] ?? given['user_id'] ?? given['user'] ?? given['users'];

@@ -6,15 +6,18 @@ import {
   type AccountKind,
   botId,
   botUserId,
+  channel,
   channelIds,
   groupIds,
   slackbotId,
   teamId,
   userIds,
 } from './cast.ts';
-import { createDoor, type Door, type SlackWeather } from './door.ts';
+import { createFaults, type Faults } from '../faults.ts';
+import { createDoor, type Door } from './door.ts';
 import { createEvents, type Events } from './events.ts';
 import { createRecorder } from './exchanges.ts';
+import { type Counter, createCounter, isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './page-state.ts';
 import { createSocketMode, type DisconnectReason, type SocketMode } from './socket-mode.ts';
@@ -38,6 +41,12 @@ export type WorkspaceSettings = {
   ackTimeoutMs?: number;
   /** How long a trigger_id is good for, by `now`: longer for a clock that runs fast. Default 3000, as Slack. */
   triggerLifeMs?: number;
+  /** Public channels besides those of everybody, which the bot is in: their ids. */
+  moreChannels?: readonly string[];
+  /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
+  postBurst?: number;
+  /** Draws what shares of the faults strike. Default Math.random. */
+  dice?: () => number;
   /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
   eventRetryDelaysMs?: readonly number[];
 };
@@ -65,9 +74,12 @@ export type Workspace = {
   act(userId: string, action: WorkspaceAction): Promise<ActResult>;
   /** Called after every change of anybody's screen; the returned function ends it. */
   onChange(listener: () => void): () => void;
-  setWeather(weather: SlackWeather): void;
-  /** The bot's posts in a channel, oldest first, thread replies included, ephemeral ones not. */
-  posts(channelId: string): BotPost[];
+  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
+  setFaults(...faults: readonly SlackFault[]): void;
+  /** What the workspace has seen of the bot. */
+  stats(): SlackStats;
+  /** The bot's posts in a channel or in all, oldest first, thread replies included, ephemeral ones not. */
+  posts(channelId?: string): BotPost[];
   /** As an administrator would: archive a channel, or take the bot out of it. */
   setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
   /** As an administrator would: make a member a guest, or deactivate them. */
@@ -86,12 +98,28 @@ const credentials: Credentials = {
 };
 
 /**
- * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url.
- * Rejects when the manifest cannot be read or the port is taken.
+ * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url: what its
+ * people see and do, what goes wrong, and what it has seen. Rejects when the manifest cannot be read or the port is
+ * taken. In a test:
+ *
+ *     const workspace = await startWorkspace({ manifestPath, now: () => clock.nowMs, postBurst: 1 });
+ *     // SLACK_API_URL is workspace.apiUrl; tokens and signing secret are in workspace.credentials.
+ *     workspace.connect(`${botUrl}/slack/events`);
+ *     workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
+ *     await workspace.act(workspace.ids.users.agent, { kind: 'send_message', channel, text: '/pay help' });
+ *     workspace.setFaults();
+ *     expect(workspace.posts(channel)).toHaveLength(1);
+ *     expect(workspace.stats()).toMatchObject({ historyReads: 1, faults: { answer_lost: 1 } });
+ *
+ * Faults are in `faults.ts`; a channel that refuses the bot is `setChannel`, an account that may not `setAccount`.
+ * `onChange` tells of every change, so that nobody needs to look again and again.
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const app = await installApp(options, options.grantedOptionalScopes ?? []);
-  const { world, listeners, line, events, sockets, door, server, baseUrl } = assemble(options, app);
+  const { world, listeners, line, events, sockets, faults, counter, door, server, baseUrl } = assemble(
+    options,
+    app,
+  );
   await listen(server, options.port ?? 0);
   const actDeps = { world, line, events, responseUrl: (path: string) => baseUrl() + path };
 
@@ -108,15 +136,17 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    setWeather(weather) {
-      door.setWeather(weather);
-      if (weather === 'down') sockets.cut();
+    setFaults(...next) {
+      faults.set(next);
+      door.cutHanging();
+      if (isDown(next)) sockets.cut();
     },
+    stats: () => ({ ...counter.read(), faults: faults.struck() }),
     posts: (channelId) => botPosts(world, channelId),
     setChannel(channelId, change) {
-      const channel = world.directory.channel(channelId);
-      if (channel === undefined) throw new Error(`There is no channel ${channelId} in this workspace.`);
-      Object.assign(channel, change);
+      const changed = world.directory.channel(channelId);
+      if (changed === undefined) throw new Error(`There is no channel ${channelId} in this workspace.`);
+      Object.assign(changed, change);
       world.changed();
     },
     setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
@@ -125,7 +155,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     async close() {
       events.close();
       sockets.close();
-      door.close();
+      door.cutHanging();
       await stop(server);
     },
   };
@@ -137,6 +167,8 @@ type Parts = {
   line: BotLine;
   events: Events;
   sockets: SocketMode;
+  faults: Faults<SlackFault>;
+  counter: Counter;
   door: Door;
   server: Server;
   baseUrl: () => string;
@@ -150,6 +182,8 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
     now,
     hasUserGroups: options.userNamesOnPaidPlan ?? true,
     triggerLifeMs: options.triggerLifeMs,
+    postBurst: options.postBurst ?? 3,
+    moreChannels: (options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
     changed: () => {
       for (const listener of listeners) listener();
     },
@@ -171,19 +205,23 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
   const server = createServer();
   const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
   const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
+  const faults = createFaults<SlackFault>(options.dice ?? Math.random);
+  const counter = createCounter(now);
   const door = createDoor({
     world,
     api: createWebApi({ world, credentials, baseUrl, openSocketUrl }),
     record,
+    faults,
+    counter,
   });
   server.on('request', (request, response) => {
     door.handle(request, response).catch(() => request.socket.destroy());
   });
   server.on('upgrade', (request, socket, head) => {
-    if (door.weather() === 'down') socket.destroy();
+    if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  return { world, listeners, line, events, sockets, door, server, baseUrl };
+  return { world, listeners, line, events, sockets, faults, counter, door, server, baseUrl };
 }
 
 function stop(server: Server): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Channel } from './cast.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createFiles, type Files } from './files.ts';
 import { createIds, type Ids } from './ids.ts';
@@ -30,6 +31,9 @@ export type WorldSettings = {
   now: () => number;
   hasUserGroups: boolean;
   triggerLifeMs: number | undefined;
+  postBurst: number;
+  /** More channels than everybody finds there. */
+  moreChannels: readonly Channel[];
   changed: () => void;
 };
 
@@ -38,12 +42,12 @@ export function createWorld(settings: WorldSettings): World {
   return {
     ...settings,
     ids,
-    directory: createDirectory(),
+    directory: createDirectory(settings.moreChannels),
     messages: createMessages(ids),
     files: createFiles(ids),
     views: createViews(ids),
     triggers: createTriggers(ids, settings.now, settings.triggerLifeMs),
     responseUrls: createResponseUrls(ids, settings.now),
-    rateLimits: createRateLimits(settings.now),
+    rateLimits: createRateLimits(settings.now, settings.postBurst),
   };
 }

@@ -95,7 +95,7 @@ describe('chat.postMessage', () => {
   });
 
   it('refuses what cannot be shown', async () => {
-    const workspace = await openWorkspace();
+    const workspace = await openWorkspace({ postBurst: Infinity });
     const bot = clientOf(workspace);
     const channel = workspace.ids.channels.payDesk;
     const error = async (message: Record<string, unknown>) =>

@@ -153,7 +153,7 @@ describe('Socket Mode', () => {
     const workspace = await openWorkspace();
     const { socket } = await openSocket(workspace);
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    workspace.setWeather('down');
+    workspace.setFaults({ kind: 'down' });
     await closed;
     expect(workspace.openSockets()).toBe(0);
   });

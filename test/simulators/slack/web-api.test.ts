@@ -184,52 +184,6 @@ describe('who is there', () => {
   });
 });
 
-describe('weather', () => {
-  it('is down, broken or full, and carries nothing out', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const channel = workspace.ids.channels.payAlerts;
-    const post = () => bot.chat.postMessage({ channel, text: 'x' });
-    workspace.setWeather('down');
-    await expect(post()).rejects.toMatchObject({ code: 'slack_webapi_request_error' });
-    workspace.setWeather('error_500');
-    await expect(post()).rejects.toMatchObject({ statusCode: 500 });
-    workspace.setWeather('rate_limited');
-    await expect(post()).rejects.toMatchObject({ retryAfter: 1 });
-    expect(workspace.posts(channel)).toEqual([]);
-    workspace.setWeather('normal');
-    expect(await post()).toMatchObject({ ok: true });
-  });
-
-  it('loses the answer of what it carried out', async () => {
-    const workspace = await openWorkspace();
-    const channel = workspace.ids.channels.payAlerts;
-    workspace.setWeather('accept_but_lose');
-    await expect(clientOf(workspace).chat.postMessage({ channel, text: 'Once' })).rejects.toMatchObject({
-      code: 'slack_webapi_request_error',
-    });
-    expect(workspace.posts(channel)).toMatchObject([{ text: 'Once' }]);
-  });
-
-  it('hangs until the weather turns', async () => {
-    const begun = Promise.withResolvers<unknown>();
-    const workspace = await openWorkspace({ onExchange: begun.resolve });
-    workspace.setWeather('hang');
-    const hanging = clientOf(workspace).chat.postMessage({
-      channel: workspace.ids.channels.payAlerts,
-      text: 'x',
-    });
-    const settled = hanging.then(
-      () => 'answered',
-      () => 'cut',
-    );
-    await begun.promise;
-    workspace.setWeather('down');
-    expect(await settled).toBe('cut');
-    expect(workspace.posts(workspace.ids.channels.payAlerts)).toEqual([]);
-  });
-});
-
 describe('views without a trigger', () => {
   it('refuses a modal whose trigger it never gave', async () => {
     const workspace = await openWorkspace();

@@ -1,0 +1,109 @@
+import type { Often } from '../faults.ts';
+
+/**
+ * What goes wrong between the bot and Slack. Without `method` and `channel` it is for every call the bot makes.
+ * `setFaults({ kind: 'error_500', share: 0.01 }, { kind: 'answer_lost', method: 'chat.postMessage', times: 1 })`.
+ */
+export type SlackFault = Often & {
+  /** A method of the Web API; `response_url` for an answer to one, `upload` for the bytes of a file. */
+  method?: string;
+  /** The channel that the call names, or that its response_url is of. */
+  channel?: string;
+} & (
+    | /** The connection is cut and nothing carried out; for every call, Socket Mode's connections are cut too. */
+      { kind: 'down' } /** Carried out, and the connection cut instead of an answer. */
+    | { kind: 'answer_lost' } /** No answer until the faults are set anew, which cuts the connection. */
+    | { kind: 'hang'; carriedOut?: boolean }
+    | { kind: 'error_500'; carriedOut?: boolean } /** 429; `retryAfterS` is 1 when not said. */
+    | { kind: 'rate_limited'; retryAfterS?: number } /** Slack's word for why not, `ok: false` beside it. */
+    | { kind: 'refused'; error: string } /** Carried out at once and answered so much later, in real time. */
+    | {
+        kind: 'slow';
+        ms: number;
+      } /** The history knows only messages that are so old, by the workspace's clock. */
+    | {
+        kind: 'history_lag';
+        ms: number;
+      } /** An old workspace: it takes no message or view with a block of these types. */
+    | { kind: 'unknown_blocks'; types: readonly string[] }
+  );
+
+/** What a fault needs to know of a call. */
+export type FaultedCall = {
+  method: string;
+  channel: string | undefined;
+  /** Its blocks' types, those in a view and in attachments included. */
+  blockTypes: () => readonly string[];
+};
+
+export function isFaultFor(fault: SlackFault, call: FaultedCall): boolean {
+  if (fault.method !== undefined && fault.method !== call.method) return false;
+  if (fault.channel !== undefined && fault.channel !== call.channel) return false;
+  if (fault.kind === 'history_lag') return isHistory(call.method);
+  if (fault.kind === 'unknown_blocks') return call.blockTypes().some((type) => fault.types.includes(type));
+  return true;
+}
+
+export function isDown(faults: readonly SlackFault[]): boolean {
+  return faults.some(
+    ({ kind, method, channel, share }) =>
+      kind === 'down' && method === undefined && channel === undefined && share === undefined,
+  );
+}
+
+export function isHistory(method: string): boolean {
+  return method === 'conversations.history' || method === 'conversations.replies';
+}
+
+/** Counted since the start: what really reached Slack and what it answered, whatever the bot believes. */
+export type SlackStats = {
+  /** By method of the Web API, faulted ones included; `response_url` and `upload` beside them. */
+  calls: Record<string, number>;
+  /** Messages that chat.postMessage put into a channel, answered or not. */
+  posts: number;
+  /** The least time between two calls of chat.postMessage for one channel, by the workspace's clock; Infinity before the second. */
+  closestPostsMs: number;
+  /** 429s given, for the pace or by a fault. */
+  rateLimited: number;
+  historyReads: number;
+  /** Calls that a fault struck, by its kind. */
+  faults: Record<string, number>;
+};
+
+export type Counter = {
+  called: (method: string, channel: string | undefined) => void;
+  posted: () => void;
+  rateLimited: () => void;
+  read: () => Omit<SlackStats, 'faults'>;
+};
+
+export function createCounter(now: () => number): Counter {
+  const calls: Record<string, number> = {};
+  const lastPostAt = new Map<string, number>();
+  let posts = 0;
+  let closestPostsMs = Infinity;
+  let rateLimited = 0;
+
+  return {
+    called(method, channel) {
+      calls[method] = (calls[method] ?? 0) + 1;
+      if (method !== 'chat.postMessage' || channel === undefined) return;
+      const at = now();
+      closestPostsMs = Math.min(closestPostsMs, at - (lastPostAt.get(channel) ?? -Infinity));
+      lastPostAt.set(channel, at);
+    },
+    posted() {
+      posts += 1;
+    },
+    rateLimited() {
+      rateLimited += 1;
+    },
+    read: () => ({
+      calls: { ...calls },
+      posts,
+      closestPostsMs,
+      rateLimited,
+      historyReads: (calls['conversations.history'] ?? 0) + (calls['conversations.replies'] ?? 0),
+    }),
+  };
+}

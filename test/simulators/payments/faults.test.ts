@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chargeOperation,
+  lookUpOperation,
+  type PaymentsFault,
+} from '../../../src/simulators/payments/faults.ts';
+import { seedCards } from '../../../src/simulators/payments/seed.ts';
+import { startMerchant, type Merchant, type Reply } from './merchant.ts';
+
+function charge(merchant: Merchant, orderReference = 'F-1'): Promise<Reply> {
+  const { tokenKey, customerEmail } = seedCards.approves;
+  return merchant.charge({ amount: '5000.00', currency: 'NGN', customerEmail, orderReference }, tokenKey);
+}
+
+const cut = expect.any(TypeError) as unknown;
+const unreadable = expect.any(SyntaxError) as unknown;
+
+describe('a fault of the payments service', () => {
+  it.each<[PaymentsFault, unknown, boolean]>([
+    [{ kind: 'down' }, cut, false],
+    [{ kind: 'answer_lost' }, cut, true],
+    [{ kind: 'unreadable' }, unreadable, true],
+    [{ kind: 'error_500' }, expect.objectContaining({ status: 500 }), false],
+    [{ kind: 'error_500', carriedOut: true }, expect.objectContaining({ status: 500 }), true],
+    [{ kind: 'rate_limited' }, expect.objectContaining({ status: 429 }), false],
+    [{ kind: 'unauthorized' }, expect.objectContaining({ status: 401 }), false],
+    [{ kind: 'slow', ms: 20 }, expect.objectContaining({ status: 200 }), true],
+  ])('%j', async (fault, answer, isCharged) => {
+    const merchant = await startMerchant();
+    merchant.service.setFaults(fault);
+    expect(await charge(merchant).catch((error: unknown) => error)).toEqual(answer);
+    expect(merchant.service.stats()).toMatchObject({
+      chargesByReference: isCharged ? { 'F-1': 1 } : {},
+      chargesAskedByReference: { 'F-1': 1 },
+      rateLimited: fault.kind === 'rate_limited' ? 1 : 0,
+      faults: { [fault.kind]: 1 },
+    });
+    merchant.service.setFaults();
+    expect((await merchant.lookUp('ORDER-1001')).status).toBe(200);
+  });
+
+  it.each([true, false])('hangs until the faults are set anew, carried out: %s', async (carriedOut) => {
+    const merchant = await startMerchant();
+    merchant.service.setFaults({ kind: 'hang', carriedOut });
+    const hanging = charge(merchant).catch((error: unknown) => error);
+    await expect.poll(() => merchant.service.stats().faults).toEqual({ hang: 1 });
+    merchant.service.setFaults();
+    expect(await hanging).toEqual(cut);
+    expect(merchant.service.stats().chargesByReference).toEqual(carriedOut ? { 'F-1': 1 } : {});
+  });
+
+  it('is cut off when the service closes', async () => {
+    const merchant = await startMerchant();
+    merchant.service.setFaults({ kind: 'hang' });
+    const hanging = charge(merchant).catch((error: unknown) => error);
+    await expect.poll(() => merchant.service.stats().faults).toEqual({ hang: 1 });
+    await merchant.service.close();
+    expect(await hanging).toEqual(cut);
+  });
+
+  it('is for an operation, for a reference, for so many calls, or for a share of them', async () => {
+    const draws = [0.5, 0.009];
+    const merchant = await startMerchant({ dice: () => draws.shift() ?? 1 });
+    const { service } = merchant;
+    service.setFaults({ kind: 'error_500', operation: chargeOperation });
+    expect((await merchant.lookUp('ORDER-1001')).status).toBe(200);
+    expect((await charge(merchant)).status).toBe(500);
+    service.setFaults({ kind: 'error_500', reference: 'F-2' });
+    expect((await charge(merchant, 'F-2')).status).toBe(500);
+    expect((await merchant.lookUp('F-2')).status).toBe(500);
+    expect((await merchant.lookUp('F-1')).status).toBe(200);
+    service.setFaults({ kind: 'error_500', operation: lookUpOperation, times: 1 });
+    expect((await merchant.lookUp('F-1')).status).toBe(500);
+    expect((await merchant.lookUp('F-1')).status).toBe(200);
+    service.setFaults({ kind: 'error_500', share: 0.01 });
+    expect((await merchant.lookUp('F-1')).status).toBe(200);
+    expect((await merchant.lookUp('F-1')).status).toBe(500);
+  });
+
+  it('tells the limit when it answers 429', async () => {
+    const merchant = await startMerchant();
+    merchant.service.setFaults({ kind: 'rate_limited' });
+    const { headers } = await merchant.lookUp('ORDER-1001');
+    expect(headers.get('x-rate-limit-remaining')).toBe('0');
+    expect(headers.get('x-rate-limit-window')).toBe('60s');
+  });
+});
