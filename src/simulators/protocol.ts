@@ -137,7 +137,7 @@ export type PaymentsState = {
 
 export type PaymentsAction =
   | { kind: 'create_order'; amount: string; customerEmail: string; orderReference?: string }
-  /** The customer pays the order by card in the checkout page; `outcome` is what the bank does. */
+  /** The customer pays the order by card in the checkout page, or the bank decides a charge at last; `outcome` is what it does. */
   | { kind: 'pay_order'; orderReference: string; outcome: 'approved' | 'declined' }
   /** The merchant's own system charges a saved card and the bank declines; a payment_failed event follows. */
   | { kind: 'decline_saved_card_charge'; amount: string; customerEmail: string; reason: string }
@@ -146,7 +146,8 @@ export type PaymentsAction =
   | { kind: 'approve_saved_card_charge'; amount: string; customerEmail: string }
   /** Sends an event that was sent before once more: as it was, with a new event id, late, or with a bad signature. */
   | { kind: 'redeliver'; deliveryId: number; how: 'again' | 'new_id' | 'late' | 'bad_signature' }
-  | { kind: 'order_next_charge'; next: NextCharge }
+  /** `reason` with `decline`: the bank's words. */
+  | { kind: 'order_next_charge'; next: NextCharge; reason?: string }
   | { kind: 'set_weather'; weather: PaymentsWeather };
 
 export type WorkspaceAction =

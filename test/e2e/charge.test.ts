@@ -1,27 +1,334 @@
-import { describe, expect, it } from 'vitest';
-import { shareDesk } from '../support/desk.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { NextCharge } from '../../src/simulators/protocol.ts';
+import { charges, referenceIn, reviews, shareDesk } from '../support/desk.ts';
 
-const at = shareDesk({ payments: { knownCards: true } });
+const hourMs = 3_600_000;
+const at = shareDesk({
+  clock: true,
+  payments: { knownCards: true },
+  env: { CHARGE_RETRY_ATTEMPTS: '10' },
+  // Nobody decides about a card on hold, nor about a large charge.
+  policy: (policy) => policy.replace(/approvals:\n(.*\n)*/, ''),
+});
+
+const [ada, bola, chidi, dayo] = ['4081', '1127', '6640', '9018'];
+
+// A day of its own for each story: what a card or an amount was used for is over.
+beforeEach(() => at().house.later(25 * hourMs));
+
+const taken = (reference: string): number => at().house.payments.stats().chargesByReference[reference] ?? 0;
+
+async function orderNext(next: NextCharge, reason?: string): Promise<void> {
+  await at().house.payments.act({
+    kind: 'order_next_charge',
+    next,
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
 
 describe('/pay charge', () => {
   it('charges a saved card, chosen by its last four digits, on the exact terms read back, and is Paid with its proof', async () => {
     const desk = at();
-    await desk.house.cardsKnown();
     const form = await desk.opens('agent', '/pay charge 12,500.00');
     expect(form.title).toBe('Charge a card · LIVE');
-    const review = await desk.submits('agent', { 'Saved card': '4081' });
+    const review = await desk.submits('agent', { 'Saved card': ada ?? '', Reason: 'Renewal' });
     expect(review?.shown.text).toContain('Charge NGN 12,500.00 to Mastercard ·· 4081 of ada.obi@example.com');
+    expect(review?.shown.text).toContain('Reason (not sent) Renewal');
     expect(review?.shown.text).toContain('Nothing sent yet');
     expect(review?.submit).toBe('Charge NGN 12,500.00');
-    expect(desk.house.payments.stats().chargesByReference).toEqual({});
+    const before = desk.house.payments.stats().chargesByReference;
 
     await desk.submits('agent');
     const paid = await desk.modalSays('agent', [
-      '✅ Paid (confirmed) · NGN 12,500.00',
+      '✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com',
       '✓ Status is SUCCESS',
+      '✓ Reference is this charge’s',
+      '✓ Amount is this charge’s, NGN 12,500.00',
     ]);
-    const reference = /pay-\w+/.exec(paid.shown.text)?.[0] ?? '';
-    expect(desk.house.payments.stats().chargesByReference).toEqual({ [reference]: 1 });
+    const reference = referenceIn(paid.shown.text);
+    expect(desk.house.payments.stats().chargesByReference).toEqual({ ...before, [reference]: 1 });
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
+  });
+
+  it('charges a card whose token key is pasted, and tells every problem of the form at its field', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay charge');
+    const number = { 'Or the card’s token key': '5555 5555 5555 4444', Amount: '1.00' };
+    const refused = await desk.submits('agent', number);
+    expect(refused?.problems).toEqual({
+      'Or the card’s token key': expect.stringContaining('card number') as string,
+    });
+    const wrong = await desk.submits('agent', { 'Or the card’s token key': 'tok-ada', Amount: '12,50' });
+    expect(wrong?.problems).toEqual({
+      Amount: expect.stringContaining('12,500.00') as string,
+      'Customer’s e-mail': expect.stringContaining('Needed') as string,
+    });
+    const review = await desk.submits('agent', {
+      'Or the card’s token key': 'tok-ada-approves',
+      'Customer’s e-mail': 'ada.obi@example.com',
+      Amount: '12.50',
+      'Customer id': 'CUST-17',
+    });
+    expect(review?.shown.text).toContain('Customer id CUST-17');
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'Paid (confirmed)');
+  });
+
+  it('goes back to the form as it was filled in with Change, and charges what is changed', async () => {
+    const desk = at();
+    await reviews(desk, 'agent', { card: ada, amount: '100.00' });
+    await desk.presses('agent', 'Change');
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    const review = await desk.submits('agent', { Amount: '200.00' });
+    expect(review?.submit).toBe('Charge NGN 200.00');
+    expect(review?.shown.text).toContain('Mastercard ·· 4081');
+  });
+
+  it('sends nothing on a review that has expired', async () => {
+    const desk = at();
+    await reviews(desk, 'agent', { card: ada, amount: '300.00' });
+    desk.house.later(31 * 60_000);
+    const after = await desk.submits('agent');
+    expect(after?.shown.text).toContain('⌛ This review has expired');
+    expect(after?.submit).toBeUndefined();
+  });
+
+  it('tells the outcome by direct message when the window is closed', async () => {
+    const desk = at();
+    await reviews(desk, 'agent', { card: ada, amount: '400.00' });
+    const answer = desk.house.paymentsGate.hold('/v1/checkout/tokenized-card-payment', 'after');
+    const window = await desk.submits('agent');
+    expect(window?.shown.text).toContain('You may close this');
+    const held = await answer;
+    await desk.closes('agent');
+    held.release();
+    await desk.sees('agent', ['✅ Paid (confirmed)', 'NGN 400.00'], 'agentDm');
+  });
+
+  it('asks before the same card and amount within ten minutes, and names who did the first', async () => {
+    const desk = at();
+    const first = await charges(desk, 'lead', { card: ada, amount: '500.00' });
+    await desk.modalSays('lead', 'Paid (confirmed)');
+    const review = await reviews(desk, 'agent', { card: ada, amount: '500.00' });
+    expect(review.shown.text).toContain(first);
+    expect(review.shown.text).toContain(`The first: <@${desk.id('lead')}>`);
+    expect(review.submit).toBe('Charge again NGN 500.00');
+    await desk.submits('agent');
+    const again = await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(referenceIn(again.shown.text)).not.toBe(first);
+  });
+
+  it('does not start the charge again that is still open, and shows that one', async () => {
+    const desk = at();
+    const first = await charges(desk, 'agent', { card: bola, amount: '600.00' });
+    await desk.modalSays('agent', 'of 3 tries left');
+    const review = await reviews(desk, 'lead', { card: bola, amount: '600.00' });
+    expect(review.submit).toBeUndefined();
+    expect(review.shown.text).toContain(`Another charge of this card is still open: <@${desk.id('agent')}>`);
+    await desk.presses('lead', 'Show it');
+    await desk.modalSays('lead', ['Needs OTP', first]);
+  });
+
+  it('is refused to whoever may not charge, and to who names no amount', async () => {
+    const desk = at();
+    await desk.asks('onCall', '/pay charge', 'Not allowed: /pay charge');
+    await desk.asks('agent', '/pay charge lots', 'amount');
+    expect(desk.modal('onCall') ?? desk.modal('agent')).toBeUndefined();
+  });
+
+  it('opens from anywhere with the shortcut Charge a saved card', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const [shortcut] = workspace.state(desk.id('agent')).globalShortcuts;
+    expect(shortcut?.name).toBe('Charge a saved card');
+    const callbackId = shortcut?.callbackId ?? '';
+    await workspace.act(desk.id('agent'), { kind: 'global_shortcut', callbackId });
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    await desk.submits('agent', { 'Saved card': ada ?? '', Amount: '700.00' });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'Paid (confirmed)');
+  });
+});
+
+describe('a charge that the bank declines', () => {
+  it.each([
+    ['Insufficient funds', ['Try again from', 'or use another card'], []],
+    ['Do not honour', ['Ask the customer for another card'], ['Choose another card']],
+    ['Suspected fraud', ['Don’t try again', 'ask their bank'], []],
+    ['Invalid OTP', ['Try again from', 'the customer on the phone'], []],
+    ['No reason', ['Card on hold until', 'attempts left'], []],
+  ])('“%s” says the next step by the bank’s words', async (words, next, buttons) => {
+    const desk = at();
+    await orderNext('decline', words);
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1,000.00' });
+    const shown = await desk.modalSays('agent', [
+      '❌ Declined by the bank',
+      `The bank says: ${words}`,
+      'No money was taken',
+      ...next,
+    ]);
+    expect(shown.shown.buttons).toEqual(buttons);
+    expect(taken(reference)).toBe(0);
+    await desk.sees('onCall', ['❌ Declined by the bank', reference, words], 'payDesk');
+  });
+
+  it('leads from a refused card to the form, to choose another', async () => {
+    const desk = at();
+    await orderNext('decline', 'Do not honour');
+    await charges(desk, 'agent', { card: ada, amount: '1,100.00' });
+    await desk.modalSays('agent', 'Declined by the bank');
+    await desk.presses('agent', 'Choose another card');
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    const review = await desk.submits('agent', { 'Saved card': bola ?? '' });
+    expect(review?.submit).toBe('Charge NGN 1,100.00');
+  });
+
+  it('makes the card wait a day on every path, which the list and the review say, and charges it then', async () => {
+    const desk = at();
+    await charges(desk, 'agent', { card: chidi, amount: '1,200.00' });
+    await desk.modalSays('agent', 'Declined by the bank');
+    await desk.closes('agent');
+    const review = await reviews(desk, 'lead', { card: chidi, amount: '1,201.00' });
+    expect(review.shown.text).toContain('Card on hold until');
+    expect(review.submit).toBeUndefined();
+    const pasted = { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '1,202.00' };
+    expect((await reviews(desk, 'agent', pasted)).submit).toBeUndefined();
+    desk.house.later(24 * hourMs);
+    await orderNext('approve');
+    await charges(desk, 'agent', { card: chidi, amount: '1,203.00' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+  });
+
+  it('for 3-D Secure offers a payment link that saves the card, and charges that card no more', async () => {
+    const desk = at();
+    await charges(desk, 'agent', { card: dayo, amount: '1,300.00' });
+    await desk.modalSays('agent', ['Declined by the bank', 'Send a payment link']);
+    await desk.presses('agent', 'Payment link');
+    await desk.modalSays('agent', ['🔗 Payment link', '/checkout/', 'Don’t charge the card for this again']);
+    await desk.closes('agent');
+    const review = await reviews(desk, 'agent', { card: dayo, amount: '1,301.00' });
+    expect(review.shown.text).toContain('This card can’t be charged');
+    expect(review.submit).toBeUndefined();
+  });
+});
+
+describe('a charge that the service rejects: Not sent (fix the request)', () => {
+  it.each([
+    ['1,000.14', 'card payments are not switched on', undefined],
+    ['1,000.15', 'The merchant is under review', 'Correct and try again'],
+    ['1,000.16', 'the service does not allow charges', undefined],
+    ['1,000.17', 'does not take the customer’s e-mail as a valid one', 'Correct and try again'],
+    ['1,000.18', 'found the request itself invalid', 'Correct and try again'],
+  ])('NGN %s: %s', async (amount, why, again) => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount });
+    const shown = await desk.modalSays('agent', ['⛔ Not sent (fix the request)', why, 'no money moved']);
+    expect(shown.shown.buttons).toEqual(again === undefined ? [] : [again]);
+    expect(taken(reference)).toBe(0);
+  });
+
+  it('as it does not know the token: another card is chosen', async () => {
+    const desk = at();
+    await charges(desk, 'agent', { token: 'tok-nobody', email: 'ada.obi@example.com', amount: '1,400.00' });
+    await desk.modalSays('agent', ['Not sent (fix the request)', 'does not know this card’s token']);
+    await desk.presses('agent', 'Choose another card');
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    const review = await desk.submits('agent', { 'Saved card': ada ?? '', 'Customer’s e-mail': '' });
+    expect(review?.submit).toBe('Charge NGN 1,400.00');
+  });
+
+  it.each([
+    ['Correct and try again', 'You review it before anything is charged'],
+    ['Change the linked e-mail', 'You read it back first'],
+  ])('as the card is saved with another e-mail: %s', async (button, form) => {
+    const desk = at();
+    await charges(desk, 'agent', { token: 'tok-bola-otp', email: 'bola@example.com', amount: '1,500.00' });
+    const shown = await desk.modalSays('agent', ['Not sent (fix the request)', 'saved with another e-mail']);
+    expect(shown.shown.buttons).toEqual(['Correct and try again', 'Change the linked e-mail']);
+    await desk.presses('agent', button);
+    expect((await desk.modalSays('agent', form)).fields).toContain('Saved card');
+  });
+
+  it.each([
+    ['unauthorized', 'the service refused the bot’s access token'],
+    ['rate_limited', 'the service’s call limit was reached'],
+  ] as const)('as it is %s, and charges nothing', async (weather, why) => {
+    const desk = at();
+    await reviews(desk, 'agent', { card: ada, amount: '1,600.00' });
+    await desk.house.payments.act({ kind: 'set_weather', weather });
+    await desk.submits('agent');
+    const shown = await desk.modalSays('agent', [why, 'no money moved']);
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    expect(taken(referenceIn(shown.shown.text))).toBe(0);
+  });
+});
+
+describe('a charge whose outcome is unknown', () => {
+  it('is In doubt, checking, and becomes Paid (confirmed) by itself, charged once', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.09' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(taken(reference)).toBe(1);
+  });
+
+  it('is sent again under the one reference when it never arrived', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.08' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(taken(reference)).toBe(1);
+  });
+
+  it('is listed in /pay doubt and the Home, looked up at once with Check now, and never called failed', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.19' });
+    await desk.modalSays('agent', ['❔ In doubt, checking', 'money may have moved', 'Do not charge again']);
+    await desk.closes('agent');
+    await desk.sees('onCall', ['In doubt, checking', reference, 'Do not charge again'], 'payDesk');
+    const list = await desk.asks('onCall', '/pay doubt', reference);
+    expect(list.shown.text).toContain('❔ 1 charge without a known outcome');
+    expect(list.shown.text).toContain(`By: <@${desk.id('agent')}>`);
+    expect((await desk.home('agent', reference)).text).toContain('In doubt');
+    await desk.house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
+    await desk.presses('onCall', 'Check now', list);
+    await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
+    await desk.asks('onCall', '/pay doubt', 'No charge is in doubt');
+    await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');
+    expect(taken(reference)).toBe(1);
+  });
+
+  it('is Approved, confirming while the look-up does not prove it yet', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.13' });
+    await desk.modalSays('agent', ['🕓 Approved, confirming', 'Give no value']);
+    await desk.modalSays('agent', ['Paid (confirmed)', reference]);
+    expect(taken(reference)).toBe(1);
+  });
+
+  it('Needs review when another amount was taken than agreed', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.12' });
+    const told = ['🚨 Needs review', 'Do not charge again, and give no value', reference];
+    const shown = await desk.modalSays('agent', told);
+    expect(shown.shown.buttons).toEqual(['Check now']);
+  });
+
+  it('is Expired when nothing proves it within 16 minutes, and corrected by a late success', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { card: ada, amount: '2,100.19' });
+    await desk.modalSays('agent', 'In doubt, checking');
+    await desk.closes('agent');
+    desk.house.later(17 * 60_000);
+    const expired = await desk.sees(
+      'agent',
+      ['⌛ Expired', reference, 'The bot looks again tomorrow'],
+      'agentDm',
+    );
+    await desk.presses('agent', 'Charge again', expired);
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    expect((await desk.submits('agent'))?.submit).toBe('Charge NGN 2,100.19');
+    await desk.house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
+    const told = await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');
+    expect(told.shown.text).toContain('Correction: earlier you were told “Expired”');
+    expect(taken(reference)).toBe(1);
   });
 });

@@ -474,3 +474,33 @@ function textsIn(part: unknown): string[] {
   const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
   return [...own, ...Object.values(part).flatMap(textsIn)];
 }
+
+/** What is typed into the form of `/pay charge`; `card` finds a saved one. */
+export type Typed = { amount: string; card?: string; token?: string; email?: string; reason?: string };
+
+/** `/pay charge`, filled in and sent: the review, or the form with its problems. */
+export async function reviews(desk: Desk, person: Person, typed: Typed): Promise<Modal> {
+  await desk.opens(person, '/pay charge');
+  const { amount, card, token, email, reason } = typed;
+  const shown = await desk.submits(person, {
+    Amount: amount,
+    ...(card === undefined ? {} : { 'Saved card': card }),
+    ...(token === undefined ? {} : { 'Or the card’s token key': token }),
+    ...(email === undefined ? {} : { 'Customer’s e-mail': email }),
+    ...(reason === undefined ? {} : { Reason: reason }),
+  });
+  if (!shown) throw new Error('The form was closed.');
+  return shown;
+}
+
+/** The same, and the press that charges or asks; resolves with the charge's reference. */
+export async function charges(desk: Desk, person: Person, typed: Typed): Promise<string> {
+  const review = await reviews(desk, person, typed);
+  if (review.submit === undefined || review.submit === 'Review') throw new Error(review.shown.text);
+  const after = await desk.submits(person);
+  return referenceIn(after?.shown.text ?? '');
+}
+
+export function referenceIn(text: string): string {
+  return /pay-[a-z2-7]{26}/.exec(text)?.[0] ?? '';
+}

@@ -10,7 +10,9 @@ export type CardBehaviour =
   | { kind: 'approve' }
   | { kind: 'otp' }
   | { kind: 'decline'; reason: string }
-  | { kind: 'three_d_secure' };
+  | { kind: 'three_d_secure' }
+  /** Until `pay_order` says so: look-ups say PENDING, and no event comes. */
+  | { kind: 'undecided' };
 
 /** What goes wrong between service and caller. `before`: nothing was charged, and the same reference works the next time. */
 export type Accident = {
@@ -25,9 +27,12 @@ export type ChargeScript = {
   shortMinor?: number;
   /** Look-ups that still say PENDING after the approval. */
   pendingLookups?: number;
-  /** Rejected as if the account had no card payments. */
-  cardsNotEnabled?: boolean;
+  /** Not sent to the bank: with these words in the envelope, or with a status of HTTP. */
+  rejected?: { words: string } | { status: 400 | 403 };
 };
+
+export const cardsNotEnabledWords =
+  'Card payment is not supported for this order. Please use a different payment method.';
 
 const threeDSecure: CardBehaviour = { kind: 'three_d_secure' };
 
@@ -75,7 +80,24 @@ export const magicKobo: Readonly<Record<number, MagicKobo>> = {
   },
   12: { script: { shortMinor: 100 }, does: 'The bank takes 1.00 less than was asked.' },
   13: { script: { pendingLookups: 2 }, does: 'Approved, but the first two look-ups still say PENDING.' },
-  14: { script: { cardsNotEnabled: true }, does: 'Rejected: the account has no card payments.' },
+  14: {
+    script: { rejected: { words: cardsNotEnabledWords } },
+    does: 'Rejected: the account has no card payments.',
+  },
+  15: {
+    script: { rejected: { words: 'The merchant is under review' } },
+    does: 'Rejected, for a reason the specification does not name.',
+  },
+  16: { script: { rejected: { status: 403 } }, does: 'Answered 403: the account may not charge.' },
+  17: {
+    script: { rejected: { words: 'Customer email is invalid' } },
+    does: 'Rejected: the e-mail is not a valid one.',
+  },
+  18: { script: { rejected: { status: 400 } }, does: 'Answered 400: the request is invalid.' },
+  19: {
+    script: { behaviour: { kind: 'undecided' }, accident: { when: 'after', how: 'reset' } },
+    does: 'Reaches the bank, which does not decide; the connection breaks.',
+  },
 };
 
 export function chargeScript(amountMinor: number): ChargeScript {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkoutEnveloped, refusal, type Answer } from './answer.ts';
-import { answerToCard } from './bank.ts';
+import { answerToCard, cardsNotEnabledWords } from './bank.ts';
 import { checkoutLink, openOtp, type Order } from './orders.ts';
 import { declinePayment } from './payment-flow.ts';
 import { amount, currency, email, orderReference, readBody } from './read-body.ts';
@@ -51,9 +51,6 @@ const cardDetails = z.object({
   cardCVV: z.coerce.string(),
   cardPin: z.coerce.string(),
 });
-
-export const cardsNotEnabledWords =
-  'Card payment is not supported for this order. Please use a different payment method.';
 
 /** What the customer's card met: data of the card-detail answer. Spec: submit card details. */
 export type CardOutcome = {

@@ -62,6 +62,8 @@ function inWords(behaviour: CardBehaviour): string {
       return `Every charge waits for a code: ${otps.right} is right, and after ${otps.acceptedSilently} no answer comes though it is accepted.`;
     case 'decline':
       return `Every charge is declined: ${behaviour.reason}.`;
+    case 'undecided':
+      return 'Every charge is decided late.';
     case 'three_d_secure':
       return `Every charge fails: ${threeDSecureWords}.`;
   }
@@ -91,7 +93,10 @@ export function act(
         ? { ok: true }
         : problem('There is no delivery of that number.');
     case 'order_next_charge':
-      world.next.charge = action.next;
+      world.next = {
+        charge: action.next,
+        ...(action.reason === undefined ? {} : { reason: action.reason }),
+      };
       world.changed();
       return { ok: true };
     case 'set_weather':
@@ -120,12 +125,21 @@ function createOrder(world: World, action: Extract<PaymentsAction, { kind: 'crea
 function payOrder(world: World, reference: string, outcome: 'approved' | 'declined'): ActResult {
   const order = world.orders.byReference(reference);
   if (!order) return problem(`There is no order ${reference}.`);
+  if (order.isSavedCardCharge) return decideCharge(world, order, outcome);
   const card = outcome === 'approved' ? testCardNumbers.otp : testCardNumbers.declined;
   const tried = tryCard(world, order, card);
   if (outcome === 'declined') return order.state === 'declined' ? { ok: true } : problem(`${tried.message}.`);
   if (!tried.status) return problem(`${tried.message}.`);
   const paid = tryOtp(world, order, otps.right);
   return paid.status ? { ok: true } : problem(`${paid.message}.`);
+}
+
+/** Late, whatever was told before; what is paid stays paid. */
+function decideCharge(world: World, order: Order, outcome: 'approved' | 'declined'): ActResult {
+  if (order.state === 'paid') return problem('It is paid already.');
+  if (outcome === 'approved') completePayment(world, order);
+  else declinePayment(world, order, declineReasons[0]);
+  return { ok: true };
 }
 
 function chargeAsMerchant(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { answered, checkoutEnveloped, refusal, type Answer } from './answer.ts';
 import {
+  cardsNotEnabledWords,
   chargeScript,
   nextChargeScripts,
   threeDSecureWords,
@@ -8,7 +9,6 @@ import {
   type CardBehaviour,
   type ChargeScript,
 } from './bank.ts';
-import { cardsNotEnabledWords } from './checkout.ts';
 import { openOtp, type Order } from './orders.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
 import { amount, currency, email, orderReference, readBody } from './read-body.ts';
@@ -48,6 +48,8 @@ function charge(world: World, call: Call): Answer {
   const read = readBody(chargeBody, call);
   if (!read.ok) return read.answer;
   const byAmount = chargeScript(read.value.order.amount);
+  const bare = byAmount.rejected && 'status' in byAmount.rejected ? byAmount.rejected.status : undefined;
+  if (bare !== undefined) return refusal(bare, 'The request is refused');
   const checked = check(world, call, read.value, byAmount);
   if (checked.kind === 'rejected') return rejected(checked.message);
   const script = takeOrdered(world, byAmount);
@@ -74,9 +76,10 @@ function charge(world: World, call: Call): Answer {
 function takeOrdered(world: World, usual: ChargeScript): ChargeScript {
   const ordered = world.next.charge;
   if (ordered === 'as_usual') return usual;
-  world.next.charge = 'as_usual';
+  const { reason } = world.next;
+  world.next = { charge: 'as_usual' };
   world.changed();
-  return nextChargeScripts[ordered];
+  return reason === undefined ? nextChargeScripts[ordered] : { behaviour: { kind: 'decline', reason } };
 }
 
 function termsOf({ order }: ChargeBody): Pick<Order, 'amountMinor' | 'currency' | 'customerId'> {
@@ -99,7 +102,9 @@ function check(world: World, call: Call, body: ChargeBody, script: ChargeScript)
   }
   const customerEmail = email.safeParse(body.order.customerEmail);
   if (!customerEmail.success) return { kind: 'rejected', message: 'Customer email is invalid' };
-  if (script.cardsNotEnabled || world.accounts.byId(call.accountId)?.accountRef === accountWithoutCards) {
+  if (script.rejected && 'words' in script.rejected)
+    return { kind: 'rejected', message: script.rejected.words };
+  if (world.accounts.byId(call.accountId)?.accountRef === accountWithoutCards) {
     return { kind: 'rejected', message: cardsNotEnabledWords };
   }
   const card = world.cards.find(call.accountId, body.tokenKey);
@@ -122,6 +127,10 @@ function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
       return sent(order, false, true);
     case 'decline':
       declinePayment(world, order, behaviour.reason);
+      return sent(order, false, false);
+    case 'undecided':
+      order.state = 'created';
+      world.changed();
       return sent(order, false, false);
     case 'three_d_secure':
       declinePayment(world, order, threeDSecureWords);

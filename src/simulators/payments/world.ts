@@ -25,6 +25,6 @@ export type World = {
   /** References whose `before` accident has happened: the next try goes through. */
   accidentsHad: Set<string>;
   /** What the panel ordered for the next saved-card charge; used up by it. */
-  next: { charge: NextCharge };
+  next: { charge: NextCharge; reason?: string };
   changed: () => void;
 };

@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { otps } from '../../src/simulators/payments/bank.ts';
+import { charges, referenceIn, shareDesk } from '../support/desk.ts';
+
+const minuteMs = 60_000;
+const at = shareDesk({ clock: true, payments: { knownCards: true } });
+
+// A day of its own for each story.
+beforeEach(() => at().house.later(25 * 60 * minuteMs));
+
+const bola = '1127';
+let amount = 0;
+
+/** A charge for which the bank wants a code. */
+async function waitsForCode(): Promise<string> {
+  amount += 1;
+  const reference = await charges(at(), 'agent', { card: bola, amount: `${amount}00.00` });
+  await at().modalSays('agent', ['🔑 Needs OTP', '3 of 3 tries left']);
+  return reference;
+}
+
+async function enters(code: string): Promise<void> {
+  await at().submits('agent', { 'Code from the bank': code });
+}
+
+const phone = (reference: string) =>
+  at()
+    .house.payments.state()
+    .orders.find(({ orderReference }) => orderReference === reference);
+
+describe('the bank’s code', () => {
+  it('is typed into the window, and the charge is Paid (confirmed)', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    expect(desk.modal('agent')?.shown.text).toContain('Only while you talk to the customer');
+    await enters('123-456');
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
+  });
+
+  it('that is wrong uses a try, and stands in no field afterwards', async () => {
+    const desk = at();
+    await waitsForCode();
+    await enters('999999');
+    const again = await desk.modalSays('agent', [
+      'Wrong code',
+      'The bank says: “Invalid OTP”',
+      '2 of 3 tries left',
+    ]);
+    expect(JSON.stringify(again)).not.toContain('999999');
+    await enters(otps.right);
+    await desk.modalSays('agent', 'Paid (confirmed)');
+  });
+
+  it('that is no code is refused at its field and uses none', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    await enters('12ab');
+    const field = 'Code from the bank';
+    expect(desk.modal('agent')?.problems[field]).toBe(
+      'A code is digits only. Type it as the customer reads it out.',
+    );
+    await enters('12');
+    expect(desk.modal('agent')?.problems[field]).toBeDefined();
+    expect(phone(reference)?.otp?.triesLeft).toBe(3);
+  });
+
+  it('that is wrong three times ends the charge without money, and the card is free', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    for (const left of ['2 of 3 tries left', '1 of 3 tries left']) {
+      // oxlint-disable no-await-in-loop -- one try after the other
+      await enters('000000');
+      await desk.modalSays('agent', left);
+      // oxlint-enable no-await-in-loop
+    }
+    await enters('000000');
+    const over = await desk.modalSays('agent', [
+      '🚫 Code wrong three times',
+      'No money moved',
+      'check the customer’s phone',
+    ]);
+    expect(referenceIn(over.shown.text)).toBe(reference);
+    await desk.presses('agent', 'Charge again');
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    expect((await desk.submits('agent'))?.submit).toContain('Charge again NGN');
+    await desk.submits('agent');
+    await desk.modalSays('agent', '3 of 3 tries left');
+  });
+
+  it('is sent once more with Resend code, which gives no more time and no more tries', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    const { until } = phone(reference)?.otp ?? {};
+    await desk.presses('agent', 'Resend code (no extra time)');
+    await desk.modalSays('agent', 'on its way. No extra time or tries');
+    expect(phone(reference)?.otp).toMatchObject({ resends: 1, triesLeft: 3, until });
+    await desk.presses('agent', 'Resend code (no extra time)');
+    await desk.modalSays('agent', 'Another code was asked for a moment ago');
+    expect(phone(reference)?.otp?.resends).toBe(1);
+  });
+
+  it('is taken no more when its 15 minutes are over: the charge is looked up, and Expired', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    desk.house.later(15 * minuteMs);
+    await enters(otps.right);
+    expect(desk.modal('agent')?.fields).toEqual([]);
+    desk.house.later(2 * minuteMs);
+    const expired = await desk.modalSays('agent', ['⌛ Expired', 'No money moved', reference]);
+    expect(expired.shown.buttons).toEqual(['Charge again']);
+    expect(desk.house.payments.stats().chargesByReference[reference]).toBeUndefined();
+  });
+
+  it('whose answer is lost is In doubt and never sent again: the look-up proves the payment', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    await enters(otps.acceptedSilently);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    expect(desk.house.payments.stats().chargesByReference[reference]).toBe(1);
+  });
+});
+
+describe('/pay otp', () => {
+  it('opens the window again after it was closed, and after the bot restarted', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    await desk.closes('agent');
+    await desk.sees('agent', ['🔑 Needs OTP', reference], 'agentDm');
+    await desk.restarts();
+    const opened = await desk.opens('agent', '/pay otp');
+    expect(opened.shown.text).toContain(reference);
+    await enters(otps.right);
+    await desk.modalSays('agent', 'Paid (confirmed)');
+  });
+
+  it('lists those that wait, each with its button; the Home has them too', async () => {
+    const desk = at();
+    const first = await waitsForCode();
+    await desk.closes('agent');
+    const second = await waitsForCode();
+    await desk.closes('agent');
+    const list = await desk.asks('agent', '/pay otp', '🔑 2 charges wait for a code from you');
+    expect(list.shown.text).toContain(first);
+    expect(list.shown.buttons).toEqual(['Enter code', 'Enter code']);
+    expect((await desk.home('agent', 'Waiting for a code')).text).toContain(second);
+    await desk.presses('agent', 'Enter code', 'home');
+    await desk.modalSays('agent', '3 of 3 tries left');
+    await desk.asks('lead', '/pay otp', 'No charge waits for a code from you');
+  });
+
+  it('takes no code and no other reference, and repeats neither', async () => {
+    const desk = at();
+    const code = await desk.asks('agent', '/pay otp 246810', 'A charge’s reference begins with pay-');
+    expect(code.shown.text).not.toContain('246810');
+    await desk.asks('agent', '/pay otp pay-mfrggzdfmztwq2lknnwg23tpob', 'No such charge here');
+    await desk.asks('onCall', '/pay otp', 'Not allowed: /pay otp');
+  });
+});
+
+describe('the hand-over of a charge', () => {
+  it('is the colleague’s press: from then on they enter the code, and everybody sees it', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    const post = await desk.reads('lead', ['🔑 Needs OTP', reference], 'payDesk');
+    await desk.presses('lead', 'Enter code', post);
+    const theirs = await desk.modalSays('lead', [
+      `Only <@${desk.id('agent')}> can enter the code`,
+      reference,
+    ]);
+    expect(theirs.fields).toEqual([]);
+    await desk.presses('lead', 'Take over');
+    await desk.modalSays('lead', 'Code from the bank');
+    const mine = await desk.modalSays('agent', `Only <@${desk.id('lead')}> can enter the code`);
+    expect(mine.submit).toBeUndefined();
+    await desk.reads('onCall', ['🔑 Needs OTP', reference, `Agent <@${desk.id('lead')}>`], 'payDesk');
+    await desk.reads('onCall', ['🤝 Taken over', `<@${desk.id('agent')}>`], post);
+    await desk.submits('lead', { 'Code from the bank': otps.right });
+    await desk.modalSays('lead', ['✅ Paid (confirmed)', reference]);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+  });
+
+  it('needs the permission: without it the button does nothing', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    const post = await desk.reads('onCall', ['🔑 Needs OTP', reference], 'payDesk');
+    await desk.seesBy('onCall', 'Not allowed', () => desk.presses('onCall', 'Enter code', post));
+    expect(desk.modal('onCall')).toBeUndefined();
+  });
+});
