@@ -1,10 +1,9 @@
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
-import { runToEnd, type Bot } from '../support/bot.ts';
+import type { Bot } from '../support/bot.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startSentinelRedis } from '../support/redis-sentinel.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
 const missing = findProgram('redis-server') === undefined;
@@ -14,9 +13,9 @@ if (missing) console.warn('SKIPPED: outages of Redis, because redis-server is no
 const refusedWithinMs = 2_500;
 const oftenRetrying = { retryDelaysMs: Array.from({ length: 200 }, () => 200) };
 
-describe.concurrent('without Slack', () => {
+describe('without Slack', () => {
   it('at start: starts, says so, takes events, and tells them once when Slack is there', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { clock: true });
     house.workspace.setFaults({ kind: 'down' });
     const bot = house.bot();
     await house.start(bot);
@@ -43,7 +42,7 @@ describe.concurrent('without Slack', () => {
   });
 
   it('in the middle: answers that were lost are looked for, and each alert is there once', async (test) => {
-    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const house = await openHouse(test, { clock: true, workspace: { grantedOptionalScopes: 'all' } });
     const bot = house.bot();
     await house.start(bot);
     house.workspace.setFaults({ kind: 'answer_lost' });
@@ -56,9 +55,9 @@ describe.concurrent('without Slack', () => {
   });
 });
 
-describe.concurrent('without the payments service', () => {
+describe('without the payments service', () => {
   it('tells an alert as unchecked after a while, and a look-up in words', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { clock: true });
     const bot = house.bot();
     await house.start(bot);
     await house.payments.act({ kind: 'set_weather', weather: 'error_500' });
@@ -78,7 +77,7 @@ describe.concurrent('without the payments service', () => {
   });
 
   it('when it closed altogether: says that it cannot be reached', async (test) => {
-    const house = await openHouse(test);
+    const house = await openHouse(test, { clock: true });
     const bot = house.bot();
     await house.start(bot);
     await house.paymentsGate.close();
@@ -92,7 +91,7 @@ async function openRedisHouse(test: TestContext): Promise<{ house: House; redis:
   const redis = await startRedis();
   test.onTestFinished(() => redis.stop());
   // Without the store a token is asked for unshared, once the store has had its time.
-  const env = { PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' };
+  const env = { PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '7' };
   const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
   return { house, redis };
 }
@@ -108,11 +107,10 @@ describe.skipIf(missing).concurrent('without Redis', () => {
       status: 503,
       parts: expect.arrayContaining([expect.objectContaining({ name: 'store', state: 'down' })]),
     });
-    const refused = await deliver(house, bot.url());
-    expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
-    expect(refused.tookMs).toBeLessThan(refusedWithinMs);
-
     const reference = await house.decline();
+    await house.until('an event came', () => house.webhookGate.passed.length > 0);
+    expectRefused(await deliver(house, bot.url()));
+
     await house.type('agent', '/pay help');
     await house.type('agent', '/pay ORDER-1001');
     await house.until('both are answered', () => house.seenBy('agent').length === 2);
@@ -127,76 +125,33 @@ describe.skipIf(missing).concurrent('without Redis', () => {
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
   });
 
-  it('when it stops answering for 10 s: refuses every event in time, loses none, and is ready within 3 s', async (test) => {
+  it('when it stops answering: refuses every event in time, loses none, and is ready within 3 s', async (test) => {
     const { house, redis } = await openRedisHouse(test);
     const bot = house.bot();
     await house.start(bot);
     await house.until('it is ready', async () => (await readiness(bot.url())).status === 200);
     redis.pause();
-    const hungAt = performance.now();
-    const refusals = await deliverUntil(house, bot.url(), () => performance.now() - hungAt > 10_000);
-    expect(refusals.length).toBeGreaterThan(3);
-    for (const refused of refusals) {
-      expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
-      expect(refused.tookMs).toBeLessThan(refusedWithinMs);
-    }
-    const meanwhile = await house.decline();
+    const reference = await house.decline();
+    await house.until('an event came', () => house.webhookGate.passed.length > 0);
+    expectRefused(await deliver(house, bot.url()));
+    // By now the silent connection is given up, and a new one is as silent.
+    expectRefused(await deliver(house, bot.url()));
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent has the verdict', () => paid(house));
     redis.resume();
     await isReadyInTime(house, bot, 'it goes on');
     await house.payments.settled();
     await house.until('all work is done', async () => (await house.workLeft()) === 0);
-    // The refused one may have been kept when Redis went on; then it is told too, once.
-    const told = house.posts('payAlerts').map(({ text }) => /SUB-\w+/.exec(text)?.[0]);
-    expect(told.filter((reference) => reference !== refusedReference)).toEqual([meanwhile]);
-    expect(told.length).toBe(new Set(told).size);
-  });
-
-  it('when its master is killed under Sentinels: refuses events in time, is ready within 3 s of the new one, and loses none', async (test) => {
-    const redis = await startSentinelRedis({ replicas: 2 });
-    test.onTestFinished(() => redis.stop());
-    const env = { REDIS_WAIT_REPLICAS: '1', PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '15' };
-    const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
-    const bot = house.bot();
-    await house.start(bot);
-    await house.until('it is ready', async () => (await readiness(bot.url())).status === 200);
-    const before = [await house.decline(), await house.decline()];
-    await house.payments.settled();
-    expect(house.payments.state().deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-
-    await redis.master.kill9();
-    let isOver = false;
-    // The bot waits for a replica, so until the new master has one it answers nobody.
-    const failedOver = redis
-      .failedOver()
-      .then((promoted) => redis.followed(promoted))
-      .finally(() => (isOver = true));
-    const refusals = await deliverUntil(house, bot.url(), () => isOver);
-    await failedOver;
-    const meanwhile = await house.decline();
-    await isReadyInTime(house, bot, 'there is a new master with a replica');
-    expect(refusals[0]).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
-    for (const { tookMs } of refusals) expect(tookMs).toBeLessThan(refusedWithinMs);
-
-    await house.payments.settled();
-    await house.until('all work is done', async () => (await house.workLeft()) === 0);
-    const told = house.posts('payAlerts').map(({ text }) => /SUB-\w+/.exec(text)?.[0]);
-    expect(new Set(told.filter((reference) => reference !== refusedReference))).toEqual(
-      new Set([...before, meanwhile]),
-    );
-    expect(told.length).toBe(new Set(told).size);
+    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
   });
 
   it('is refused at start when it may delete records, with the fix', async (test) => {
     const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
     test.onTestFinished(() => redis.stop());
     const house = await openHouse(test, { redisUrl: redis.url });
-    const run = await runToEnd(house.settings());
-    expect(run.code).toBe(1);
-    expect(run.stderr).toContain('Payops cannot start.');
-    expect(run.stderr).toContain('Set maxmemory-policy to noeviction');
-    expect(run.stdout).not.toContain('Payops listens');
+    const bot = house.bot();
+    await expect(house.start(bot)).rejects.toThrow('Set maxmemory-policy to noeviction');
+    expect(bot.lines.join()).not.toContain('Payops listens');
   });
 });
 
@@ -222,32 +177,15 @@ function paid(house: House): boolean {
   return house.seenBy('agent').some(({ text }) => text.includes('Paid (confirmed)'));
 }
 
-const refusedReference = 'SUB-refused';
-
 type Delivered = Awaited<ReturnType<typeof deliver>>;
 
-/** One after another, at least one. */
-async function deliverUntil(house: House, url: string, isOver: () => boolean): Promise<Delivered[]> {
-  const all: Delivered[] = [];
-  do {
-    all.push(await deliver(house, url));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  } while (!isOver());
-  return all;
-}
-
-/** An event of our own, past the sender that would repeat it. */
+/** The newest event that the service has sent, once more and with a stopwatch. */
 async function deliver(
-  { payments }: House,
+  { payments, webhookGate }: House,
   url: string,
 ): Promise<{ status: number; retryAfter: string | null; tookMs: number }> {
-  const body = JSON.stringify({
-    event: 'payment_failed',
-    // With its customer: of a failure that names nobody the service is asked several times while it does not know it.
-    data: {
-      order: { orderReference: refusedReference, customerId: 'cust-refused', isTokenizedCardPayment: 'true' },
-    },
-  });
+  const { request = '' } = webhookGate.passed.at(-1) ?? {};
+  const body = request.slice(request.indexOf('\n') + 1);
   const signature = signWebhook(body, payments.credentials.webhookSecret);
   const headers = { 'content-type': 'application/json', [signatureHeader]: signature };
   const answer: { status: number; retryAfter: string | null } = { status: 0, retryAfter: null };
@@ -257,4 +195,9 @@ async function deliver(
     Object.assign(answer, { status: response.status, retryAfter: response.headers.get('retry-after') });
   });
   return { ...answer, tookMs };
+}
+
+function expectRefused({ tookMs, ...answer }: Delivered): void {
+  expect(answer).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+  expect(tookMs).toBeLessThan(refusedWithinMs);
 }

@@ -50,11 +50,13 @@ export function onBothStores(name: string, tests: (open: () => Promise<TwoReplic
       const replicas = [0, 1].map(() => connectRedis({ url: server.url, log: () => undefined }));
       await Promise.all(replicas.map(({ client }) => once(client, 'ready')));
       const [one, two] = replicas.map(({ client }) => openRedisStore(client, { prefix })) as [Store, Store];
+      const contents = redisContents(server.url, prefix);
       return {
         one,
         two,
-        contents: redisContents(server.url, prefix),
+        contents,
         async close() {
+          contents.close();
           await Promise.all([one.close(), two.close()]);
           for (const replica of replicas) replica.close();
         },

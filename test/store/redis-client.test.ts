@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
@@ -8,49 +8,48 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { untilRedis } from '../support/redis-store.ts';
 import { openTcpGate } from '../support/tcp-gate.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the Redis connection tests, because redis-server is not installed.');
 
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
+/** What it opens ends with it, the last opened first. */
+type Test = Pick<TestContext, 'onTestFinished'>;
 
-function open(url: string) {
+function open(test: Test, url: string) {
   const lines: { level: string; text: string }[] = [];
   const log: Log = (level, message, fields, error) => {
     lines.push({ level, text: JSON.stringify([message, fields, String(error)]) });
   };
   const connection = connectRedis({ url, log });
-  cleanUps.push(() => connection.close());
+  test.onTestFinished(() => connection.close());
   return { ...connection, lines, store: openRedisStore(connection.client) };
 }
 
-async function listen(server: Server): Promise<number> {
+async function listen(test: Test, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  cleanUps.push(() => server.close());
+  test.onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
-async function startServer(args: readonly string[] = []) {
+async function startServer(test: Test, args: readonly string[] = []) {
   const server = await startRedis({ args });
-  cleanUps.push(() => server.stop());
+  test.onTestFinished(() => server.stop());
   return server;
 }
 
-async function behindOneAddress(server: RedisServer) {
+async function behindOneAddress(test: Test, server: RedisServer) {
   const gate = await openTcpGate(server.port);
-  cleanUps.push(() => gate.close());
-  const { commands, lines, client } = open(`redis://127.0.0.1:${gate.port}`);
+  test.onTestFinished(() => gate.close());
+  const { commands, lines, client } = open(test, `redis://127.0.0.1:${gate.port}`);
   await next(client, 'ready');
   return { gate, lines, store: openRedisStore(commands) };
 }
 
-async function becomeReplicaOf({ url }: RedisServer, port: number): Promise<void> {
-  const { client } = open(url);
+async function becomeReplicaOf(test: Test, { url }: RedisServer, port: number): Promise<void> {
+  const { client } = open(test, url);
   await next(client, 'ready');
   await client.sendCommand(['REPLICAOF', '127.0.0.1', `${port}`]);
 }
@@ -69,56 +68,57 @@ describe('connectRedis', () => {
     }
   });
 
-  it('speaks TLS to rediss://', async () => {
+  it('speaks TLS to rediss://', async (test) => {
     const server = createServer();
-    const port = await listen(server);
-    open(`rediss://127.0.0.1:${port}`);
+    const port = await listen(test, server);
+    open(test, `rediss://127.0.0.1:${port}`);
     const [socket] = (await once(server, 'connection')) as [Socket];
-    cleanUps.push(() => socket.destroy());
+    test.onTestFinished(() => void socket.destroy());
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     expect(bytes[0]).toBe(0x16);
   });
 });
 
-describe.skipIf(missing)('connectRedis to a Redis', () => {
-  it('starts while Redis is down, logs the outage once without its password, and is there when Redis is', async () => {
-    const server = await startServer(['--requirepass', 'hunter22']);
+describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
+  it('starts while Redis is down, logs the outage once without its password, and is there when Redis is', async (test) => {
+    const server = await startServer(test, ['--requirepass', 'hunter22']);
     await server.kill9();
-    const { store, lines, client } = open(server.url.replace('//', '//:hunter22@'));
+    const { store, lines, client } = open(test, server.url.replace('//', '//:hunter22@'));
     await expect(store.create('a', '')).rejects.toThrow(StoreUnavailable);
     for (let failed = 0; failed < 3; failed += 1) await next(client, 'reconnecting');
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('ECONNREFUSED') }]);
     await server.restart();
-    await expect.poll(() => store.create('a', '')).toBe(true);
+    await untilRedis('it is there', () => store.create('a', ''));
     expect(lines).toHaveLength(2);
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
-  it('says that the password is wrong, once, without it', async () => {
-    const server = await startServer(['--requirepass', 'correct-horse']);
-    const { lines, client } = open(server.url.replace('//', '//:hunter22@'));
+  it('says that the password is wrong, once, without it', async (test) => {
+    const server = await startServer(test, ['--requirepass', 'correct-horse']);
+    const { lines, client } = open(test, server.url.replace('//', '//:hunter22@'));
     for (let failed = 0; failed < 2; failed += 1) await next(client, 'reconnecting');
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('WRONGPASS') }]);
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
-  it('logs the end of an outage too', async () => {
-    const server = await startServer();
-    const { lines, client } = open(server.url);
+  it('logs the end of an outage too', async (test) => {
+    const server = await startServer(test);
+    const { lines, client } = open(test, server.url);
     await next(client, 'ready');
     await server.kill9();
-    await expect.poll(() => lines.length).toBe(1);
+    await untilRedis('the outage is told', async () => lines.length === 1);
     await server.restart();
-    await expect.poll(() => lines.length).toBe(2);
+    await untilRedis('its end is told', async () => lines.length === 2);
     expect(lines[1]).toMatchObject({ level: 'info', text: expect.stringContaining('answers again') });
   });
 
-  it('leaves a connection that has gone silent, also under steady calls', async () => {
-    const server = await startServer();
+  it('leaves a connection that has gone silent, also under steady calls', async (test) => {
+    const server = await startServer(test);
     // Redis behind a wire that can be cut without either end hearing of it.
     const cut = new Set<Socket>();
     const wires = new Set<Socket>();
     const port = await listen(
+      test,
       createServer((near) => {
         const far = connect(server.port, '127.0.0.1');
         wires.add(near);
@@ -128,33 +128,32 @@ describe.skipIf(missing)('connectRedis to a Redis', () => {
         near.on('close', () => far.destroy());
       }),
     );
-    cleanUps.push(() => wires.forEach((socket) => socket.destroy()));
-    const { store, client } = open(`redis://127.0.0.1:${port}`);
+    test.onTestFinished(() => wires.forEach((socket) => socket.destroy()));
+    const { store, client } = open(test, `redis://127.0.0.1:${port}`);
     await next(client, 'ready');
     await store.ping();
     for (const socket of wires) cut.add(socket);
     const steady = setInterval(() => void store.ping().catch(() => undefined), 200);
-    cleanUps.push(() => clearInterval(steady));
-    const answers = async () => await expect.poll(() => store.ping()).toBeUndefined();
+    test.onTestFinished(() => clearInterval(steady));
+    const answers = () => untilRedis('it answers', () => store.ping().then(() => true));
     expect(await calmMs(answers)).toBeLessThan(7000);
   });
 
-  it('follows a failover behind one address within 3 s, though its connection stays open', async () => {
-    const [first, second] = await Promise.all([startServer(), startServer()]);
-    const { gate, store } = await behindOneAddress(first);
+  it('follows a failover behind one address within 3 s, though its connection stays open', async (test) => {
+    const [first, second] = await Promise.all([startServer(test), startServer(test)]);
+    const { gate, store } = await behindOneAddress(test, first);
     expect(await store.create('before', '')).toBe(true);
     gate.leadTo(second.port);
-    await becomeReplicaOf(first, second.port);
-    const goesOn = async () =>
-      await expect.poll(() => store.create('after', ''), { timeout: 5_000 }).toBe(true);
+    await becomeReplicaOf(test, first, second.port);
+    const goesOn = () => untilRedis('it goes on', () => store.create('after', ''), 5_000);
     const tookMs = await calmMs(goesOn);
     expect(tookMs).toBeLessThan(3_000);
   });
 
-  it('renews a connection to a replica once in a while, not with each call, and says it once', async () => {
-    const server = await startServer();
-    const { gate, lines, store } = await behindOneAddress(server);
-    await becomeReplicaOf(server, 1);
+  it('renews a connection to a replica once in a while, not with each call, and says it once', async (test) => {
+    const server = await startServer(test);
+    const { gate, lines, store } = await behindOneAddress(test, server);
+    await becomeReplicaOf(test, server, 1);
     for (let call = 0; call < 100; call += 1) {
       await expect(store.create(`${call}`, '')).rejects.toThrow(StoreUnavailable);
       await new Promise((resolve) => setTimeout(resolve, 3));

@@ -1,17 +1,14 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/store/store.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
-import {
-  masterName,
-  startSentinel,
-  startSentinelRedis,
-  type SentinelRedis,
-} from '../support/redis-sentinel.ts';
-import { askRedis } from '../support/redis-ask.ts';
-import { startRedis } from '../support/redis-server.ts';
-import { openRedis, tryRedis } from '../support/redis-store.ts';
+import { end, freePort, launchOnPort, startRedis, type RedisServer } from '../support/redis-server.ts';
+import { askRedis, openRedis, tryRedis, untilRedis } from '../support/redis-store.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: the store under Redis Sentinels, because redis-server is not installed.');
@@ -55,17 +52,17 @@ function writeSteadily(store: Store, name: string) {
 
 /** How long until it is answered again. */
 function backMs(writer: Writer): Promise<number> {
-  return calmMs(async () => await expect.poll(() => writer.answersAgain, { interval: 10 }).toBe(true));
+  return calmMs(() => untilRedis('it answers again', async () => writer.answersAgain));
 }
 
-describe.skipIf(missing)('the store under Redis Sentinels', () => {
+describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
   let redis: SentinelRedis;
   beforeAll(async () => {
     redis = await startSentinelRedis({ replicas: 2 });
   });
   afterAll(() => redis?.stop());
 
-  it('finds the master when only one of the Sentinels it names is there', async () => {
+  it.sequential('finds the master when only one of the Sentinels it names is there', async () => {
     const [port] = redis.sentinels.map((sentinel) => sentinel.port);
     const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${port}/${masterName}`;
     const { store, client, close } = await openRedis({ url });
@@ -74,7 +71,7 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     close();
   });
 
-  it('says once, in words, that nobody knows a master of that name', async () => {
+  it.sequential('says once, in words, that nobody knows a master of that name', async () => {
     const { store, lines, close } = await tryRedis({ url: redis.url.replace(masterName, 'nobody') });
     await expect(store.ping()).rejects.toThrow(StoreUnavailable);
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
@@ -83,7 +80,7 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     close();
   });
 
-  it('warns when no replica is waited for, with the fix, and not when one is', async () => {
+  it.sequential('warns when no replica is waited for, with the fix, and not when one is', async () => {
     const careless = await openRedis({ url: redis.url });
     expect(careless.lines).toMatchObject([
       { level: 'warn', text: expect.stringContaining('REDIS_WAIT_REPLICAS') },
@@ -94,7 +91,7 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     careful.close();
   });
 
-  it('does not answer what too few replicas have', async () => {
+  it.sequential('does not answer what too few replicas have', async () => {
     const [{ store, close }, other] = await Promise.all([
       openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
       openRedis({ url: redis.url, waitReplicas: 2, prefix: 'waited' }),
@@ -107,13 +104,13 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     // Another bot must not take it for kept either: it would call a repeated event a duplicate.
     await expect(other.store.create('on two', '')).rejects.toThrow(StoreUnavailable);
     replica?.resume();
-    await expect.poll(() => store.create('on three again', ''), { interval: 20 }).toBe(true);
+    await untilRedis('three have it', () => store.create('on three again', ''));
     expect(await other.store.create('on two', '')).toBe(false);
     close();
     other.close();
   });
 
-  it('refuses in time while the master is replaced, works within 3 s of the new one, and has all that a replica was waited for', async () => {
+  it.sequential('refuses in time while the master is replaced, works within 3 s of the new one, and has all that a replica was waited for', async () => {
     let others = 0;
     const [alone, waited] = await Promise.all([
       openRedis({ url: redis.url, waitReplicas: 0, onOtherNode: () => (others += 1) }),
@@ -125,7 +122,7 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     const first = writeSteadily(alone.store, 'alone');
     const second = writeSteadily(waited.store, 'waited');
     const writers = [first, second];
-    await expect.poll(() => writers.every(({ answered }) => answered.length > 20)).toBe(true);
+    await untilRedis('both write', async () => writers.every(({ answered }) => answered.length > 20));
 
     await redis.master.kill9();
     const startedAt = performance.now();
@@ -169,7 +166,7 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
     }
   });
 
-  it('goes past the old master when it comes back', async () => {
+  it.sequential('goes past the old master when it comes back', async () => {
     await redis.agreedOn(await redis.failedOver());
     await redis.master.restart();
     const { store, client, close } = await openRedis({ url: redis.url });
@@ -179,8 +176,8 @@ describe.skipIf(missing)('the store under Redis Sentinels', () => {
   });
 });
 
-describe.skipIf(missing)('the store on a master that has been replaced unheard', () => {
-  it('keeps its connection while no other node serves, and finds the other once one does', async () => {
+describe.skipIf(missing).concurrent('the store on a master that has been replaced unheard', () => {
+  it.sequential('keeps its connection while no other node serves, and finds the other once one does', async () => {
     const args = ['--repl-diskless-sync-delay', '0'];
     // Cut off from its replicas and from the Sentinels, but not from the bot.
     const [old, next] = await Promise.all([startRedis({ args }), startRedis({ args })]);
@@ -199,8 +196,7 @@ describe.skipIf(missing)('the store on a master that has been replaced unheard',
       expect(bot.client.isReady).toBe(true);
       await askRedis(sentinel.port, 'SENTINEL', 'REMOVE', masterName);
       await askRedis(sentinel.port, 'SENTINEL', 'MONITOR', masterName, '127.0.0.1', String(next.port), '2');
-      const isKept = () => bot.store.create('kept', '').catch(() => false);
-      await expect.poll(isKept, { interval: 20 }).toBe(true);
+      await untilRedis('it is kept', () => bot.store.create('kept', ''));
       expect(bot.client.options?.socket).toMatchObject({ port: next.port });
     } finally {
       bot.close();
@@ -210,8 +206,8 @@ describe.skipIf(missing)('the store on a master that has been replaced unheard',
   });
 });
 
-describe.skipIf(missing)('the store under a Sentinel with a password', () => {
-  it('gives the password to a Sentinel that asks for one, and to no log', async () => {
+describe.skipIf(missing).concurrent('the store under a Sentinel with a password', () => {
+  it.sequential('gives the password to a Sentinel that asks for one, and to no log', async () => {
     const redis = await startRedis({ args: ['--requirepass', 'hunter:22'] });
     const secured = [`requirepass hunter:22`, `sentinel auth-pass ${masterName} hunter:22`];
     const sentinel = await startSentinel(redis.port, secured);
@@ -231,3 +227,103 @@ describe.skipIf(missing)('the store under a Sentinel with a password', () => {
     }
   });
 });
+
+type Sentinel = { readonly port: number; stop(): Promise<void> };
+
+type SentinelRedis = {
+  /** Names all Sentinels. */
+  readonly url: string;
+  readonly master: RedisServer;
+  readonly replicas: readonly RedisServer[];
+  readonly sentinels: readonly Sentinel[];
+  /** Resolves when another node than the first master is a master that the Sentinels name. */
+  failedOver(): Promise<RedisServer>;
+  /** Resolves when the node has a replica that follows it: when Redis can keep what REDIS_WAIT_REPLICAS asks for. */
+  followed(master: RedisServer): Promise<void>;
+  /** Resolves when all Sentinels name it, and not only the one that made it master. */
+  agreedOn(master: RedisServer): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const masterName = 'payops-master';
+
+/** A master, replicas of it, and three Sentinels that replace it soon after it is gone; all on loopback. */
+async function startSentinelRedis({ replicas: count = 1 } = {}): Promise<SentinelRedis> {
+  // A full copy would otherwise wait 5 s for more replicas to come.
+  const args = ['--repl-diskless-sync-delay', '0'];
+  const master = await startRedis({ args });
+  const follow = [...args, '--replicaof', '127.0.0.1', String(master.port)];
+  const replicas = await Promise.all(Array.from({ length: count }, () => startRedis({ args: follow })));
+  await untilRedis('the replicas have all', async () =>
+    String(await askRedis(master.port, 'INFO', 'replication')).includes(`connected_slaves:${count}`),
+  );
+  const sentinels = await Promise.all([0, 1, 2].map(() => startSentinel(master.port)));
+  await untilRedis('the Sentinels know each other and the replicas', async () => {
+    const views = await Promise.all(sentinels.map(({ port }) => masterSeenBy(port)));
+    return views.every((view) => view['num-other-sentinels'] === '2' && view['num-slaves'] === String(count));
+  });
+
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${masterName}`,
+    master,
+    replicas,
+    sentinels,
+    async failedOver() {
+      let promoted: RedisServer | undefined;
+      await untilRedis('another master', async () => {
+        const views = await Promise.all(
+          sentinels.map(({ port }) => masterSeenBy(port).catch(() => undefined)),
+        );
+        promoted = replicas.find(({ port }) => views.some((view) => view?.['port'] === String(port)));
+        if (promoted === undefined) return false;
+        return String(await askRedis(promoted.port, 'ROLE')).startsWith('master');
+      });
+      if (promoted === undefined) throw new Error('no master');
+      return promoted;
+    },
+    followed: ({ port }) =>
+      untilRedis('it has a replica', async () =>
+        /^slave\d+:.*state=online/m.test(String(await askRedis(port, 'INFO', 'replication'))),
+      ),
+    agreedOn: (promoted) =>
+      untilRedis('all Sentinels name it', async () => {
+        const views = await Promise.all(sentinels.map(({ port }) => masterSeenBy(port)));
+        return views.every((view) => view['port'] === String(promoted.port));
+      }),
+    async stop() {
+      await Promise.all([...sentinels, ...replicas, master].map((server) => server.stop()));
+    },
+  };
+}
+
+/** `settings` are lines of its configuration file. */
+async function startSentinel(masterPort: number, settings: readonly string[] = []): Promise<Sentinel> {
+  const program = findProgram('redis-server');
+  if (program === undefined) throw new Error('redis-server is not installed.');
+  const folder = mkdtempSync(join(tmpdir(), 'payops-sentinel-'));
+  const port = await freePort();
+  const file = join(folder, 'sentinel.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder}`,
+    `sentinel monitor ${masterName} 127.0.0.1 ${masterPort} 2`,
+    `sentinel down-after-milliseconds ${masterName} 500`,
+    `sentinel failover-timeout ${masterName} 3000`,
+    ...settings,
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const child: ChildProcess = await launchOnPort(program, [file, '--sentinel'], 'Sentinel ID is');
+  return {
+    port,
+    async stop() {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function masterSeenBy(port: number): Promise<Record<string, string>> {
+  const words = (await askRedis(port, 'SENTINEL', 'MASTER', masterName)) as string[];
+  return Object.fromEntries(words.flatMap((word, n) => (n % 2 === 0 ? [[word, words[n + 1] ?? '']] : [])));
+}

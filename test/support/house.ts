@@ -65,8 +65,8 @@ export type House = {
   policyFile: string;
   /** The environment of a bot of this house. */
   settings: (more?: Record<string, string>) => Record<string, string>;
-  /** A bot, not started yet. */
-  bot: (more?: Record<string, string>) => Bot;
+  /** A bot, not started yet. `here`: in this process, whatever the house's others are. */
+  bot: (more?: Record<string, string>, where?: 'here') => Bot;
   /** Starts it and gives it, and no other, Slack's payloads and the payments service's events. */
   start: (bot: Bot, more?: Record<string, string>) => Promise<void>;
   /** From now on each of the payments service's events goes to all of these at once. */
@@ -202,9 +202,9 @@ export async function openHouse(
     dataDir,
     policyFile,
     settings,
-    bot(more) {
+    bot(more, where) {
       const bot =
-        options.processes === true || options.program !== undefined
+        where !== 'here' && (options.processes === true || options.program !== undefined)
           ? createBot(settings(more), news.tell, options.program)
           : createBotHere(settings(more), news.tell, now);
       bots.push(bot);
@@ -266,6 +266,7 @@ export async function openHouse(
     await Promise.all(bots.map((bot) => bot.end()));
     await Promise.all([slackGate, paymentsGate, webhookGate, slash].map((part) => part.close()));
     await Promise.all([workspace.close(), payments.close()]);
+    contents.close();
     rmSync(folder, { recursive: true, force: true });
     clock?.close();
   });

@@ -1,8 +1,6 @@
 import { connectRedis, type RedisConnection, type RedisOptions } from '../../src/store/redis-client.ts';
-import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { untilRedis } from './redis-ask.ts';
-import type { OpenStore } from '../store/contract.ts';
 
 export type LineLog = { level: string; text: string }[];
 
@@ -40,46 +38,26 @@ export async function tryRedis(options: Omit<RedisOptions, 'log'>): Promise<Open
   };
 }
 
-/** A Redis whose clock somebody sets, by whole seconds, as far as its scripts read it. */
-export function withClock(redis: ScriptRunner): { client: ScriptRunner; shift: (ms: number) => void } {
-  let secondsOff = 0;
-  const time = "redis.call('TIME')";
-  const set = (script: string) =>
-    secondsOff === 0 ? script : script.replace(time, `{ ${time}[1] + (${secondsOff}), ${time}[2] }`);
-  return {
-    client: {
-      async evalSha(sha1, options) {
-        if (secondsOff === 0) return await redis.evalSha(sha1, options);
-        throw new Error('NOSCRIPT');
-      },
-      eval: (script, options) => redis.eval(set(script), options),
-    },
-    shift: (ms) => void (secondsOff += Math.ceil(ms / 1_000)),
-  };
+/** One command to one server, past everything that is being tested. */
+export async function askRedis(port: number, ...words: string[]): Promise<unknown> {
+  const connection = connectRedis({ url: `redis://127.0.0.1:${port}`, log: () => undefined });
+  try {
+    await connection.tried;
+    return await connection.client.sendCommand(words);
+  } finally {
+    connection.close();
+  }
 }
 
-/** For the store contract. */
-export async function openForContract(url: string): Promise<OpenStore> {
-  prefixes += 1;
-  const prefix = `test-${prefixes}`;
-  const { client, commands, close } = await openRedis({ url, prefix });
-  const { client: shifted, shift } = withClock(commands);
-  const store = openRedisStore(shifted, { prefix });
-  async function nowMs(): Promise<number> {
-    const [seconds, micros] = await client.sendCommand<string[]>(['TIME']);
-    return Number(seconds) * 1000 + Number(micros) / 1000;
+/** Asks again and again until the answer is right; a server that refuses for now is asked again too. */
+export async function untilRedis(
+  what: string,
+  isSo: () => Promise<boolean>,
+  timeoutMs = 60_000,
+): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await isSo().catch(() => false))) {
+    if (performance.now() - startedAt > timeoutMs) throw new Error(`Not in ${timeoutMs} ms: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return {
-    store,
-    shift,
-    async pass(ms) {
-      // One more, because Redis forgets a key in the millisecond after its last one.
-      const until = (await nowMs()) + ms + 1;
-      while ((await nowMs()) < until) continue;
-    },
-    async close() {
-      await store.close();
-      close();
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { detailsLane } from '../../src/operations/outbox/alert-age.ts';
 import { auditRetentionPrefix } from '../../src/operations/audit/audit-retention.ts';
 import { alarmLane, alarmPrefix } from '../../src/operations/webhook/webhook-watch.ts';
-import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
+import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';
 
 /** Longer than a failover takes, and the Sentinels' word of it. */
 const patienceMs = 10_000;
@@ -21,6 +21,7 @@ export type StoreContents = {
   dump: () => Promise<string>;
   /** The keys of its records that begin so, as the bot names them. */
   keys: (prefix: string) => Promise<string[]>;
+  close: () => void;
 };
 
 export function sqliteContents(dataDir: string): StoreContents {
@@ -53,32 +54,27 @@ export function sqliteContents(dataDir: string): StoreContents {
         db.close();
       }
     },
+    close: () => undefined,
   };
 }
 
 export function redisContents(url: string, prefix: string): StoreContents {
-  /** During a failover a first look may find nobody, or the old master: the Sentinels are asked anew then. */
+  let opened: RedisConnection | undefined;
+
+  /** While Redis is away, or another node takes over, it is asked again. */
   async function withClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    opened ??= connectRedis({ url, prefix, log: () => undefined });
     const endsAt = performance.now() + patienceMs;
     for (;;) {
       try {
-        return await withNewClient(work);
+        await opened.tried;
+        return await work(opened.client);
       } catch (error) {
         if (performance.now() > endsAt) {
           throw new Error(`Redis could not be read within ${patienceMs} ms.`, { cause: error });
         }
         await rest(100);
       }
-    }
-  }
-
-  async function withNewClient<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
-    const connection = connectRedis({ url, prefix, log: () => undefined });
-    try {
-      await connection.tried;
-      return await work(connection.client);
-    } finally {
-      connection.close();
     }
   }
 
@@ -105,6 +101,7 @@ export function redisContents(url: string, prefix: string): StoreContents {
         const keys = await client.keys(`${root}${begins}*`);
         return keys.map((key) => key.slice(root.length));
       }),
+    close: () => opened?.close(),
   };
 }
 
