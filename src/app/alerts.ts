@@ -15,7 +15,6 @@ import {
   dailySummaryPrefix,
   type DailySummaries,
 } from '../operations/alert/daily-summaries.ts';
-import { listInHand, type AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
 import { createEventLog, type EventLog } from '../operations/alert/event-log.ts';
 import { hasEnded } from '../operations/charge/charge-standing.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
@@ -36,7 +35,6 @@ import type { Payments } from './payments.ts';
 
 export type Alerts = {
   cards: AlertCards;
-  inHand: AlertsInHand;
   storms: Storms;
   takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
@@ -72,7 +70,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const shared = { rememberMs, now, wake, note: parts.notes.note };
   const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
   const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
-  const bareCards = createAlertCards({
+  const cards = createAlertCards({
     store,
     sealer,
     storms,
@@ -82,7 +80,6 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     ...shared,
     log,
   });
-  const { inHand, ...cards } = listInHand({ store, rememberMs }, bareCards);
   const recovery = createAlertRecovery({
     store,
     sealer,
@@ -97,12 +94,10 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const eventLog = createEventLog({ store, sealer, now, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
-  // A storm's alerts are in nobody's list: its digest stands for them.
-  const takeStorm = createTakeStorm({ store, sealer, storms, cards: bareCards, ...shared });
+  const takeStorm = createTakeStorm({ store, sealer, storms, cards, ...shared });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
-    inHand,
     storms,
     takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),

@@ -248,7 +248,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     links: parts.links,
     ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
     approvalTelling: parts.telling,
-    alertsInHand: alerts.inHand,
+    alertsOf: (userId: string) => alerts.cards.of(userId),
     currencies: config.chargeCurrencies,
     routes,
     usesOf: (channel: string) => channelUses(config.policy, channel),

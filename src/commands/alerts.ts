@@ -2,7 +2,7 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Rehearsal } from '../domain/rehearsal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import type { AlertsInHand } from '../operations/alert/alerts-in-hand.ts';
+import type { AlertCards } from '../operations/alert/alert-cards.ts';
 import type { Storms } from '../operations/storm/storms.ts';
 import { homeAlerts, openAlerts } from '../slack/alert/alerts-in-hand.ts';
 import type { ChannelUse } from '../slack/alert/channel-uses.ts';
@@ -33,7 +33,7 @@ export type AlertsDeps = {
   rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
-  alertsInHand: AlertsInHand;
+  alertsOf: AlertCards['of'];
   /** What a channel has seen of late, and what makes a storm where no rule says otherwise. */
   storms: Pick<Storms, 'channel'> & { threshold: number; windowMs: number };
   now: () => number;
@@ -51,7 +51,7 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     examples: ['alerts'],
     permission: 'alerts',
     menu: { text: 'Alerts here', opens: 'message' },
-    open: async ({ userId }) => openAlerts(await deps.alertsInHand.of(userId)),
+    open: async ({ userId }) => openAlerts(await deps.alertsOf(userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [
@@ -62,7 +62,7 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     home: async ({ userId }) => [
       // Two blocks at most: however many alerts are in hand, no mute is cut off.
       ...homeMutes(deps.routes, deps.now()),
-      ...homeAlerts(await deps.alertsInHand.of(userId), deps.routes),
+      ...homeAlerts(await deps.alertsOf(userId), deps.routes),
     ],
     run: (_, conversation) => tellRoutes(deps, conversation),
   });

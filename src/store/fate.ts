@@ -69,15 +69,22 @@ export type Cursor = { place: number; key: string };
 const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, key: '' } };
 
 /** Asks for one more than `max`, which tells whether there is another page. */
-export function readList({ after, max, newestFirst = false }: ListOptions): {
-  from: Cursor;
+export function readList({ after, from, max, newestFirst = false }: ListOptions): {
+  beyond: Cursor;
   limit: number;
   newestFirst: boolean;
 } {
   if (!Number.isSafeInteger(max) || max < 1 || max > 1000)
     throw new RangeError(`max must be a whole number from 1 to 1000, not ${max}.`);
-  const from = after === undefined ? (newestFirst ? ends.last : ends.first) : readCursor(after);
-  return { from, limit: max + 1, newestFirst };
+  const beyond = after === undefined ? beginning(from, newestFirst) : readCursor(after);
+  return { beyond, limit: max + 1, newestFirst };
+}
+
+function beginning(from: number | undefined, newestFirst: boolean): Cursor {
+  if (from === undefined) return newestFirst ? ends.last : ends.first;
+  if (!Number.isSafeInteger(from)) throw new RangeError(`from must be a whole number, not ${from}.`);
+  // Before the first key of that place, or of the place after it.
+  return { place: newestFirst ? from + 1 : from, key: '' };
 }
 
 function readCursor(after: string): Cursor {

@@ -102,8 +102,8 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       return (await run(replaceScript, entry.key, String(entry.version), value)) === 1;
     },
     async list(name, listOptions) {
-      const { from, limit, newestFirst } = readList(listOptions);
-      const args = [name, String(from.place), from.key, String(limit), newestFirst ? '1' : ''];
+      const { beyond, limit, newestFirst } = readList(listOptions);
+      const args = [name, String(beyond.place), beyond.key, String(limit), newestFirst ? '1' : ''];
       const found = (await run(listScript, ...args)) as unknown[][];
       const listed = found.map(([place, key, value, version, lane, attempts]) => ({
         ...toEntry({ key, value, version, lane: lane ?? key, attempts: attempts ?? 0 }),

@@ -64,10 +64,10 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       });
     },
     async list(name, listOptions) {
-      const { from, limit, newestFirst } = readList(listOptions);
+      const { beyond, limit, newestFirst } = readList(listOptions);
       const statement = newestFirst ? statements.newest : statements.oldest;
       return reading(() => {
-        const rows = statement.all(name, from.place, from.key, Math.floor(options.now()), limit);
+        const rows = statement.all(name, beyond.place, beyond.key, Math.floor(options.now()), limit);
         const found = rows.map((row) => ({ ...toEntry(row), place: Number(row['place']) }));
         return toListed(found, listOptions.max);
       });

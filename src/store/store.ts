@@ -44,8 +44,10 @@ export type WriteOptions = {
 };
 
 export type ListOptions = {
-  /** `next` of the page before; absent: from the beginning. */
+  /** `next` of the page before. */
   after?: string;
+  /** Where the first page begins, this place included; absent: at the end of the list that is read first. */
+  from?: number;
   /** From 1 to 1000. */
   max: number;
   /** From the highest place down; absent: from the lowest up. */

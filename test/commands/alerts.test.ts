@@ -35,7 +35,7 @@ function stage(more: Partial<AlertsDeps> = {}) {
   const verb = alertsCommand({
     routes: plan,
     usesOf: () => [],
-    alertsInHand: { of: () => Promise.resolve([]) },
+    alertsOf: () => Promise.resolve([]),
     rehearse: () => Promise.resolve(nothingRehearsed),
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     async sendTestAlert(channel, askedBy) {

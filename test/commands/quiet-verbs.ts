@@ -26,7 +26,7 @@ export function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Om
     storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     usesOf: () => [],
-    alertsInHand: { of: () => Promise.resolve([]) },
+    alertsOf: () => Promise.resolve([]),
     undelivered: {
       all: async () => [],
       tried: () => [],

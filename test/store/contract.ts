@@ -45,6 +45,9 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       const keys = entries.map(({ key }) => key);
       return next === undefined ? [keys] : [keys, ...(await pages(name, { ...options, after: next }))];
     }
+    async function placesIn(name: string, from: number, newestFirst: boolean): Promise<number[]> {
+      return (await keysIn(name, { from, newestFirst })).map((key) => Number(key[0]));
+    }
     async function keysTaken(max: number, lanes?: string): Promise<string[]> {
       return (await store.take(longMs, max, lanes)).map((entry) => entry.key);
     }
@@ -179,6 +182,13 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           );
         },
       );
+      it('begins at a place, from either side', async () => {
+        for (const place of [1, 2, 2, 3])
+          await store.create(`${place} ${Math.random()}`, '', { index: { open: place } });
+        expect(await placesIn('open', 2, false)).toEqual([2, 2, 3]);
+        expect(await placesIn('open', 2, true)).toEqual([2, 2, 1]);
+        expect([await placesIn('open', 4, false), await placesIn('open', 0, true)]).toEqual([[], []]);
+      });
       it('keeps lists of odd names apart', async () => {
         const names = ['', ' ', '{x}:{payops}', '__proto__', 'naïve 支付', '"[1,"'];
         for (const name of names)

@@ -102,7 +102,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       return true;
     },
     async list(name, options) {
-      const { from, newestFirst } = readList(options);
+      const { beyond: cursor, newestFirst } = readList(options);
       const sign = newestFirst ? -1 : 1;
       const listed = [...entries.keys()].flatMap((key) => {
         const found = find(key);
@@ -110,7 +110,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
         return found === undefined || place === undefined ? [] : [{ ...plain(found), place }];
       });
       const beyond = listed
-        .filter((one) => inOrder(one, from) * sign > 0)
+        .filter((one) => inOrder(one, cursor) * sign > 0)
         .toSorted((one, other) => inOrder(one, other) * sign);
       return toListed(beyond, options.max);
     },

@@ -111,6 +111,8 @@ async function readKey(client: RedisClient, key: string): Promise<string> {
       return JSON.stringify([key, await client.hGetAll(key)]);
     case 'zset':
       return JSON.stringify([key, await client.zRangeWithScores(key, 0, -1)]);
+    case 'set':
+      return JSON.stringify([key, await client.sMembers(key)]);
     default:
       return JSON.stringify([key, await client.get(key)]);
   }

@@ -7,7 +7,6 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
-import { listInHand } from '../../src/operations/alert/alerts-in-hand.ts';
 import { createDailySummaries, dailySummaryPrefix } from '../../src/operations/alert/daily-summaries.ts';
 import { createEventLog } from '../../src/operations/alert/event-log.ts';
 import { createEventLookUp, lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
@@ -63,13 +62,12 @@ export function startBot(world: World, process: Process): Bot {
     threshold: weather.threshold,
     windowMs,
   });
-  const bare = createAlertCards({
+  const cards = createAlertCards({
     ...shared,
     storms,
     lookUp: (event) => lookUpEvent(findTransaction, event),
     hasEnded: () => Promise.resolve(undefined),
   });
-  const cards = listInHand({ store, rememberMs }, bare);
   const recovery = createAlertRecovery({
     ...shared,
     cards,
@@ -77,7 +75,7 @@ export function startBot(world: World, process: Process): Bot {
     chargeOf: () => Promise.resolve(undefined),
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
   });
-  const takeStorm = createTakeStorm({ ...shared, storms, cards: bare });
+  const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const eventLog = createEventLog(shared);
   const summaries = createDailySummaries({
     ...shared,

@@ -1,7 +1,8 @@
+import { alertCardPrefix } from '../../src/operations/alert/alert-cards.ts';
 import type { World } from './world.ts';
 
 /** The alerts that a person is said to have in hand. */
 export async function readList({ store }: World, userId: string): Promise<string[]> {
-  const entry = await store.read(`alerts-of:${userId}`);
-  return entry ? (JSON.parse(entry.value) as string[]) : [];
+  const { entries } = await store.list(`alerts-of:${userId}`, { max: 1_000 });
+  return entries.map(({ key }) => key.slice(alertCardPrefix.length));
 }

@@ -2,6 +2,7 @@ import type { NoteAudit } from '../../domain/audit-note.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import {
   endsCard,
+  handOf,
   moveCard,
   type AlertCard,
   type AlertCharge,
@@ -15,7 +16,7 @@ import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
+import type { Entry, Index, Store } from '../../store/store.ts';
 import { auditOfCardStep } from '../audit/audit-of-alert.ts';
 import { createChangeRecord, makeDue } from '../work/change-record.ts';
 import { takenOf, type StormMember } from '../storm/storm-records.ts';
@@ -32,6 +33,7 @@ import type { Sealer } from '../../domain/sealer.ts';
 import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
 
 export type AlertCardsDeps = TellCardDeps & {
+  store: Pick<Store, 'list'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** How long a card is remembered after what was last done with it: as long as its alert. */
   rememberMs: number;
@@ -71,6 +73,8 @@ export type AlertCards = {
   /** What a message of the card is made of; an open card when nobody did anything yet. */
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   find(id: string): Promise<FoundAlert | undefined>;
+  /** The open ones that the person has, newest first. */
+  of(userId: string): Promise<readonly FoundAlert[]>;
   /** One decision on all replicas: of any number of moves at once from one state, one is made. */
   move(id: string, move: CardMove): Promise<CardMoveResult>;
   /** Tells a payment that does not resolve the card in its threads, one for each reason why it does not. */
@@ -99,6 +103,17 @@ export type CardRecord = UntoldCard & {
   /** See `AlertClaims`; `holders` are the deliveries of its submit. It stays when the charge has ended. */
   charge?: AlertCharge & { holders: readonly string[] };
 };
+
+/** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
+const alertsOf = (userId: string): string => `alerts-of:${userId}`;
+
+/** Who has more is shown the newest of them. */
+const mostListed = 50;
+
+function listsOfCard({ card }: CardRecord): Index {
+  const userId = handOf(card);
+  return userId === undefined || endsCard(card) || !('at' in card) ? {} : { [alertsOf(userId)]: card.at };
+}
 
 const noRecord: CardRecord = { card: { kind: 'open' }, untold: [], told: 0, others: [] };
 
@@ -140,7 +155,13 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     return changeRecord(key, (value) => {
       const { record, result } = judge(openCard(sealer, key, value));
       return record
-        ? { kind: 'write', value: sealCard(sealer, key, record), delayMs: 0, result }
+        ? {
+            kind: 'write',
+            value: sealCard(sealer, key, record),
+            delayMs: 0,
+            index: listsOfCard(record),
+            result,
+          }
         : { kind: 'keep', result };
     });
   }
@@ -153,6 +174,12 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       return { card, ...withoutUndefined({ charging: await standingCharge(deps, charge), evidence }) };
     },
     find,
+
+    async of(userId) {
+      const { entries } = await store.list(alertsOf(userId), { max: mostListed, newestFirst: true });
+      const found = await Promise.all(entries.map(({ key }) => find(key.slice(alertCardPrefix.length))));
+      return found.filter((alert) => alert !== undefined);
+    },
 
     async move(id, move) {
       if (!(await isKnown(id))) return { kind: 'unknown_alert' };
@@ -258,7 +285,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
   if (woken.kind === 'moved') {
     // Stored before it is told: the next round tells it.
     const awake = { ...record, card: woken.card, untold: [...record.untold, woken.step] };
-    const written = await store.write(entry, sealCard(sealer, entry.key, awake), { delayMs: 0 });
+    const options = { delayMs: 0, index: listsOfCard(awake) };
+    const written = await store.write(entry, sealCard(sealer, entry.key, awake), options);
     if (written) deps.note?.(auditOfCardStep(id, record.card.kind, woken));
     return;
   }
