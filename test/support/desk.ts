@@ -83,8 +83,8 @@ export type Desk = {
   restarts: (more?: Record<string, string>, policy?: (policy: string) => string) => Promise<void>;
   /** Runs a command as `node src/main.ts` would, with the bot's settings and `more`, in this process. */
   runs: (words: readonly string[], more?: Record<string, string>) => Promise<CommandEnd>;
-  /** Resolves when every event is sent and the bot has nothing left to do. */
-  settled: () => Promise<void>;
+  /** Resolves when every event is sent and the bot has nothing left to do, or to do soon if so told: the rest has its time. */
+  settled: (soon?: 'soon') => Promise<void>;
   /** How many calls the payments service had at a path that ends so. */
   calls: (path: string) => number;
   /** What stands in the log, the store, anything sent to Slack, or on a screen, and should stand nowhere. */
@@ -363,9 +363,10 @@ export function sitAt(house: House, bot: Bot): Desk {
       await house.start(bot, more);
     },
     runs: (words, more = {}) => runHere(words, house.settings(more)),
-    async settled() {
+    async settled(soon) {
       await house.payments.settled();
-      await house.until('nothing is left to do', async () => (await house.workLeft()) === 0);
+      const untilMs = () => (soon === undefined ? [] : [house.now() + soonMs]);
+      await house.until('nothing is left to do', async () => (await house.workLeft(...untilMs())) === 0);
     },
     calls: (path) => house.paymentsGate.passed.filter((passed) => passed.path.endsWith(path)).length,
     async leaks(canaries) {
@@ -406,6 +407,8 @@ export async function runHere(
 /** What the workspace says to a person at a form that is not filled in well: shown to them, and no failure of the test. */
 const unfilled = 'Some fields need your attention.';
 const patienceMs = 20_000;
+/** Longer than the pause between two messages of one channel. */
+const soonMs = 5_000;
 
 type Option = { text: { text: string }; value?: string };
 type Element = {

@@ -10,6 +10,7 @@ import {
   type PaymentsOptions,
   type PaymentsService,
 } from '../../src/simulators/payments/service.ts';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { Exchange, PageMessage } from '../../src/simulators/protocol.ts';
 import type { BotPost } from '../../src/simulators/slack/page-state.ts';
 import {
@@ -84,10 +85,12 @@ export type House = {
   decline: (charged?: Charged) => Promise<string>;
   /** One that it approves: of the same customer unless told otherwise. */
   approve: (charged?: Omit<Charged, 'reason'>) => Promise<string>;
+  /** Sends the bots an event that the payments service has not, signed as its own unless told otherwise; gives the status. */
+  sendEvent: (event: object, headers?: Record<string, string>) => Promise<number>;
   /** With `payments: { knownCards: true }`: resolves when a bot has taken the first-payment event of every card. */
   cardsKnown: () => Promise<void>;
   /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
-  workLeft: () => Promise<number>;
+  workLeft: (untilMs?: number) => Promise<number>;
   /** Every byte the store keeps, as text. */
   storeDump: () => Promise<string>;
   /** The keys of the store's records that begin so. */
@@ -240,6 +243,17 @@ export async function openHouse(
       }),
     approve: (charged) =>
       act({ kind: 'approve_saved_card_charge', amount: '7500.50', customerEmail, ...charged }),
+    async sendEvent(event, headers) {
+      const body = JSON.stringify(event);
+      const signature = { [signatureHeader]: signWebhook(body, payments.credentials.webhookSecret) };
+      const response = await fetch(`${webhookGate.url}/webhooks/payments`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(headers ?? signature) },
+        body,
+      });
+      await response.text();
+      return response.status;
+    },
     cardsKnown: () =>
       news.until('the cards are known', () =>
         payments

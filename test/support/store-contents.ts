@@ -15,8 +15,9 @@ export type StoreContents = {
   /**
    * Records that are not finished, but for the timers and counts of alarms and the audit, which never are, and the
    * details of alerts, which go in some days. When there are none, nothing will ever be posted of what has come in.
+   * Those alone that are due by `untilMs`, if it is told: others wait for their time.
    */
-  workLeft: () => Promise<number>;
+  workLeft: (untilMs?: number) => Promise<number>;
   /** Every byte it keeps, as text. */
   dump: () => Promise<string>;
   /** The keys of its records that begin so, as the bot names them. */
@@ -27,15 +28,15 @@ export type StoreContents = {
 export function sqliteContents(dataDir: string): StoreContents {
   const path = join(dataDir, 'payops.sqlite');
   return {
-    async workLeft() {
+    async workLeft(untilMs = Number.MAX_SAFE_INTEGER) {
       const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
       try {
         const row = db
           .prepare(
-            `select count(*) as left from entries where due_at is not null and lane <> '${detailsLane}'
+            `select count(*) as left from entries where due_at <= ? and lane <> '${detailsLane}'
              and key not like '${alarmPrefix}%' and key not like '${auditRetentionPrefix}%'`,
           )
-          .get();
+          .get(untilMs);
         return Number(row?.['left']);
       } finally {
         db.close();
@@ -79,14 +80,14 @@ export function redisContents(url: string, prefix: string): StoreContents {
   }
 
   return {
-    workLeft: () =>
+    workLeft: (untilMs = Infinity) =>
       withClient(async (client) => {
         const lanes = await client.keys(`{${prefix}}:work:*`);
         const timers = [alarmLane, auditRetentionPrefix, detailsLane].map(
           (lane) => `{${prefix}}:work:${lane}`,
         );
         const others = lanes.filter((lane) => !timers.some((timer) => lane.startsWith(timer)));
-        const counts = await Promise.all(others.map((lane) => client.zCard(lane)));
+        const counts = await Promise.all(others.map((lane) => client.zCount(lane, '-inf', untilMs)));
         return counts.reduce((sum, count) => sum + count, 0);
       }),
     dump: () =>

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest';
+import { shareDesk, type Filled, type Message, type Modal } from '../support/desk.ts';
+import type { Charged, Person } from '../support/house.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const chidi = 'chidi.eze@example.com';
+
+const at = shareDesk({
+  clock: true,
+  payments: { knownCards: true },
+  env: { CHARGE_RETRY_WAIT_HOURS: '1', CHARGE_TWIN_MINUTES: '0' },
+  policy: (policy) => policy.replace('may: [lookup, doubt]', 'may: [lookup, doubt, charge]'),
+});
+
+let customers = 0;
+/** So that no payment of one story is for a failure of another. */
+function newCustomer(): string {
+  customers += 1;
+  return `customer.${customers}@example.com`;
+}
+
+/** The newest that this alert says in its channel, once it has the words. */
+function alertSays(reference: string, ...words: string[]): Promise<Message> {
+  return at().reads('lead', [reference, ...words], 'payAlerts');
+}
+
+/** The alert of one more failed charge; nobody has it yet. */
+async function fails(charged: Charged = {}) {
+  const { house } = at();
+  const customerEmail = charged.customerEmail ?? newCustomer();
+  const reference = await house.decline({ ...charged, customerEmail });
+  return { reference, customerEmail, alert: await alertSays(reference, 'Acknowledge') };
+}
+
+/** The same, acknowledged by the lead. */
+async function isTaken(charged?: Charged) {
+  const { reference, customerEmail, alert } = await fails(charged);
+  await at().presses('lead', 'Acknowledge', alert);
+  return { reference, customerEmail, alert: await alertSays(reference, '👀 Acknowledged') };
+}
+
+/** Presses what opens a form, fills it in and submits it. */
+async function does(
+  person: Person,
+  label: string,
+  alert: Message,
+  filled: Filled,
+): Promise<Modal | undefined> {
+  await at().presses(person, label, alert);
+  await at().modalSays(person, label.replace('…', ' alert'));
+  return await at().submits(person, filled);
+}
+
+async function idle(): Promise<void> {
+  await at().settled('soon');
+}
+
+function direct(person: 'agent' | 'lead' | 'onCall', ...words: string[]): Promise<Message> {
+  return at().reads(person, words, `${person}Dm`);
+}
+
+function directsAbout(person: 'agent' | 'lead' | 'onCall', reference: string): string[] {
+  return at()
+    .posts(person, `${person}Dm`)
+    .map(({ text }) => text)
+    .filter((text) => text.includes(reference));
+}
+
+describe('one failure, one message', () => {
+  test('says the bank’s words, the next step by them, and what the service confirms; and calls nobody', async () => {
+    const { alert, reference } = await fails({ amount: '1234.50', customerEmail: chidi });
+    expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
+    for (const words of ['Insufficient funds', 'Try again from', '✗ status FAILED', 'LIVE · Lagos store'])
+      expect(alert.shown.text).toContain(words);
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Close…']);
+    expect(alert.shown.text).not.toContain('<@');
+  });
+
+  test('is told once, however often its event is sent, late or with another id; a forged one is refused', async () => {
+    const { house, posts } = at();
+    const { reference } = await fails();
+    const sent = () =>
+      house.payments.state().deliveries.filter(({ orderReference }) => orderReference === reference);
+    const deliveryId = sent()[0]?.id ?? 0;
+    for (const how of ['again', 'new_id', 'late', 'bad_signature'] as const)
+      // oxlint-disable-next-line no-await-in-loop
+      await house.payments.act({ kind: 'redeliver', deliveryId, how });
+    await idle();
+    expect(posts('lead', 'payAlerts').filter(({ text }) => text.includes(reference))).toHaveLength(1);
+    expect(Object.fromEntries(sent().map(({ how, lastStatus }) => [how ?? 'first', lastStatus]))).toEqual({
+      first: 200,
+      again: 200,
+      new_id: 200,
+      late: 200,
+      bad_signature: 401,
+    });
+  });
+});
+
+describe('the states of an alert', () => {
+  test('Acknowledge: one person has it, and whoever clicks second is told who was first', async () => {
+    const desk = at();
+    const { reference, alert } = await fails();
+    await desk.presses('lead', 'Acknowledge', alert);
+    await desk.presses('onCall', 'Acknowledge', alert);
+    const lead = `<@${desk.id('lead')}>`;
+    const told = await desk.sees('onCall', ['Acknowledged by somebody else first', lead], 'payAlerts');
+    expect(told.ephemeral).toBe(true);
+    const taken = await alertSays(reference, '👀 Acknowledged', lead);
+    expect(taken.shown.buttons).toEqual(['Look up', 'Close…', 'Assign…', 'Snooze…', 'Reveal e-mail']);
+    await desk.reads('onCall', ['👀 Acknowledged', lead], taken);
+  });
+
+  test('Assign: the assignee is told by direct message with the way to it, and so is whoever had it until then', async () => {
+    const desk = at();
+    const { reference, alert } = await isTaken();
+    const refused = await does('lead', 'Assign…', alert, { 'Assign to': desk.id('outsider') });
+    expect(refused?.problems['Assign to']).toContain('None of the alert’s buttons is for them');
+    await desk.submits('lead', { 'Assign to': desk.id('agent') });
+    const agent = `<@${desk.id('agent')}>`;
+    const assigned = await alertSays(reference, 'Assigned to', agent);
+    await desk.reads('lead', ['👤 Assigned', agent], assigned);
+    const told = await direct('agent', '👤 Assigned to you', reference);
+    expect(JSON.stringify(told.blocks)).toContain(
+      `<https://slack.com/archives/${alert.channel}/p${alert.ts.replace('.', '')}|`,
+    );
+    // Whoever gave it away knows; a third who gives it on is told of to whoever loses it.
+    expect(directsAbout('lead', reference)).toEqual([]);
+    await does('onCall', 'Assign…', assigned, { 'Assign to': desk.id('lead') });
+    await direct('agent', '👤 Assigned to somebody else', reference);
+    await direct('lead', '👤 Assigned to you', reference);
+  });
+
+  test('Snooze: ends by itself, in the thread and by direct message to whoever has it', async () => {
+    const desk = at();
+    const { reference, alert } = await isTaken();
+    await does('lead', 'Snooze…', alert, { 'For how long': '1 hour' });
+    const snoozed = await alertSays(reference, '💤 Snoozed', 'Snoozed until');
+    await desk.reads('lead', '💤 Snoozed', snoozed);
+    await idle();
+    desk.house.later(59 * minuteMs);
+    await idle();
+    expect(directsAbout('lead', reference)).toEqual([]);
+    desk.house.later(2 * minuteMs);
+    await direct('lead', '⏰ The snooze is over', reference);
+    await desk.reads('lead', '⏰ The snooze is over', snoozed);
+    await alertSays(reference, '👀 Acknowledged');
+  });
+
+  test('Close: asks for a reason, tells whoever had it, and leaves the first line and how it ended', async () => {
+    const desk = at();
+    const { reference, alert } = await isTaken();
+    await does('onCall', 'Close…', alert, { Reason: 'Paid in cash' });
+    const closed = await alertSays(reference, '☑️ Closed', 'Paid in cash', `<@${desk.id('onCall')}>`);
+    expect(closed.shown.buttons).toEqual([]);
+    expect(closed.shown.text).not.toContain('Insufficient funds');
+    await desk.reads('lead', ['☑️ Closed', 'Paid in cash'], closed);
+    await direct('lead', '☑️ Closed', reference);
+  });
+
+  test('Look up: whoever may look up reads the verdict, and everybody that it was asked again', async () => {
+    const desk = at();
+    const { reference, alert } = await fails();
+    await desk.presses('agent', 'Look up', alert);
+    const answer = await desk.sees('agent', ['Declined', reference, '✗'], 'payAlerts');
+    await desk.sees('agent', 'Declined since', 'payAlerts');
+    expect(answer.channel).toBe(alert.channel);
+    await alertSays(reference, 'looked up again');
+  });
+
+  test('are moved by those alone who may: the support agent is refused, and nothing changes', async () => {
+    const desk = at();
+    const { reference, alert } = await fails();
+    await desk.presses('agent', 'Acknowledge', alert);
+    await desk.sees('agent', ['Not allowed', 'alerts'], 'payAlerts');
+    await desk.presses('agent', 'Close…', alert);
+    await idle();
+    expect(desk.modal('agent')?.title ?? '').not.toContain('Close alert');
+    expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
+  });
+
+  test('Reveal e-mail: whoever may reads the address in full, on record; whoever may not is told so', async () => {
+    const desk = at();
+    const { alert, customerEmail, reference } = await isTaken();
+    await desk.presses('lead', 'Reveal e-mail', alert);
+    const shown = await desk.sees('lead', customerEmail, 'payAlerts');
+    expect(shown.ephemeral).toBe(true);
+    await desk.presses('onCall', 'Reveal e-mail', alert);
+    await desk.sees('onCall', ['Not allowed', 'reveal'], 'payAlerts');
+    const { stdout } = await desk.runs(['audit', 'export']);
+    expect(
+      stdout.split('\n').filter((line) => line.includes(reference) && line.includes('reveal')),
+    ).toHaveLength(1);
+  });
+
+  test('stand in the App Home of whoever has them, with the way to each; and no more once they are over', async () => {
+    const desk = at();
+    const { reference, alert } = await isTaken({ amount: '4321.00' });
+    const home = await desk.home('lead', reference);
+    expect(home.text).toContain('NGN 4,321.00');
+    await does('lead', 'Close…', alert, { Reason: 'Done' });
+    await alertSays(reference, '☑️ Closed');
+    expect((await desk.home('lead', '')).text).not.toContain(reference);
+  });
+
+  test('are on record: who did what with which alert', async () => {
+    const desk = at();
+    const { reference, alert } = await isTaken();
+    await does('lead', 'Close…', alert, { Reason: 'Told the customer' });
+    await alertSays(reference, '☑️ Closed');
+    await idle();
+    const { stdout } = await desk.runs(['audit', 'export', '--reference', reference]);
+    for (const words of ['acknowledge', 'close', desk.id('lead')]) expect(stdout).toContain(words);
+  });
+});
+
+describe('a payment resolves a failure', () => {
+  test('of the same customer and amount: Resolved by another payment, with the time it took, and its people told', async () => {
+    const desk = at();
+    const { reference, customerEmail, alert } = await isTaken();
+    await does('lead', 'Assign…', alert, { 'Assign to': desk.id('agent') });
+    await direct('agent', 'Assigned to you', reference);
+    desk.house.later(65 * minuteMs);
+    const paid = await desk.house.approve({ amount: '5000.00', customerEmail });
+    const resolved = await alertSays(reference, '✅ Resolved by another payment', paid, '1 h 5 min after');
+    expect(resolved.shown.buttons).toEqual([]);
+    expect(resolved.ts).toBe(alert.ts);
+    await desk.reads('lead', '✅ Resolved', resolved);
+    await direct('agent', '✅ Resolved', reference, '1 h 5 min');
+    await direct('lead', '✅ Resolved', reference);
+    expect(directsAbout('onCall', reference)).toEqual([]);
+  });
+
+  test('of the same order: Paid (confirmed) stands beside it', async () => {
+    const { house } = at();
+    const orderReference = 'ORDER-PAID-LATER';
+    await house.payments.act({
+      kind: 'create_order',
+      amount: '50.00',
+      customerEmail: newCustomer(),
+      orderReference,
+    });
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'declined' });
+    // Of a first payment the service tells no failure; another one might.
+    const order = { orderReference, amount: '50.00', currency: 'NGN' };
+    await house.sendEvent({ event: 'payment_failed', data: { order } });
+    await alertSays(orderReference, 'Declined by the bank');
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'the same reference');
+  });
+
+  test('of another amount does not: the alert stays open, with a line in its thread', async () => {
+    const desk = at();
+    const { reference, customerEmail, alert } = await fails();
+    const paid = await desk.house.approve({ amount: '75.50', customerEmail });
+    await desk.reads('lead', ['Another payment, the alert stays open', 'NGN 75.50', paid], alert);
+    expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
+  });
+
+  test('of somebody else does not, and of one that was closed nothing changes', async () => {
+    const desk = at();
+    const { reference } = await fails();
+    const closed = await isTaken();
+    await does('lead', 'Close…', closed.alert, { Reason: 'Paid in cash' });
+    await alertSays(closed.reference, '☑️ Closed');
+    await desk.house.approve({ amount: '5000.00', customerEmail: newCustomer() });
+    await desk.house.approve({ amount: '5000.00', customerEmail: closed.customerEmail });
+    await idle();
+    expect((await alertSays(reference)).shown.text).not.toContain('Resolved');
+    expect((await alertSays(closed.reference)).text).toContain('☑️ Closed');
+  });
+
+  test('only once the look-up proves it: an event that the service does not bear out resolves nothing', async () => {
+    const desk = at();
+    const { reference, customerEmail } = await fails();
+    const order = { orderReference: 'NEVER-PAID', amount: '5000.00', currency: 'NGN', customerEmail };
+    expect(await desk.house.sendEvent({ event: 'payment_success', data: { order } })).toBe(200);
+    desk.house.later(hourMs);
+    await desk.reads('lead', 'NEVER-PAID', 'general');
+    expect((await alertSays(reference)).shown.text).not.toContain('Resolved');
+  });
+
+  test('that came before the failure’s own event: the first post says both, and has no buttons', async () => {
+    const { house, settled } = at();
+    house.payments.sendWebhooksTo(undefined);
+    const orderReference = 'PAID-BEFORE-FAILED';
+    await house.payments.act({
+      kind: 'create_order',
+      amount: '50.00',
+      customerEmail: newCustomer(),
+      orderReference,
+    });
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'declined' });
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    const order = { orderReference, amount: '50.00', currency: 'NGN' };
+    await house.sendEvent({ event: 'payment_success', data: { order } });
+    await settled('soon');
+    await house.sendEvent({ event: 'payment_failed', data: { order } });
+    const alert = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)');
+    expect(alert.shown.buttons).toEqual([]);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+    await settled('soon');
+    expect((await alertSays(orderReference)).ts).toBe(alert.ts);
+  });
+});
