@@ -137,9 +137,14 @@ export function userGroup(groupId: string): RichTextUsergroupMention {
   return { type: 'usergroup', usergroup_id: groupId };
 }
 
+/** Slack takes no later date: a mute without an end may have one. */
+const latestSeconds = 9_999_999_999;
+
 /** A moment in each reader's own local time; `msUtc` is UTC milliseconds. */
-export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate {
-  return { type: 'date', timestamp: Math.floor(msUtc / 1000), format, fallback: utcTime(msUtc) };
+export function moment(msUtc: number, format = '{date_short_pretty} {time}'): RichTextDate | Piece {
+  const timestamp = Math.floor(msUtc / 1000);
+  if (timestamp > latestSeconds) return words(utcTime(msUtc));
+  return { type: 'date', timestamp, format, fallback: utcTime(msUtc) };
 }
 
 /** Words where Slack wants some: a dash when nothing is left of them. */

@@ -1,135 +1,216 @@
-import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { testAlertActionId } from '../../src/slack/alert/routes-message.ts';
-import type { Bot } from '../support/bot.ts';
-import { openChargeDialogue } from '../support/charge-dialogue.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { shareDesk } from '../support/desk.ts';
+import { openHouse } from '../support/house.ts';
 
-function setRoutes({ policyFile }: House, routes: string): void {
-  writeFileSync(policyFile, `${readFileSync(policyFile, 'utf8')}routes:\n${routes}`);
+const [payOps, payDesk, payAlerts, general] = ['C0OPS00001', 'C0DESK0001', 'C0ALERTS01', 'C0GENERAL1'];
+const onCallGroup = 'S0ONCALL01';
+const minuteMs = 60_000;
+
+/** Always two hours from now until then, whenever the test runs. */
+function clockTime(hoursFromNow: number): string {
+  return `${String((new Date().getUTCHours() + hoursFromNow + 24) % 24).padStart(2, '0')}:00`;
 }
 
-/** An event that says its kind and its reference alone. */
-async function deliverBare(house: House, bot: Bot, orderReference: string): Promise<void> {
-  const body = Buffer.from(JSON.stringify({ event: 'payment_failed', data: { order: { orderReference } } }));
-  const { WEBHOOK_SECRETS: secret = '', WEBHOOK_SIGNATURE_HEADER: header = '' } = house.settings();
-  const signature = createHmac('sha512', secret).update(body).digest('hex');
-  const response = await fetch(`${bot.url()}/webhooks/payments`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', [header]: signature },
-    body,
-  });
-  expect(response.status).toBe(200);
-}
-
-describe.concurrent('routes of payops.yml', () => {
-  it('send one failure to two channels, calling the group once in each, and say so in the channel', async (test) => {
-    const house = await openHouse(test);
-    const { channels, users } = house.workspace.ids;
-    setRoutes(
-      house,
-      `  - name: no-funds
-    when: { reason: insufficient funds }
-    to: [${channels.payOps}, ${channels.payDesk}]
-    mention: S0ONCALL01
+const routes = `routes:
+  - name: fraud
+    when: { reason: suspected fraud }
+    to: [${payOps}, ${payDesk}]
+    mention: ${onCallGroup}
     severity: high
-`,
+  - name: quiet
+    when: { reason: quiet please }
+    to: ${payOps}
+    mention: ${onCallGroup}
+    quiet_hours: { from: '${clockTime(-2)}', to: '${clockTime(6)}', tz: UTC }
+  - { name: silent, when: { reason: not a word }, to: ${payOps}, mute_until: 2999-01-01 }
+  - { name: vip, when: { email_domain: vip.example.com }, to: ${payDesk}, continue: true }
+  - { name: big, when: { currency: NGN, amount_from: 100000.00, reason: do not honour }, to: ${payOps} }
+  - { name: counted, when: { reason: count me }, to: ${payDesk}, digest_after: 1 }
+  - { name: paid-vip, when: { event: payment_success, email_domain: vip.example.com }, to: ${payOps} }
+`;
+
+describe('routes of payops.yml', () => {
+  const at = shareDesk({ clock: true, policy: (policy) => policy + routes });
+  const toldIn = (reference: string) =>
+    (['payAlerts', 'payOps', 'payDesk', 'general'] as const).filter((channel) =>
+      at()
+        .posts('lead', channel)
+        .some(({ text }) => text.includes(reference)),
     );
-    await house.start(house.bot());
-    const reference = await house.decline();
-    const alertsIn = (channel: 'payOps' | 'payDesk' | 'payAlerts') =>
-      house.posts(channel).filter(({ text }) => text.includes(reference));
-    await house.until(
-      'both channels have the alert',
-      () => alertsIn('payOps').length === 1 && alertsIn('payDesk').length === 1,
-    );
-    await house.until('nothing is left to do', async () => (await house.workLeft()) === 0);
-    expect(alertsIn('payAlerts')).toEqual([]);
+
+  test('send a failure to each channel of its rule, with its mention and severity, and nowhere else', async () => {
+    const desk = at();
+    const reference = await desk.house.decline({ reason: 'Suspected fraud' });
     for (const channel of ['payOps', 'payDesk'] as const) {
-      expect(alertsIn(channel)).toHaveLength(1);
-      const blocks = JSON.stringify(alertsIn(channel)[0]?.blocks);
-      expect(blocks).toContain('"usergroup_id":"S0ONCALL01"');
-      expect(blocks).toContain('High severity');
-      expect(blocks).toContain('by rule no-funds');
+      // oxlint-disable-next-line no-await-in-loop
+      const alert = await desk.reads('lead', [reference, 'High severity', 'by rule fraud'], channel);
+      expect(JSON.stringify(alert.blocks)).toContain(`"usergroup_id":"${onCallGroup}"`);
     }
-
-    await house.type('agent', '/pay alerts');
-    await house.until('the agent is refused', () =>
-      house.seenBy('agent').some(({ ephemeral, text }) => ephemeral && text.includes('Not allowed')),
-    );
-    await house.type('onCall', '/pay alerts');
-    await house.until('the channel’s routes are told', () =>
-      house
-        .seenBy('onCall')
-        .some(({ ephemeral, text }) => ephemeral && text.includes('This channel gets alerts')),
-    );
-    expect(JSON.stringify(house.seenBy('onCall').map(({ blocks }) => blocks))).toContain(
-      'In the last 7 days this would have posted 1, worst hour 1.',
-    );
-    await openChargeDialogue(house).pressInMessage('onCall', testAlertActionId);
-    const tests = () => house.posts('payDesk').filter(({ text }) => text.includes('TEST alert'));
-    await house.until('the test alert says who asked', () =>
-      tests().some(({ edited, blocks }) => edited && JSON.stringify(blocks).includes(users.onCall)),
-    );
-    expect(tests()).toHaveLength(1);
+    await desk.settled('soon');
+    expect(toldIn(reference)).toEqual(['payOps', 'payDesk']);
+    // One state in all its channels.
+    await desk.presses('lead', 'Acknowledge', await desk.reads('lead', reference, 'payOps'));
+    await desk.reads('lead', [reference, '👀 Acknowledged'], 'payDesk');
   });
 
-  it('look several events up at once that say no amount, and tell them in their order', async (test) => {
-    const house = await openHouse(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '8', WORK_LEASE_SECONDS: '45' } });
-    const { payOps } = house.workspace.ids.channels;
-    setRoutes(house, `  - { name: big, when: { currency: NGN, amount_from: 1000.00 }, to: ${payOps} }\n`);
-    const references: string[] = [];
-    for (let number = 0; number < 6; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- in their order
-      references.push(await house.decline());
-    }
-    // Not the receiver of the service's own events, which name the amount.
-    const bot = house.bot();
-    await bot.start();
-    const [first, ...others] = references.map(() => house.paymentsGate.hold('/single', 'before'));
-    const [early = '', ...late] = references;
-    await deliverBare(house, bot, early);
-    const held = await first;
-    // oxlint-disable-next-line no-await-in-loop
-    for (const reference of late) await deliverBare(house, bot, reference);
-    held?.release();
-    for (const { release } of (await Promise.all(others)).toReversed()) release();
-    const told = (): string[] =>
-      house.posts('payOps').flatMap(({ text }) => references.filter((one) => text.includes(one)));
-    await house.until('all are told', () => told().length === 6);
-    expect(told()).toEqual(references);
+  test('post in quiet hours, and call nobody then', async () => {
+    const desk = at();
+    const reference = await desk.house.decline({ reason: 'Quiet please' });
+    const alert = await desk.reads('lead', [reference, 'by rule quiet'], 'payOps');
+    expect(JSON.stringify(alert.blocks)).not.toContain(onCallGroup);
   });
 
-  it('that cannot hold keep the bot from starting, all told at once', async (test) => {
-    const house = await openHouse(test);
-    const { channels } = house.workspace.ids;
-    setRoutes(
-      house,
-      `  - { name: all, to: ${channels.payOps} }
-  - { name: all, when: { currency: NGN }, to: ${channels.payOps} }
-`,
-    );
-    const start = house.start(house.bot());
-    await expect(start).rejects.toThrow('routes.1.name: a rule before it is called all too');
-    await expect(start).rejects.toThrow(
-      'routes.1 (all) can never fit: all before it takes all that it asks for',
-    );
+  test('of a muted rule tell nothing; what none takes goes to channels.alerts, payments to channels.successes', async () => {
+    const desk = at();
+    const muted = await desk.house.decline({ reason: 'Not a word' });
+    const other = await desk.house.decline();
+    const paid = await desk.house.approve({ customerEmail: 'nobody.special@example.com' });
+    await desk.reads('lead', other, 'payAlerts');
+    await desk.reads('lead', ['Paid (confirmed)', paid], 'general');
+    await desk.settled('soon');
+    expect([muted, other, paid].map(toldIn)).toEqual([[], ['payAlerts'], ['general']]);
   });
 
-  it('that are muted are named at every start, with the end', async (test) => {
-    const house = await openHouse(test);
-    const { channels } = house.workspace.ids;
-    setRoutes(
-      house,
-      `  - { name: over, when: { currency: USD }, to: ${channels.payOps}, mute_until: 2020-01-01 }
-  - { name: silent, to: ${channels.payOps}, mute_until: 2999-01-01 }
-`,
+  test('continue asks the rules after it too; amounts, domains and successes match as they are written', async () => {
+    const desk = at();
+    const customerEmail = 'vera@vip.example.com';
+    const both = await desk.house.decline({ customerEmail, amount: '100000.00', reason: 'Do not honour' });
+    const small = await desk.house.decline({ customerEmail, amount: '99999.99', reason: 'Do not honour' });
+    const paid = await desk.house.approve({ customerEmail, amount: '12.00' });
+    await desk.settled('soon');
+    expect([both, small, paid].map(toldIn)).toEqual([
+      ['payOps', 'payDesk'],
+      ['payAlerts', 'payDesk'],
+      ['payOps'],
+    ]);
+  });
+
+  test('digest_after stands in place of DIGEST_THRESHOLD', async () => {
+    const desk = at();
+    for (let number = 0; number < 3; number += 1)
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.house.decline({ reason: 'Count me', customerEmail: `counted.${number}@example.com` });
+    const digest = await desk.reads('lead', ['Storm', 'failed charges'], 'payDesk');
+    expect(digest.shown.buttons).toContain('Acknowledge all');
+  });
+
+  test('/pay alerts says what the channel gets and why, its mutes, and what each rule would have posted', async () => {
+    const desk = at();
+    await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
+    const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
+    await desk.house.until('the rehearsal is told', () =>
+      desk
+        .messages('onCall', 'payOps')
+        .some(({ ts, shown }) => ts === said.ts && shown.text.includes('In the last 7 days')),
     );
-    const bot = house.bot();
-    await house.start(bot);
-    const lines = bot.lines.join('\n');
+    const { text } = desk.messages('onCall', 'payOps').find(({ ts }) => ts === said.ts)!.shown;
+    for (const words of ['fraud', 'silent', '1 muted now', 'would have posted 1, worst hour 1'])
+      expect(text).toContain(words);
+  });
+
+  test('Send a test alert goes the whole way of an alert, and says who asked', async () => {
+    const desk = at();
+    await desk.presses(
+      'onCall',
+      'Send a test alert',
+      await desk.sees('onCall', 'This channel gets alerts', 'payOps'),
+    );
+    const alert = await desk.reads('onCall', ['TEST alert', `<@${desk.id('onCall')}>`], 'payOps');
+    await desk.settled('soon');
+    expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('TEST alert'))).toHaveLength(1);
+    expect(alert.shown.buttons).not.toContain('Acknowledge');
+  });
+
+  test('npm run rehearse says what other rules would have posted in the last 7 days', async () => {
+    const desk = at();
+    const path = join(desk.house.folder, 'payops.new.yml');
+    writeFileSync(
+      path,
+      `${readFileSync(desk.house.policyFile, 'utf8').split('routes:')[0]}routes:\n  - { name: everything, to: ${general} }\n`,
+    );
+    const { code, stdout } = await desk.runs(['rehearse', '--policy', path]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(general);
+    expect(stdout).toMatch(/everything.*\d+/);
+  });
+
+  test('mutes that are over, and those that last, are named at each start, with their end', async () => {
+    const desk = at();
+    await desk.restarts(
+      {},
+      (policy) =>
+        `${policy}  - { name: over, when: { currency: USD }, to: ${payOps}, mute_until: 2020-01-01 }\n`,
+    );
+    const lines = desk.bot.lines.join('\n');
     expect(lines).toMatch(/"level":"warn".*The mute of rule over ended at 2020-01-01.*take mute_until out/);
     expect(lines).toMatch(/"level":"info".*Rule silent tells nothing until 2999-01-01/);
+  });
+});
+
+test('alerts of several events that say no amount are looked up at once and told in their order', async (scope) => {
+  const house = await openHouse(scope, { env: { PAYMENTS_TIMEOUT_SECONDS: '8', WORK_LEASE_SECONDS: '45' } });
+  writeFileSync(
+    house.policyFile,
+    `${readFileSync(house.policyFile, 'utf8')}routes:\n  - { name: big, when: { currency: NGN, amount_from: 1000.00 }, to: ${payOps} }\n`,
+  );
+  house.payments.sendWebhooksTo(undefined);
+  const references: string[] = [];
+  // oxlint-disable-next-line no-await-in-loop -- in their order
+  for (let number = 0; number < 6; number += 1) references.push(await house.decline());
+  await house.start(house.bot());
+  const [first, ...others] = references.map(() => house.paymentsGate.hold('/single', 'before'));
+  for (const orderReference of references)
+    // oxlint-disable-next-line no-await-in-loop
+    await house.sendEvent({ event: 'payment_failed', data: { order: { orderReference } } });
+  (await first)?.release();
+  for (const { release } of (await Promise.all(others)).toReversed()) release();
+  const told = (): string[] =>
+    house.posts('payOps').flatMap(({ text }) => references.filter((one) => text.includes(one)));
+  await house.until('all are told', () => told().length === 6);
+  expect(told()).toEqual(references);
+});
+
+test('rules that cannot hold keep the bot from starting, all told at once', async (scope) => {
+  const house = await openHouse(scope);
+  const wrong = `routes:\n  - { name: all, to: ${payOps} }\n  - { name: all, when: { currency: NGN }, to: ${payAlerts} }\n`;
+  writeFileSync(house.policyFile, readFileSync(house.policyFile, 'utf8') + wrong);
+  const start = house.start(house.bot());
+  await expect(start).rejects.toThrow('routes.1.name: a rule before it is called all too');
+  await expect(start).rejects.toThrow(
+    'routes.1 (all) can never fit: all before it takes all that it asks for',
+  );
+});
+
+describe('daily_summary of payops.yml', () => {
+  /** A time in Lagos, an hour ahead of UTC all year, that does not come by itself while the test runs. */
+  const at = shareDesk({
+    clock: true,
+    policy: (policy) =>
+      `${policy}routes:\n  - { name: silent, when: { currency: USD }, to: ${payOps}, mute_until: 2999-01-01 }\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
+  });
+
+  test('tells its channel once a day what came, the open alerts and the mutes, over a restart too', async () => {
+    const desk = at();
+    await desk.house.decline();
+    await desk.house.decline({ customerEmail: 'other@example.com' });
+    await desk.house.approve({ customerEmail: 'third@example.com', amount: '10.00' });
+    await desk.settled('soon');
+    const told = () => desk.posts('lead', 'payOps').filter(({ text }) => text.includes('Daily summary'));
+    expect(told()).toEqual([]);
+    desk.house.later(24 * 60 * minuteMs);
+    const first = await desk.reads(
+      'lead',
+      ['📋 Daily summary', '2 failed charges', '1 successful payment'],
+      'payOps',
+    );
+    for (const words of ['10,000.00', 'Insufficient funds', 'proven by look-up', 'silent'])
+      expect(first.shown.text).toContain(words);
+    await desk.restarts();
+    desk.house.later(24 * 60 * minuteMs);
+    await desk.reads('lead', ['📋 Daily summary', '0 failed charges'], 'payOps');
+    await desk.settled('soon');
+    expect(told()).toHaveLength(2);
   });
 });

@@ -201,7 +201,9 @@ describe('the states of an alert', () => {
     expect(home.text).toContain('NGN 4,321.00');
     await does('lead', 'Close…', alert, { Reason: 'Done' });
     await alertSays(reference, '☑️ Closed');
-    expect((await desk.home('lead', '')).text).not.toContain(reference);
+    await desk.house.until('it is gone from the Home', async () => {
+      return !(await desk.home('lead', '')).text.includes(reference);
+    });
   });
 
   test('are on record: who did what with which alert', async () => {
@@ -247,7 +249,8 @@ describe('a payment resolves a failure', () => {
     await house.sendEvent({ event: 'payment_failed', data: { order } });
     await alertSays(orderReference, 'Declined by the bank');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-    await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'the same reference');
+    const resolved = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'the same reference');
+    expect(resolved.shown.buttons).toEqual([]);
   });
 
   test('of another amount does not: the alert stays open, with a line in its thread', async () => {
@@ -302,5 +305,81 @@ describe('a payment resolves a failure', () => {
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
     await settled('soon');
     expect((await alertSays(orderReference)).ts).toBe(alert.ts);
+  });
+});
+
+describe('Charge again…', () => {
+  test('says from when while the card is on hold, and opens nothing', async () => {
+    const desk = at();
+    const { alert } = await isTaken({ customerEmail: chidi });
+    await desk.presses('lead', 'Charge again…', alert);
+    await desk.sees('lead', ['Card on hold', 'on hold until'], 'payAlerts');
+    expect(desk.modal('lead')).toBeUndefined();
+  });
+
+  test('one failed charge is charged again once: by three people with two cards, and resolved without any event', async ({
+    onTestFinished,
+  }) => {
+    const desk = at();
+    const { house } = desk;
+    const customerEmail = 'ada.obi@example.com';
+    const orderReference = 'SAVES-CARD-Y';
+    await house.payments.act({ kind: 'create_order', amount: '50.00', customerEmail, orderReference });
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    await desk.reads('lead', ['Card saved', orderReference], 'general');
+    const { reference } = await isTaken({ customerEmail, amount: '4100.00' });
+    house.later(2 * hourMs);
+    // From here on every event is lost.
+    house.payments.sendWebhooksTo(undefined);
+    onTestFinished(() => house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`));
+    const cardY = house.payments.state().cards.at(-1)?.cardPan.slice(-4) ?? '';
+    for (const person of ['lead', 'agent', 'onCall'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await desk.presses(person, 'Charge again…', await alertSays(reference));
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.modalSays(person, 'Charge a card');
+    }
+    await desk.submits('lead', { 'Saved card': '4081' });
+    await desk.submits('agent', { 'Saved card': cardY });
+    expect(desk.modal('lead')?.submit).toBe('Charge NGN 4,100.00');
+    expect(desk.modal('agent')?.submit).toBe('Charge NGN 4,100.00');
+
+    const charges = () =>
+      house.exchanges().filter(({ path }) => path.endsWith('/tokenized-card-payment')).length;
+    const before = charges();
+    const underWay = house.paymentsGate.hold('/tokenized-card-payment', 'before');
+    await desk.submits('lead');
+    const held = await underWay;
+    await desk.submits('agent');
+    const refused = await desk.modalSays('agent', ['Already being charged', `<@${desk.id('lead')}>`]);
+    expect(refused.submit).toBeUndefined();
+    const charging = await alertSays(reference, 'Charging now');
+    expect(charging.shown.buttons).not.toContain('Charge again…');
+    held.release();
+    await desk.modalSays('lead', 'Paid (confirmed)');
+    await alertSays(reference, '✅ Resolved', 'charged again');
+    await desk.submits('onCall', { 'Saved card': '4081' });
+    await desk.modalSays('onCall', 'Already resolved');
+    expect(charges() - before).toBe(1);
+  });
+});
+
+describe('the message of an alert', () => {
+  test('that somebody deleted is replaced by one that links to where it was', async () => {
+    const { house, reads } = at();
+    const { reference, customerEmail, alert } = await fails();
+    await fetch(`${house.workspace.apiUrl}chat.delete`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${house.workspace.credentials.botToken}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ channel: alert.channel, ts: alert.ts }),
+    });
+    await house.approve({ amount: '5000.00', customerEmail });
+    const anew = await alertSays(reference, '✅ Resolved', 'takes the place of');
+    expect(anew.ts).not.toBe(alert.ts);
+    expect(JSON.stringify(anew.blocks)).toContain(`/p${alert.ts.replace('.', '')}|`);
+    await reads('lead', '✅ Resolved', anew);
   });
 });
