@@ -45,9 +45,9 @@ const result = await runChaos({
 });
 tell(result);
 const killed = result.kills.bots + result.kills.redis;
-const { rateLimited } = result.slack;
+const { rateLimitedPosts } = result.slack;
 console.log(
-  `lost ${result.lost.length}, doubled ${result.doubled.length}, kills ${killed}, 429s ${rateLimited}`,
+  `lost ${result.lost.length}, doubled ${result.doubled.length}, kills ${killed}, 429s ${rateLimitedPosts}`,
 );
 process.exit(isFine() ? 0 : 1);
 
@@ -55,7 +55,7 @@ function isFine(): boolean {
   const wrong = [result.lost, result.doubled, result.misplaced, result.strangers, result.overtaken];
   return (
     wrong.every((keys) => keys.length === 0) &&
-    rateLimited === 0 &&
+    rateLimitedPosts === 0 &&
     killed >= kills &&
     result.kills.endedByThemselves === 0 &&
     result.workLeft === 0 &&
@@ -75,13 +75,13 @@ function tell(found: ChaosResult): void {
     `${found.deliveries} deliveries of ${found.acknowledged} events acknowledged; before that ${refused.join(', ') || 'none refused'}; slowest answer ${sender.slowestAnswerMs.toFixed(0)} ms`,
   );
   console.log(
-    `${found.posts} alerts and ${found.notices} notices in Slack, which answered 500 to ${slack.refused500}, lost ${slack.lostAnswers} answers and was asked for a history ${slack.historyReads} times; the closest two posts of a channel were ${Math.round(slack.closestMs)} ms apart by its clock`,
+    `${found.posts} alerts and ${found.notices} notices in Slack, which answered 500 to ${slack.faults['error_500'] ?? 0}, lost ${slack.faults['answer_lost'] ?? 0} answers and was asked for a history ${slack.historyReads} times; the closest two posts of a channel were ${Math.round(slack.closestPostsMs)} ms apart by its clock`,
   );
   console.log(
     `killed: bots ${killing.bots}, Redis ${killing.redis}; ended by themselves ${killing.endedByThemselves}; records left ${found.workLeft}`,
   );
   console.log(`out of order ${found.overtaken.length}`);
-  console.log(`${found.asked} commands acknowledged meanwhile. ${found.audit.words.trim()}`);
+  console.log(`${found.asked} commands answered meanwhile. ${found.audit.words.trim()}`);
   const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken'] as const;
   for (const name of names) {
     for (const reference of found[name].slice(0, 10)) {

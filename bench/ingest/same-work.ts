@@ -52,7 +52,7 @@ serveBare((body, headers) => {
   const { padding: _padding, ...event } = data;
   const sealed = sealer.seal(key, JSON.stringify(event));
   const value = JSON.stringify({ kind: 'alert', channel, receivedAtMs: Date.now(), sealed });
-  return keep([key, value, channel, '0', '']).then((isNew) => {
+  return keep([key, value, channel, '0', '', '']).then((isNew) => {
     log('info', 'Webhook kept', { eventKey: key, result: isNew ? 'new' : 'duplicate', httpStatus: 200 });
     return isNew;
   });

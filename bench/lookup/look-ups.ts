@@ -15,16 +15,17 @@ export type LookUpRound = { floorMs: number; oursMs: number; p99Ms: number };
 const url = process.env['SERVICE_URL'] ?? '';
 const rounds = Number(process.env['ROUNDS']);
 const each = Number(process.env['EACH']);
-const accountId = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const accountId = process.env['ACCOUNT_ID'] ?? '';
+const accessToken = process.env['ACCESS_TOKEN'] ?? '';
 const reference = 'PAID-000123' as OrderReference;
 const pool = new Pool(url, { connections: 1 });
-const token = { current: () => Promise.resolve('token'), replace: () => Promise.resolve('token') };
+const token = { current: () => Promise.resolve(accessToken), replace: () => Promise.resolve(accessToken) };
 const client = createPaymentsClient(
   { baseUrl: url, sandbox: false, timeoutMs: 10_000 },
   { accessToken: token, fetch: (request) => fetch(request) },
 );
 const path = `/v1/transactions/accounts/single?orderReference=${reference}`;
-const headers = { authorization: 'Bearer token', accountId };
+const headers = { authorization: `Bearer ${accessToken}`, accountId };
 
 async function bare(): Promise<void> {
   const { body } = await pool.request({ path, method: 'GET', headers });

@@ -1,18 +1,24 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { startFakePayments } from '../../test/chaos/fake-payments.ts';
 import { median } from '../charges/figures.ts';
 import type { Row } from '../report.ts';
 import { programPath } from '../stage/contestant.ts';
+import { openService } from '../stage/house.ts';
 import type { LookUpRound } from './look-ups.ts';
 
 const run = promisify(execFile);
 
 /** A look-up with all that follows, against the bare call on undici's pool; the service stands in this process. */
 export async function measureLookUps(size: { rounds: number; each: number }): Promise<Row[]> {
-  const service = await startFakePayments();
+  const { payments, accessToken } = await openService();
   try {
-    const env = { SERVICE_URL: service.url, ROUNDS: String(size.rounds), EACH: String(size.each) };
+    const env = {
+      SERVICE_URL: payments.url,
+      ACCOUNT_ID: payments.credentials.accountId,
+      ACCESS_TOKEN: accessToken,
+      ROUNDS: String(size.rounds),
+      EACH: String(size.each),
+    };
     const { stdout } = await run(process.execPath, [programPath('lookup/look-ups.ts')], { env });
     const rounds = JSON.parse(stdout) as LookUpRound[];
     const ratio = median(rounds.map(({ floorMs, oursMs }) => floorMs / oursMs));
@@ -36,6 +42,6 @@ export async function measureLookUps(size: { rounds: number; each: number }): Pr
       },
     ];
   } finally {
-    await service.close();
+    await payments.close();
   }
 }

@@ -72,16 +72,17 @@ function ratioRow(name: string, value: number): Row {
 
 /** How soon commands are acknowledged while each needs a service that never answers. */
 export async function measureAcksWhileHanging(house: House, size: AckSize): Promise<Row> {
-  const [hanging, answers] = await Promise.all([openAnswers({ answers: false }), openAnswers()]);
-  const program = house.bot('hanging', { PAYMENTS_BASE_URL: hanging.url, PAYMENTS_SANDBOX_URL: hanging.url });
-  const contestant = await startContestant(program);
+  const answers = await openAnswers();
+  const { payments } = house;
+  payments.setFaults({ kind: 'hang' });
+  const contestant = await startContestant(house.bot('hanging'));
   try {
     const what = { kind: 'command', words: 'lookup ord-{id}', responseUrl: answers.url } as const;
     const { commands: count, connections } = size;
     const [rounds = []] = await takeTurns([contestant], size.rounds, (one, name) =>
       playRound(one, { count, connections, name, what }),
     );
-    check(hanging.count() > 0, 'the payments service was never asked');
+    check((payments.stats().faults['hang'] ?? 0) > 0, 'the payments service was never asked');
     const row = rowOf(
       { part: 'slash → ack', name: 'Payops, /pay lookup while the service hangs' },
       rounds,
@@ -92,7 +93,7 @@ export async function measureAcksWhileHanging(house: House, size: AckSize): Prom
     return { ...rest, line: { atLeast: 'p99 100 ms', aim: 'p99 20 ms', holds: p99Ms <= 100 } };
   } finally {
     await contestant.stop();
-    hanging.close();
+    payments.setFaults();
     answers.close();
   }
 }

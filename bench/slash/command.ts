@@ -1,6 +1,6 @@
 import type { Request } from 'autocannon';
 import { signSlack, slashBody } from '../../test/support/slack-requests.ts';
-import { agent, slackSigningSecret } from '../stage/names.ts';
+import { agent, slackSigningSecret, team } from '../stage/names.ts';
 
 export type CommandOrder = { kind: 'command'; words: string; responseUrl: string };
 
@@ -9,7 +9,7 @@ export function commandRequest({ words, responseUrl }: CommandOrder, id: string)
   const typed = {
     text: words.replace('{id}', id),
     userId: agent,
-    teamId: 'TCHAOS',
+    teamId: team,
     triggerId: id,
     responseUrl,
   };

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 
 export type Answers = { url: string; count: () => number; close: () => void };
 
-/** Where the answers to commands go: counted, and let go. `answers: false` is a service that never answers at all. */
-export async function openAnswers({ answers = true } = {}): Promise<Answers> {
+/** Where the answers to commands go, whoever gave them: counted, and let go. */
+export async function openAnswers(): Promise<Answers> {
   let count = 0;
   const server = createServer((request, response) => {
     count += 1;
     request.resume();
-    if (answers) response.end('ok');
+    response.end('ok');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

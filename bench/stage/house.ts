@@ -1,22 +1,48 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
-import { startFakePayments } from '../../test/chaos/fake-payments.ts';
-import { startFakeSlack } from '../../test/chaos/fake-slack.ts';
+import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import { startWorkspace } from '../../src/simulators/slack/workspace.ts';
 import { startOptions } from '../../test/support/start-options.ts';
 import { secrets } from '../ingest/event.ts';
 import { programPath, type Program } from './contestant.ts';
-import { agent, slackSigningSecret } from './names.ts';
 
 export type House = {
   folder: string;
   /** The bot as it is deployed: `src/start.js`, its worker and all, with these changes of its environment. */
   bot: (name: string, more?: Record<string, string>) => Program;
-  /** What Slack has been told so far. */
-  posted: () => number;
+  payments: PaymentsService;
   close: () => Promise<void>;
 };
+
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
+
+/**
+ * A payments service that knows every reference: those that begin with PAID as paid, the others as declined. The token
+ * is good for as long as anybody measures.
+ */
+export async function openService(): Promise<{ payments: PaymentsService; accessToken: string }> {
+  const payments = await startPaymentsService({
+    seed: false,
+    orderFor: (reference) => ({
+      amountMinor: 500_000,
+      state: reference.startsWith('PAID') ? 'paid' : 'declined',
+      reason: 'Insufficient funds',
+    }),
+    tokenLifetimeMs: 7 * 86_400_000,
+    rateLimit: { limit: Infinity, windowMs: 60_000 },
+  });
+  const { accountId, clientId, clientSecret } = payments.credentials;
+  const issued = await fetch(`${payments.url}/v1/auth/token/issue`, {
+    method: 'POST',
+    headers: { accountId, 'content-type': 'application/json' },
+    body: JSON.stringify({ clientId, clientSecret }),
+  });
+  const { data } = (await issued.json()) as { data: { accessToken: string } };
+  return { payments, accessToken: data.accessToken };
+}
 
 /**
  * What stands around the bot while it is measured, in the process that starts it all: a Slack that takes one message
@@ -24,27 +50,18 @@ export type House = {
  */
 export async function openHouse(): Promise<House> {
   const folder = mkdtempSync(join(tmpdir(), 'payops-bench-'));
-  const [slack, payments] = await Promise.all([
-    startFakeSlack({
-      random: { next: () => 1 } as Parameters<typeof startFakeSlack>[0]['random'],
-      refusedShare: 0,
-      lostShare: 0,
-      taken: () => undefined,
-      now: () => Date.now(),
-      factor: 1,
-    }),
-    startFakePayments(),
+  const [workspace, { payments, accessToken }] = await Promise.all([
+    startWorkspace({ manifestPath, grantedOptionalScopes: ['channels:history'] }),
+    openService(),
   ]);
+  const { channels: ids, users } = workspace.ids;
   const payopsPath = join(folder, 'payops.yml');
-  const channels = { alerts: 'C0ALERTS01', ops: 'C0OPS00001', desk: 'C0DESK0001' };
-  writeFileSync(
-    payopsPath,
-    payopsFile({ channels, users: { agent, lead: 'U0LEAD0001', onCall: 'U0ONCALL01' } }),
-  );
+  const channels = { alerts: ids.payAlerts, ops: ids.payOps, desk: ids.payDesk };
+  writeFileSync(payopsPath, payopsFile({ channels, users }));
 
   return {
     folder,
-    posted: () => slack.posts.length,
+    payments,
     bot(name, more = {}) {
       const dataDir = join(folder, name);
       mkdirSync(dataDir, { mode: 0o700, recursive: true });
@@ -52,19 +69,13 @@ export async function openHouse(): Promise<House> {
         port: 0,
         dataDir,
         payopsFile: payopsPath,
-        slack: { apiUrl: slack.url, botToken: 'xoxb-bench-token', signingSecret: slackSigningSecret },
-        payments: {
-          url: payments.url,
-          accountId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-          clientId: 'client-1',
-          clientSecret: 'client-secret-1',
-          webhookSecret: secrets['raw-body'],
-        },
+        slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
+        payments: { ...payments.credentials, url: payments.url, webhookSecret: secrets['raw-body'] },
         redisUrl: undefined,
       });
       const env = {
         ...settings,
-        PAYMENTS_STATIC_TOKEN: 'bench-access-token',
+        PAYMENTS_STATIC_TOKEN: accessToken,
         WEBHOOK_SIGNATURE_HEADER: 'x-webhook-signature',
         WEBHOOK_SIGNATURE_ALGORITHM: 'sha256',
         SEALING_KEYS: `bench:${Buffer.alloc(32, 'bench').toString('base64')}`,
@@ -74,7 +85,7 @@ export async function openHouse(): Promise<House> {
       return { path: programPath('../src/start.js'), env, logPath, nodeOptions: startOptions };
     },
     async close() {
-      await Promise.all([slack.close(), payments.close()]);
+      await Promise.all([workspace.close(), payments.close()]);
       rmSync(folder, { recursive: true, force: true });
     },
   };

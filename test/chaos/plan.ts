@@ -1,4 +1,5 @@
 import type { PaymentEventKind } from '../../src/domain/payment-event.ts';
+import type { OrderFor } from '../../src/simulators/payments/orders.ts';
 import type { Random } from './random.ts';
 
 /** One channel, and the events that belong in it: those of this kind, of customers whose id begins so. */
@@ -13,6 +14,7 @@ export type PlanOptions = { events: number; repeatShare: number; channels: numbe
 
 const opsChannel = 'COPSCHAOS';
 const elsewhere = 'CELSEWHERE';
+export const otherChannels = [opsChannel, elsewhere];
 /** How far behind its event a repeat is sent, in deliveries. */
 const repeatWithin = 500;
 
@@ -63,18 +65,25 @@ function referenceOf(kind: PaymentEventKind, number: number): string {
   return `${kind === 'payment_success' ? 'PAID' : 'DECL'}-${String(number).padStart(6, '0')}`;
 }
 
-export function kindOf(reference: string): PaymentEventKind {
-  return reference.startsWith('PAID-') ? 'payment_success' : 'payment_failed';
-}
-
 /** The reference that a message’s metadata is about; undefined for what is no alert. */
 export function referenceIn(key: string): string | undefined {
   return /^outbox:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
 }
 
+const declinedWords = 'Insufficient funds';
+
+/** What the service says when it is asked: what the event said. Other answers are tested elsewhere. */
+export function orderFor(reference: string): ReturnType<OrderFor> {
+  return {
+    amountMinor: 100 * nairaOf(reference),
+    state: reference.startsWith('PAID-') ? 'paid' : 'declined',
+    reason: declinedWords,
+  };
+}
+
 /** The same for the event, its repeats and the look-up. */
-export function amountOf(reference: string): string {
-  return `${1_000 + Number(reference.slice(-3))}.00`;
+function nairaOf(reference: string): number {
+  return 1_000 + Number(reference.slice(-3));
 }
 
 let serial = 0;
@@ -90,11 +99,11 @@ function deliveryOf(channel: ChaosChannel, reference: string, isRepeat: boolean)
         orderId: `order-${reference}`,
         customerId: `${channel.customerPrefix}${reference}`,
         isTokenizedCardPayment: 'true',
-        amount: amountOf(reference),
+        amount: `${nairaOf(reference)}.00`,
         currency: 'NGN',
         customerEmail: `${reference.toLowerCase()}@example.com`,
       },
-      transaction: { transactionId: `transaction-${reference}`, message: 'Insufficient funds' },
+      transaction: { transactionId: `transaction-${reference}`, message: declinedWords },
     },
   });
   return { reference, channel: channel.id, isRepeat, body };

@@ -8,14 +8,15 @@ import { fastClock } from '../support/fast-clock.ts';
 import { bundleBot, type Bundle } from '../support/bot-bundle.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { runPayops } from '../support/run-payops.ts';
-import { createAsker } from './asker.ts';
+import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import type { SlackStats } from '../../src/simulators/slack/faults.ts';
+import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
+import { keepAsking } from './asker.ts';
 import type { Break } from './broken-store.ts';
 import { checkHistory, type Findings } from './checker.ts';
-import { startFakePayments } from './fake-payments.ts';
-import { startFakeSlack, type FakeSlack } from './fake-slack.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { createSigns, killAlong, type Signs, type Watch } from './kill-along.ts';
-import { planChaos, referenceIn, type Plan } from './plan.ts';
+import { orderFor, otherChannels, planChaos, referenceIn, type Plan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSender, type Sender } from './sender.ts';
 import { redisChannelWork, sqliteChannelWork } from './work-left.ts';
@@ -47,13 +48,13 @@ export type ChaosResult = Findings & {
   deliveries: number;
   posts: number;
   kills: Fleet['counts'];
-  slack: FakeSlack['counts'];
+  slack: SlackStats;
   sender: Sender['counts'];
   /** Messages that are no alert: what the bot told its operators. */
   notices: number;
   /** Records that were still to be posted when nothing had moved for a minute. */
   workLeft: number;
-  /** Commands that bots acknowledged while they were killed, and what `audit verify` says of the trail afterwards. */
+  /** Commands that bots answered while they were killed, and what `audit verify` says of the trail afterwards. */
   asked: number;
   audit: { exitCode: number | null; words: string; entries: number };
   tookMs: number;
@@ -63,8 +64,7 @@ export type ChaosResult = Findings & {
 
 const repeatShare = 0.3;
 const usualFaultShare = 0.01;
-const webhookSecret = 'chaos-webhook-secret';
-const signingSecret = 'c4a05c4a05c4a05c4a05c4a05c4a05c4';
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const prefix = 'chaos';
 /** Real time in which a post and all that belongs to it are surely over: HTTP deadlines are not compressed. */
 const usualLeaseMs = 6_000;
@@ -90,39 +90,58 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const clock = { fromMs: Date.now(), factor: options.compress };
   const folder = mkdtempSync(join(tmpdir(), 'payops-chaos-'));
   const redis = options.store === 'redis' ? await startRedis() : undefined;
-  const signs = createSigns();
-  const slack = await startFakeSlack({
-    random: random.fork('slack'),
-    taken: () => signs.tell('posted'),
-    refusedShare: faultShare,
-    lostShare: faultShare,
-    now: fastClock(clock),
-    factor: clock.factor,
+  const now = fastClock(clock, preciseNow);
+  const workspace = await startWorkspace({
+    manifestPath,
+    grantedOptionalScopes: ['channels:history'],
+    moreChannels: [...plan.channels.map(({ id }) => id), ...otherChannels],
+    now,
+    // To the millisecond one post a second, and an attempt that fails counts.
+    postBurst: 1,
+    dice: random.fork('slack').next,
   });
-  const payments = await startFakePayments();
+  const ofPosts = { method: 'chat.postMessage', share: faultShare };
+  workspace.setFaults({ kind: 'error_500', ...ofPosts }, { kind: 'answer_lost', ...ofPosts });
+  const payments = await startPaymentsService({ now, seed: false, orderFor });
+  const signs = tellPosts(workspace);
   const { program } = options.bundle;
-  const env = environment(options, { folder, policy: plan.policy, clock, redis, slack, payments });
+  const env = environment(options, { folder, policy: plan.policy, clock, redis, workspace, payments });
   const team = redis ? { bots: 4, ingesting: 2 } : { bots: 1, ingesting: 1 };
   const fleet = createFleet({ ...team, env, program, redis, random: random.fork('fleet') });
   const channelWork = redis ? redisChannelWork(redis.url, prefix) : sqliteChannelWork(join(folder, 'data'));
   try {
     await fleet.start();
     const over = new AbortController();
-    const now = fastClock(clock);
-    const { target } = fleet;
-    const { responseUrl } = slack;
-    const asker = createAsker({ target, secret: signingSecret, responseUrl, now, over: over.signal });
-    const asking = asker.run();
-    const scene = await play({ options, plan, slack, fleet, random, channelWork, signs });
+    const asking = keepAsking(workspace, fleet.target, over.signal);
+    const secret = payments.credentials.webhookSecret;
+    const scene = await play({ options, plan, workspace, secret, fleet, random, channelWork, signs });
     over.abort();
     await asking;
     const audit = await verifyAudit(env);
-    return { ...scene, audit, asked: asker.counts.acknowledged, tookMs: performance.now() - startedAt };
+    const asked = workspace.stats().calls['response_url'] ?? 0;
+    return { ...scene, audit, asked, tookMs: performance.now() - startedAt };
   } finally {
     await fleet.stop();
-    await Promise.all([slack.close(), payments.close(), redis?.stop()]);
+    await Promise.all([workspace.close(), payments.close(), redis?.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** To the parts of a millisecond, each of which is a longer time for the bots. */
+function preciseNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** The sign of a post comes when Slack has taken it, before it is answered. */
+function tellPosts(workspace: Workspace): Signs {
+  const signs = createSigns();
+  let posts = 0;
+  workspace.onChange(() => {
+    const now = workspace.stats().posts;
+    if (now > posts) signs.tell('posted');
+    posts = now;
+  });
+  return signs;
 }
 
 /** As an operator does it, beside the bots that run. */
@@ -140,8 +159,8 @@ type Surroundings = {
   policy: string;
   clock: { fromMs: number; factor: number };
   redis: RedisServer | undefined;
-  slack: { url: string };
-  payments: { url: string };
+  workspace: Workspace;
+  payments: PaymentsService;
 };
 
 function environment(options: ChaosOptions, around: Surroundings): Record<string, string> {
@@ -156,20 +175,13 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
       port: 0,
       dataDir,
       payopsFile,
-      slack: { apiUrl: around.slack.url, botToken: 'xoxb-chaos', signingSecret },
-      payments: {
-        url: around.payments.url,
-        accountId: '00000000-0000-4000-8000-000000000000',
-        clientId: 'chaos',
-        clientSecret: 'chaos-client-secret',
-        webhookSecret,
-      },
+      slack: { ...around.workspace.credentials, apiUrl: around.workspace.apiUrl },
+      payments: { ...around.payments.credentials, url: around.payments.url },
       redisUrl: around.redis?.url,
     }),
     ...(around.redis
       ? { REDIS_PREFIX: prefix, SEALING_KEYS: `chaos:${Buffer.alloc(32, 'chaos').toString('base64')}` }
       : {}),
-    PAYMENTS_STATIC_TOKEN: 'chaos-static-token',
     PAYMENTS_TIMEOUT_SECONDS: '5',
     SLACK_TIMEOUT_SECONDS: '10',
     // One message for each event is what the checker counts; storms have tests of their own.
@@ -184,7 +196,9 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
 type Stage = {
   options: ChaosOptions;
   plan: Plan;
-  slack: FakeSlack;
+  workspace: Workspace;
+  /** Of the webhooks. */
+  secret: string;
   fleet: Fleet;
   random: Random;
   channelWork: () => Promise<number>;
@@ -194,21 +208,22 @@ type Stage = {
 type Played = Omit<ChaosResult, 'tookMs' | 'asked' | 'audit'>;
 
 async function play(stage: Stage): Promise<Played> {
-  const { options, plan, slack, fleet, random, signs } = stage;
+  const { options, plan, workspace, secret, fleet, random, signs } = stage;
+  const posted = (): number => workspace.stats().posts;
   const backlog = Math.max(100, options.events / 10);
   const over = new AbortController();
   const sender: Sender = createSender({
     deliveries: plan.deliveries,
-    secret: webhookSecret,
+    secret,
     target: fleet.target,
     random: random.fork('sender'),
     atOnce: 24,
     over: over.signal,
     answered: (url) => signs.tell('acknowledged', url),
     // The events last nearly as long as the posts, so that the kills find both under way.
-    mayGo: () => sender.acknowledged.size - slack.posts.length < backlog || watch.stillForMs() > 5_000,
+    mayGo: () => sender.acknowledged.size - posted() < backlog || watch.stillForMs() > 5_000,
   });
-  const moved = (): number => sender.counts.answered2xx + slack.posts.length;
+  const moved = (): number => sender.counts.answered2xx + posted();
   const watch: Watch = watchMoves(moved, plan.deliveries.length + options.events, options.progress);
   try {
     const kills = killAlong({
@@ -229,11 +244,11 @@ async function play(stage: Stage): Promise<Played> {
 }
 
 /** Rejects when nothing has moved for so long that nothing will; never resolves. */
-async function standstill({ fleet, slack, plan }: Stage, sender: Sender, watch: Watch): Promise<never> {
+async function standstill({ fleet, workspace, plan }: Stage, sender: Sender, watch: Watch): Promise<never> {
   await watch.hopeless;
   const refused = JSON.stringify([...sender.counts.refused]);
   throw new Error(
-    `Nothing was acknowledged or posted for ${hopelessAfterMs / 1_000} s: ${sender.counts.answered2xx} of ${plan.deliveries.length} deliveries were taken (else ${refused}), ${slack.posts.length} messages posted, ${JSON.stringify(fleet.counts)} killed. The bots wrote last:\n${fleet.lines().slice(-20).join('\n')}`,
+    `Nothing was acknowledged or posted for ${hopelessAfterMs / 1_000} s: ${sender.counts.answered2xx} of ${plan.deliveries.length} deliveries were taken (else ${refused}), ${workspace.stats().posts} messages posted, ${JSON.stringify(fleet.counts)} killed. The bots wrote last:\n${fleet.lines().slice(-20).join('\n')}`,
   );
 }
 
@@ -272,9 +287,10 @@ async function drain(channelWork: () => Promise<number>, watch: Watch): Promise<
 }
 
 function judge(stage: Stage, sender: Sender, workLeft: number): Played {
-  const { options, plan, slack, fleet } = stage;
-  const alerts = slack.posts.flatMap(({ channel, key, threadTs }) => {
-    const reference = key === undefined ? undefined : referenceIn(key);
+  const { options, plan, workspace, fleet } = stage;
+  const posts = workspace.posts();
+  const alerts = posts.flatMap(({ channel, metadata, threadTs }) => {
+    const reference = referenceIn(String(metadata?.event_payload['key']));
     return reference === undefined || threadTs !== undefined ? [] : [{ key: reference, channel }];
   });
   const findings = checkHistory({
@@ -290,9 +306,9 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
     deliveries: plan.deliveries.length,
     posts: alerts.length,
     kills: fleet.counts,
-    slack: slack.counts,
+    slack: workspace.stats(),
     sender: sender.counts,
-    notices: slack.posts.length - alerts.length,
+    notices: posts.length - alerts.length,
     workLeft,
     linesAbout: (reference) => fleet.lines().filter((line) => line.includes(reference)),
   };

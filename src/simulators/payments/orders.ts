@@ -52,6 +52,9 @@ export type NewOrder = Pick<
 > &
   Partial<Order>;
 
+/** An order that nobody made, when it is asked for; undefined: there is none. */
+export type OrderFor = (orderReference: string) => (Pick<Order, 'amountMinor'> & Partial<Order>) | undefined;
+
 export type Orders = {
   has: (orderReference: string) => boolean;
   /** Takes the reference for good. Throws on one already taken: the caller asks `has` in the same turn. */
@@ -67,7 +70,10 @@ export type Orders = {
   awaitingOtp: () => Order[];
 };
 
-export function createOrders(now: () => number): Orders {
+export function createOrders(
+  now: () => number,
+  find: (orderReference: string) => NewOrder | undefined,
+): Orders {
   const byReference = new Map<string, Order>();
   const byOrderId = new Map<string, Order>();
   /** Asked for at every call, so that it is not all orders that are looked at. */
@@ -104,7 +110,11 @@ export function createOrders(now: () => number): Orders {
   return {
     has: (reference) => byReference.has(reference),
     add,
-    byReference: (reference) => byReference.get(reference),
+    byReference(reference) {
+      const known = byReference.get(reference);
+      const found = known === undefined ? find(reference) : undefined;
+      return found === undefined ? known : add(found);
+    },
     byOrderId: (orderId) => byOrderId.get(orderId),
     byTransactionId: (transactionId) =>
       [...byReference.values()].find((order) => order.otp?.transactionId === transactionId),

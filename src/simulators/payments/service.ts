@@ -13,7 +13,7 @@ import { checkoutRoutes } from './checkout.ts';
 import { createPager } from './cursor.ts';
 import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
 import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
-import { createOrders } from './orders.ts';
+import { createOrders, type NewOrder, type OrderFor } from './orders.ts';
 import { otpRoutes } from './otp.ts';
 import { act, panelState } from './panel.ts';
 import { failOverdue } from './payment-flow.ts';
@@ -51,6 +51,11 @@ export type PaymentsOptions = {
   webhookTimeoutMs?: number;
   /** How many terminals there are; two for every sub account when absent. */
   terminals?: number;
+  /**
+   * Makes up an order of the merchant that is looked up and was never made, where there are too many to make each:
+   * `(reference) => ({ amountMinor: 500_000, state: 'paid' })`.
+   */
+  orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
   /** Draws what shares of the faults strike. Default Math.random. */
@@ -185,7 +190,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
 }
 
 type WorldParts = Required<Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelaysMs' | 'webhookTimeoutMs'>> &
-  Pick<PaymentsOptions, 'sign'> & {
+  Pick<PaymentsOptions, 'sign' | 'orderFor'> & {
     now: () => number;
     url: string;
     credentials: Credentials;
@@ -205,7 +210,7 @@ function createWorld(parts: WorldParts): World {
     tokens: createTokens({ credentials, lifetimeMs: parts.tokenLifetimeMs, now }),
     accounts,
     terminals: seedTerminals(credentials.accountId, accounts, now(), parts.terminals),
-    orders: createOrders(now),
+    orders: createOrders(now, (reference) => madeUp(reference, credentials.accountId, parts.orderFor)),
     cards: createCards(),
     webhooks: createWebhooksOut({
       secret: credentials.webhookSecret,
@@ -222,6 +227,17 @@ function createWorld(parts: WorldParts): World {
     next: { charge: 'as_usual' },
     changed,
   };
+}
+
+function madeUp(
+  orderReference: string,
+  accountId: string,
+  orderFor: OrderFor = () => undefined,
+): NewOrder | undefined {
+  const order = orderFor(orderReference);
+  return (
+    order && { orderReference, accountId, currency: 'NGN', customerEmail: 'made.up@example.com', ...order }
+  );
 }
 
 function routesOf(world: World, tellTransaction?: TellTransaction): Route[] {

@@ -10,6 +10,15 @@ export const botUserId = 'U0PAYBOT01';
 export const botName = 'Pay';
 export const slackbotId = 'USLACKBOT';
 
+/** What the app is given when it is installed. */
+export type Credentials = { botToken: string; appToken: string; signingSecret: string };
+
+export const credentials: Credentials = {
+  botToken: 'xoxb-playground-bot-token',
+  appToken: 'xapp-playground-app-token',
+  signingSecret: '0123456789abcdef0123456789abcdef',
+};
+
 export const userIds = {
   agent: 'U0AGENT01',
   lead: 'U0LEAD0001',

@@ -65,6 +65,7 @@ function postMessage(world: World, given: PostArguments, raw: ApiArguments): Api
   const thread = threadOf(world, channel, given.thread_ts);
   if (thread.kind === 'refused') return thread.answer;
   const message = world.messages.post({ ...botDraft(channel.id, whole(read.content)), threadTs: thread.ts });
+  world.counter.posted();
   world.changed();
   return granted({ channel: channel.id, ts: message.ts, message: shown(message) });
 }

@@ -3,7 +3,7 @@ import type { Faults } from '../faults.ts';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { Recorder } from './exchanges.ts';
-import { type Counter, type FaultedCall, isFaultFor, isHistory, type SlackFault } from './faults.ts';
+import { type FaultedCall, isFaultFor, isHistory, type SlackFault } from './faults.ts';
 import { longestFile, uploadPath } from './files.ts';
 import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
@@ -20,7 +20,6 @@ export type DoorDeps = {
   api: WebApi;
   record: Recorder;
   faults: Faults<SlackFault>;
-  counter: Counter;
 };
 
 /** What goes back over the wire. */
@@ -42,7 +41,8 @@ const nothing: Reply = { status: 0, body: '' };
 
 /** The HTTP side of the workspace: `/api/<method>` and response_urls, under the faults of the moment. */
 export function createDoor(deps: DoorDeps): Door {
-  const { world, faults, counter } = deps;
+  const { world, faults } = deps;
+  const { counter } = world;
   const hanging = new Set<IncomingMessage>();
 
   function meet(call: Call): Outcome {
@@ -67,7 +67,7 @@ export function createDoor(deps: DoorDeps): Door {
       request: call.request(),
     }));
     const { how, reply, afterMs } = meet(call);
-    if (reply.status === 429) counter.rateLimited();
+    if (reply.status === 429) counter.rateLimited(call.method);
     if (how === 'hold') {
       hanging.add(request);
       request.socket.once('close', () => {
@@ -171,7 +171,7 @@ function odd(summary: string, reply: Reply): Call {
 }
 
 function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
-  const { world, api, counter } = deps;
+  const { world, api } = deps;
   const name = url.pathname.slice('/api/'.length);
   const read = readArguments(request, url, body);
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -199,9 +199,7 @@ function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: strin
       if (read.error !== undefined) return reply({ ok: false, error: read.error });
       const asked =
         changes === undefined || !isHistory(name) ? given : { ...given, ...earlier(given, changes) };
-      const answer = api.call(name, token, asked);
-      if (name === 'chat.postMessage' && answer.ok) counter.posted();
-      return reply(answer);
+      return reply(api.call(name, token, asked));
     },
   };
 }

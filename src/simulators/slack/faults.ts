@@ -65,6 +65,8 @@ export type SlackStats = {
   closestPostsMs: number;
   /** 429s given, for the pace or by a fault. */
   rateLimited: number;
+  /** Those of them that answered chat.postMessage. */
+  rateLimitedPosts: number;
   historyReads: number;
   /** Calls that a fault struck, by its kind. */
   faults: Record<string, number>;
@@ -73,7 +75,7 @@ export type SlackStats = {
 export type Counter = {
   called: (method: string, channel: string | undefined) => void;
   posted: () => void;
-  rateLimited: () => void;
+  rateLimited: (method: string) => void;
   read: () => Omit<SlackStats, 'faults'>;
 };
 
@@ -83,6 +85,7 @@ export function createCounter(now: () => number): Counter {
   let posts = 0;
   let closestPostsMs = Infinity;
   let rateLimited = 0;
+  let rateLimitedPosts = 0;
 
   return {
     called(method, channel) {
@@ -95,14 +98,16 @@ export function createCounter(now: () => number): Counter {
     posted() {
       posts += 1;
     },
-    rateLimited() {
+    rateLimited(method) {
       rateLimited += 1;
+      if (method === 'chat.postMessage') rateLimitedPosts += 1;
     },
     read: () => ({
       calls: { ...calls },
       posts,
       closestPostsMs,
       rateLimited,
+      rateLimitedPosts,
       historyReads: (calls['conversations.history'] ?? 0) + (calls['conversations.replies'] ?? 0),
     }),
   };

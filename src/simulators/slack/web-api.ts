@@ -7,6 +7,7 @@ import {
   type ApiArguments,
   type Method,
 } from './api-answer.ts';
+import type { Credentials } from './cast.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
 import { fileMethods } from './file-methods.ts';
@@ -14,8 +15,6 @@ import { historyMethods } from './history-methods.ts';
 import { parsedJson } from './message-content.ts';
 import { viewMethods } from './view-methods.ts';
 import type { World } from './world.ts';
-
-export type Credentials = { botToken: string; appToken: string; signingSecret: string };
 
 export type WebApi = {
   call(name: string, token: string | undefined, given: ApiArguments): ApiAnswer;

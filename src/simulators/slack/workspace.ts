@@ -8,6 +8,8 @@ import {
   botUserId,
   channel,
   channelIds,
+  credentials,
+  type Credentials,
   groupIds,
   slackbotId,
   teamId,
@@ -17,11 +19,11 @@ import { createFaults, type Faults } from '../faults.ts';
 import { createDoor, type Door } from './door.ts';
 import { createEvents, type Events } from './events.ts';
 import { createRecorder } from './exchanges.ts';
-import { type Counter, createCounter, isDown, type SlackFault, type SlackStats } from './faults.ts';
+import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './page-state.ts';
 import { createSocketMode, type DisconnectReason, type SocketMode } from './socket-mode.ts';
-import { createWebApi, type Credentials } from './web-api.ts';
+import { createWebApi } from './web-api.ts';
 import { createWorld, type World } from './world.ts';
 
 export type WorkspaceOptions = ManifestSource & WorkspaceSettings;
@@ -91,12 +93,6 @@ export type Workspace = {
   close(): Promise<void>;
 };
 
-const credentials: Credentials = {
-  botToken: 'xoxb-playground-bot-token',
-  appToken: 'xapp-playground-app-token',
-  signingSecret: '0123456789abcdef0123456789abcdef',
-};
-
 /**
  * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url: what its
  * people see and do, what goes wrong, and what it has seen. Rejects when the manifest cannot be read or the port is
@@ -116,10 +112,7 @@ const credentials: Credentials = {
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const app = await installApp(options, options.grantedOptionalScopes ?? []);
-  const { world, listeners, line, events, sockets, faults, counter, door, server, baseUrl } = assemble(
-    options,
-    app,
-  );
+  const { world, listeners, line, events, sockets, faults, door, server, baseUrl } = assemble(options, app);
   await listen(server, options.port ?? 0);
   const actDeps = { world, line, events, responseUrl: (path: string) => baseUrl() + path };
 
@@ -141,7 +134,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
       door.cutHanging();
       if (isDown(next)) sockets.cut();
     },
-    stats: () => ({ ...counter.read(), faults: faults.struck() }),
+    stats: () => ({ ...world.counter.read(), faults: faults.struck() }),
     posts: (channelId) => botPosts(world, channelId),
     setChannel(channelId, change) {
       const changed = world.directory.channel(channelId);
@@ -168,7 +161,6 @@ type Parts = {
   events: Events;
   sockets: SocketMode;
   faults: Faults<SlackFault>;
-  counter: Counter;
   door: Door;
   server: Server;
   baseUrl: () => string;
@@ -206,13 +198,11 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
   const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
   const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
   const faults = createFaults<SlackFault>(options.dice ?? Math.random);
-  const counter = createCounter(now);
   const door = createDoor({
     world,
     api: createWebApi({ world, credentials, baseUrl, openSocketUrl }),
     record,
     faults,
-    counter,
   });
   server.on('request', (request, response) => {
     door.handle(request, response).catch(() => request.socket.destroy());
@@ -221,7 +211,7 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
     if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  return { world, listeners, line, events, sockets, faults, counter, door, server, baseUrl };
+  return { world, listeners, line, events, sockets, faults, door, server, baseUrl };
 }
 
 function stop(server: Server): Promise<void> {

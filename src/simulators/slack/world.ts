@@ -1,5 +1,6 @@
 import type { Channel } from './cast.ts';
 import { createDirectory, type Directory } from './directory.ts';
+import { type Counter, createCounter } from './faults.ts';
 import { createFiles, type Files } from './files.ts';
 import { createIds, type Ids } from './ids.ts';
 import type { InstalledApp } from './manifest.ts';
@@ -21,6 +22,7 @@ export type World = {
   readonly triggers: Triggers;
   readonly responseUrls: ResponseUrls;
   readonly rateLimits: RateLimits;
+  readonly counter: Counter;
   readonly hasUserGroups: boolean;
   /** Tells whoever watches that somebody's screen is no longer right. */
   readonly changed: () => void;
@@ -49,5 +51,6 @@ export function createWorld(settings: WorldSettings): World {
     triggers: createTriggers(ids, settings.now, settings.triggerLifeMs),
     responseUrls: createResponseUrls(ids, settings.now),
     rateLimits: createRateLimits(settings.now, settings.postBurst),
+    counter: createCounter(settings.now),
   };
 }
