@@ -1,101 +1,152 @@
 import { describe, expect, it } from 'vitest';
+import { magicKobo } from '../../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../../src/simulators/payments/seed.ts';
-import { merchantHeaders, startMerchant, type Data, type Merchant, type Reply } from './merchant.ts';
+import type { NextCharge } from '../../../src/simulators/protocol.ts';
+import { startMerchant, type Merchant } from './merchant.ts';
 
-const { approves, requiresOtp } = seedCards;
+const { approves, declines, requiresOtp } = seedCards;
 
-function order(card: { customerEmail: string }, orderReference: string, amount: string): Data {
-  return { amount, currency: 'NGN', customerEmail: card.customerEmail, orderReference };
-}
-
-function charge(
-  merchant: Merchant,
-  card: { customerEmail: string; tokenKey: string },
-  reference: string,
-  amount = '5000.00',
-): Promise<Reply> {
-  return merchant.charge(order(card, reference, amount), card.tokenKey);
-}
-
-/** Without reading the answer, and with little patience. */
-function chargeFor(merchant: Merchant, reference: string, amount: string): Promise<Response> {
-  return fetch(`${merchant.service.url}/v1/checkout/tokenized-card-payment`, {
-    method: 'POST',
-    headers: {
-      ...merchantHeaders(merchant),
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ tokenKey: approves.tokenKey, order: order(approves, reference, amount) }),
-    signal: AbortSignal.timeout(150),
-  });
-}
-
-describe('an accident', () => {
+describe('a charge that goes wrong by its amount', () => {
   it.each([
-    ['hang', '5000.05', 'timeout'],
-    ['reset', '5000.08', 'fetch failed'],
+    ['.05', 'timeout', false],
+    ['.06', 'timeout', true],
+    ['.07', '"code":"500"', true],
+    ['.08', 'fetch failed', false],
+    ['.09', 'fetch failed', true],
+    ['.10', '"code":"500"', false],
+    ['.11', 'JSON', true],
   ])(
-    '%s before charging leaves nothing, and the same reference works the next time',
-    async (_how, amount, problem) => {
+    '%s: %s, charged: %s; the same reference sent again is charged once',
+    async (kobo, problem, isCharged) => {
       const merchant = await startMerchant();
-      await expect(chargeFor(merchant, 'A-1', amount)).rejects.toThrow(problem);
-      expect((await merchant.lookUp('A-1')).body['code']).toBe('01');
-      const again = await charge(merchant, approves, 'A-1', amount);
-      expect(again.data['status']).toBe(true);
+      const met = await merchant
+        .chargeImpatiently(approves, 'A-1', `5000${kobo}`)
+        .then(async (answer) => JSON.stringify(await answer.json()))
+        .catch(String);
+      expect(met).toContain(problem);
+      expect((await merchant.lookUp('A-1')).body['code']).toBe(isCharged ? '00' : '01');
+      const again = await merchant.chargeCard(approves, 'A-1', `5000${kobo}`);
+      expect(again.data['message']).toContain(isCharged ? 'already exists' : 'Approved');
+      expect(merchant.service.stats().chargesByReference).toEqual({ 'A-1': 1 });
     },
   );
 
-  it.each([
-    ['hang', '5000.06', 'timeout'],
-    ['reset', '5000.09', 'fetch failed'],
-  ])('%s after charging leaves a charge, and a retry already exists', async (_how, amount, problem) => {
+  it('.12: the bank takes less than was asked', async () => {
     const merchant = await startMerchant();
-    await expect(chargeFor(merchant, 'A-2', amount)).rejects.toThrow(problem);
-    expect((await merchant.lookUp('A-2')).data['status']).toBe('SUCCESS');
-    const again = await charge(merchant, approves, 'A-2', amount);
-    expect(again.data['message']).toBe('An order already exists with this order reference');
-    expect(merchant.service.stats().chargesByReference).toEqual({ 'A-2': 1 });
-  });
-
-  it('500 comes before or after charging, as the amount says', async () => {
-    const merchant = await startMerchant();
-    expect((await charge(merchant, approves, 'A-3', '5000.10')).status).toBe(500);
-    expect((await charge(merchant, approves, 'A-4', '5000.07')).status).toBe(500);
-    expect(merchant.service.stats().chargesByReference).toEqual({ 'A-4': 1 });
-  });
-
-  it('an unreadable answer comes after charging', async () => {
-    const merchant = await startMerchant();
-    const response = await chargeFor(merchant, 'A-5', '5000.11');
-    await expect(response.json()).rejects.toThrow('JSON');
-    expect(merchant.service.stats().chargesByReference).toEqual({ 'A-5': 1 });
-  });
-
-  it('the bank takes less than was asked', async () => {
-    const merchant = await startMerchant();
-    await charge(merchant, approves, 'A-6', '5000.12');
+    await merchant.chargeCard(approves, 'A-6', '5000.12');
     const found = (await merchant.lookUp('A-6')).data;
     expect(found).toMatchObject({ status: 'SUCCESS', amount: '4999.12', onlineCheckoutAmount: '5000.12' });
   });
 
-  it('the record of an approved charge is late by two look-ups', async () => {
+  it('.13: the record of an approved charge is late by two look-ups', async () => {
     const merchant = await startMerchant();
-    await charge(merchant, approves, 'A-7', '5000.13');
+    await merchant.chargeCard(approves, 'A-7', '5000.13');
     const statuses: unknown[] = [];
     for (let time = 0; time < 3; time += 1) statuses.push((await merchant.lookUp('A-7')).data['status']);
     expect(statuses).toEqual(['PENDING', 'PENDING', 'SUCCESS']);
   });
 
-  it('an accepted OTP is never answered', async () => {
+  it.each([
+    ['.15', 200],
+    ['.16', 403],
+    ['.17', 200],
+    ['.18', 400],
+  ])('%s: rejected, answered %s', async (kobo, status) => {
     const merchant = await startMerchant();
-    const { transactionId } = (await charge(merchant, requiresOtp, 'A-8')).data;
-    const hanging = fetch(`${merchant.service.url}/v1/checkout/checkout-card-otp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ otp: '111111', orderReference: 'A-8', transactionId }),
-      signal: AbortSignal.timeout(150),
+    expect(await merchant.chargeCard(approves, 'A-8', `5000${kobo}`)).toMatchObject({
+      status,
+      body: { code: status === 200 ? '400' : String(status) },
     });
-    await expect(hanging).rejects.toThrow('timeout');
+    expect((await merchant.lookUp('A-8')).body['code']).toBe('01');
+  });
+
+  it('.19: undecided, until the bank decides at last, once', async () => {
+    const merchant = await startMerchant();
+    await expect(merchant.chargeCard(approves, 'A-9', '5000.19')).rejects.toThrow('fetch failed');
+    expect((await merchant.lookUp('A-9')).data['status']).toBe('PENDING');
+    const decide = { kind: 'pay_order', orderReference: 'A-9', outcome: 'approved' } as const;
+    expect(await merchant.service.act(decide)).toEqual({ ok: true });
+    expect((await merchant.lookUp('A-9')).data['status']).toBe('SUCCESS');
+    expect(await merchant.service.act(decide)).toMatchObject({ ok: false });
+  });
+
+  it('is listed on the panel, beside what each card does', async () => {
+    const { magicAmounts, cards } = (await startMerchant()).service.state();
+    expect(magicAmounts).toHaveLength(Object.keys(magicKobo).length);
+    expect(magicAmounts[5]).toEqual({ ending: '.06', does: magicKobo[6]?.does });
+    expect(cards.map(({ tokenKey, does }) => [tokenKey, does])).toEqual([
+      [approves.tokenKey, 'Every charge is approved at once.'],
+      [requiresOtp.tokenKey, expect.stringContaining('123456 is right')],
+      [declines.tokenKey, 'Every charge is declined: Insufficient funds.'],
+      ['tok-dayo-3ds', expect.stringContaining('3-D Secure')],
+    ]);
+  });
+});
+
+async function ordered(next: NextCharge): Promise<Merchant> {
+  const merchant = await startMerchant();
+  expect(await merchant.service.act({ kind: 'order_next_charge', next })).toEqual({ ok: true });
+  expect(merchant.service.state().nextCharge).toBe(next);
+  return merchant;
+}
+
+describe('the next charge, as ordered on the panel', () => {
+  it.each([
+    ['approve', { status: true, otpRequired: false }],
+    ['otp', { status: false, otpRequired: true }],
+    ['decline', { status: false, message: 'Insufficient funds' }],
+    ['three_d_secure', { status: false, message: expect.stringContaining('3-D Secure') as string }],
+  ] as const)('is %s once, whatever its card and amount say', async (next, data) => {
+    const merchant = await ordered(next);
+    const card = next === 'approve' ? declines : approves;
+    expect((await merchant.chargeCard(card, 'N-1', '5000.03')).data).toMatchObject(data);
+    expect(merchant.service.state().nextCharge).toBe('as_usual');
+    expect((await merchant.chargeCard(approves, 'N-2')).data).toMatchObject({ status: true });
+  });
+
+  it.each([
+    ['lost_answer', declines, '00', { 'N-1': 1 }],
+    ['lost_request', approves, '01', {}],
+  ] as const)('is never answered (%s)', async (next, card, code, charges) => {
+    const merchant = await ordered(next);
+    await expect(merchant.chargeImpatiently(card, 'N-1')).rejects.toThrow('timeout');
+    expect((await merchant.lookUp('N-1')).body['code']).toBe(code);
+    expect(merchant.service.stats().chargesByReference).toEqual(charges);
+  });
+
+  it('is not used up by a rejected one, nor by the merchant’s own system', async () => {
+    const merchant = await ordered('decline');
+    await merchant.chargeCard({ ...approves, tokenKey: 'tok-nobody' }, 'N-1');
+    const { customerEmail } = approves;
+    await merchant.service.act({ kind: 'approve_saved_card_charge', amount: '5000', customerEmail });
+    expect(merchant.service.state().nextCharge).toBe('decline');
+  });
+});
+
+describe('the customer’s phone', () => {
+  it('shows the code while the charge waits for it, and how often it was sent', async () => {
+    const merchant = await startMerchant();
+    const { transactionId } = (await merchant.chargeCard(requiresOtp, 'P-1')).data;
+    const phone = () => merchant.service.state().orders[0]?.otp;
+    const until = merchant.clock.now + 15 * 60_000;
+    expect(phone()).toEqual({ code: '123456', resends: 0, triesLeft: 3, until });
+    await merchant.submitOtp('P-1', transactionId, '000000');
+    merchant.clock.now += 60_000;
+    const body = { orderReference: transactionId };
+    await merchant.callBare('POST', '/v1/checkout/resend-otp', { body });
+    expect(phone()).toEqual({ code: '123456', resends: 1, triesLeft: 2, until });
+    merchant.clock.now = until;
+    expect(merchant.service.state().orders[0]).toMatchObject({ orderReference: 'P-1', state: 'failed' });
+    expect(phone()).toBeUndefined();
+  });
+
+  it('is silent after a code that is accepted and never answered', async () => {
+    const merchant = await startMerchant();
+    const { transactionId } = (await merchant.chargeCard(requiresOtp, 'A-8')).data;
+    const hanging = merchant.submitOtp('A-8', transactionId, '111111').catch((error: unknown) => error);
+    await expect.poll(() => merchant.service.stats().otpSubmissions).toBe(1);
     expect((await merchant.lookUp('A-8')).data['status']).toBe('SUCCESS');
+    await merchant.service.close();
+    expect(await hanging).toBeInstanceOf(TypeError);
   });
 });

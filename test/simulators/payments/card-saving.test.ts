@@ -10,7 +10,6 @@ import {
   type Merchant,
 } from './merchant.ts';
 
-const minuteMs = 60_000;
 const customer = { amount: '100.00', currency: 'NGN', customerEmail: 'eniola@example.com' };
 
 async function createOrder(merchant: Merchant, extra: Data = {}, tokenizeCard = true): Promise<string> {
@@ -23,16 +22,6 @@ async function submitCard(merchant: Merchant, orderId: string, card: string): Pr
   return (await merchant.callBare('POST', '/v1/checkout/checkout-card-detail', { body })).data;
 }
 
-async function submitOtp(
-  merchant: Merchant,
-  orderReference: string,
-  transactionId: unknown,
-  otp: string,
-): Promise<Data> {
-  const body = { otp, orderReference, transactionId };
-  return (await merchant.callBare('POST', '/v1/checkout/checkout-card-otp', { body })).data;
-}
-
 describe('card-saving payment', () => {
   it('goes from order over card and OTP to a saved card and one payment_success with the token', async () => {
     const merchant = await startMerchant({ seed: false });
@@ -43,8 +32,8 @@ describe('card-saving payment', () => {
     const card = await submitCard(merchant, orderId, testCardNumbers.otp);
     expect(card).toMatchObject({ status: true, responseCode: 'T0', secureAuthenticationData: null });
     expect((await merchant.lookUp('SAVE-1')).data['status']).toBe('PENDING');
-    const accepted = await submitOtp(merchant, orderId, card['transactionId'], '123456');
-    expect(accepted['status']).toBe(true);
+    const accepted = await merchant.submitOtp(orderId, card['transactionId'], '123456');
+    expect(accepted.data['status']).toBe(true);
     const [event, ...more] = await eventsOf(merchant, receiver);
     expect(more).toEqual([]);
     expect(event?.event).toBe('payment_success');
@@ -70,7 +59,7 @@ describe('card-saving payment', () => {
     const receiver = await startReceiver(merchant);
     const orderId = await createOrder(merchant, { tokenizeCard: true }, false);
     const card = await submitCard(merchant, orderId, testCardNumbers.otp);
-    await submitOtp(merchant, orderId, card['transactionId'], '123456');
+    await merchant.submitOtp(orderId, card['transactionId'], '123456');
     const [event] = await eventsOf(merchant, receiver);
     expect(event?.event).toBe('payment_success');
     expect(event).not.toHaveProperty('tokenizedCardData');
@@ -84,32 +73,13 @@ describe('card-saving payment', () => {
     const { transactionId } = await submitCard(merchant, orderId, testCardNumbers.otp);
     const answers: Data[] = [];
     for (const otp of ['000000', '000000', '000000', '123456', '123456']) {
-      answers.push(await submitOtp(merchant, orderId, transactionId, otp));
+      answers.push((await merchant.submitOtp(orderId, transactionId, otp)).data);
     }
     const refused = { status: false, message: 'TOO MANY OTP ATTEMPTS' };
     const wrong = { status: false, message: 'Invalid OTP' };
     expect(answers).toEqual([wrong, wrong, wrong, refused, refused]);
     expect(merchant.service.stats().chargesByReference).toEqual({});
     expect(await eventsOf(merchant, receiver)).toEqual([]);
-  });
-
-  it('accepts the third OTP when it is right', async () => {
-    const merchant = await startMerchant({ seed: false });
-    const orderId = await createOrder(merchant);
-    const { transactionId } = await submitCard(merchant, orderId, testCardNumbers.otp);
-    await submitOtp(merchant, orderId, transactionId, '1');
-    await submitOtp(merchant, orderId, transactionId, '2');
-    expect((await submitOtp(merchant, orderId, transactionId, '123456'))['status']).toBe(true);
-  });
-
-  it('is not charged by an OTP after 15 minutes', async () => {
-    const merchant = await startMerchant({ seed: false });
-    const orderId = await createOrder(merchant);
-    const { transactionId } = await submitCard(merchant, orderId, testCardNumbers.otp);
-    merchant.clock.now += 15 * minuteMs;
-    const late = await submitOtp(merchant, orderId, transactionId, '123456');
-    expect(late).toEqual({ status: false, message: 'The payment has exceeded the time allowed' });
-    expect(merchant.service.stats().chargesByReference).toEqual({});
   });
 
   it('gives 3-D Secure data instead of T0 for such a card', async () => {

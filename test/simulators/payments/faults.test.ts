@@ -5,13 +5,9 @@ import {
   type PaymentsFault,
 } from '../../../src/simulators/payments/faults.ts';
 import { seedCards } from '../../../src/simulators/payments/seed.ts';
-import { startMerchant, type Merchant, type Reply } from './merchant.ts';
+import { startMerchant } from './merchant.ts';
 
-function charge(merchant: Merchant, orderReference = 'F-1'): Promise<Reply> {
-  const { tokenKey, customerEmail } = seedCards.approves;
-  return merchant.charge({ amount: '5000.00', currency: 'NGN', customerEmail, orderReference }, tokenKey);
-}
-
+const { approves } = seedCards;
 const cut = expect.any(TypeError) as unknown;
 const unreadable = expect.any(SyntaxError) as unknown;
 
@@ -28,7 +24,7 @@ describe('a fault of the payments service', () => {
   ])('%j', async (fault, answer, isCharged) => {
     const merchant = await startMerchant();
     merchant.service.setFaults(fault);
-    expect(await charge(merchant).catch((error: unknown) => error)).toEqual(answer);
+    expect(await merchant.chargeCard(approves, 'F-1').catch((error: unknown) => error)).toEqual(answer);
     expect(merchant.service.stats()).toMatchObject({
       chargesByReference: isCharged ? { 'F-1': 1 } : {},
       chargesAskedByReference: { 'F-1': 1 },
@@ -42,7 +38,7 @@ describe('a fault of the payments service', () => {
   it.each([true, false])('hangs until the faults are set anew, carried out: %s', async (carriedOut) => {
     const merchant = await startMerchant();
     merchant.service.setFaults({ kind: 'hang', carriedOut });
-    const hanging = charge(merchant).catch((error: unknown) => error);
+    const hanging = merchant.chargeCard(approves, 'F-1').catch((error: unknown) => error);
     await expect.poll(() => merchant.service.stats().faults).toEqual({ hang: 1 });
     merchant.service.setFaults();
     expect(await hanging).toEqual(cut);
@@ -52,7 +48,7 @@ describe('a fault of the payments service', () => {
   it('is cut off when the service closes', async () => {
     const merchant = await startMerchant();
     merchant.service.setFaults({ kind: 'hang' });
-    const hanging = charge(merchant).catch((error: unknown) => error);
+    const hanging = merchant.chargeCard(approves, 'F-1').catch((error: unknown) => error);
     await expect.poll(() => merchant.service.stats().faults).toEqual({ hang: 1 });
     await merchant.service.close();
     expect(await hanging).toEqual(cut);
@@ -64,9 +60,9 @@ describe('a fault of the payments service', () => {
     const { service } = merchant;
     service.setFaults({ kind: 'error_500', operation: chargeOperation });
     expect((await merchant.lookUp('ORDER-1001')).status).toBe(200);
-    expect((await charge(merchant)).status).toBe(500);
+    expect((await merchant.chargeCard(approves, 'F-1')).status).toBe(500);
     service.setFaults({ kind: 'error_500', reference: 'F-2' });
-    expect((await charge(merchant, 'F-2')).status).toBe(500);
+    expect((await merchant.chargeCard(approves, 'F-2')).status).toBe(500);
     expect((await merchant.lookUp('F-2')).status).toBe(500);
     expect((await merchant.lookUp('F-1')).status).toBe(200);
     service.setFaults({ kind: 'error_500', operation: lookUpOperation, times: 1 });

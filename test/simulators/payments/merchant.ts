@@ -20,6 +20,8 @@ export type CallOptions = {
   query?: Record<string, string>;
 };
 
+export type Card = { customerEmail: string; tokenKey: string };
+
 /** A merchant's system over real HTTP: every answer it gets is held against openapi/payments.yaml. */
 export type Merchant = {
   service: PaymentsService;
@@ -31,8 +33,17 @@ export type Merchant = {
   /** With only the headers given. */
   callBare: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
   charge: (order: Data, tokenKey: string) => Promise<Reply>;
+  /** NGN 5000.00 when no amount is said. */
+  chargeCard: (card: Card, orderReference: string, amount?: string) => Promise<Reply>;
+  /** Waits a moment for the answer, and rejects. */
+  chargeImpatiently: (card: Card, orderReference: string, amount?: string) => Promise<Response>;
+  submitOtp: (orderReference: unknown, transactionId: unknown, otp: string) => Promise<Reply>;
   lookUp: (reference: string) => Promise<Reply>;
 };
+
+function orderOn(card: Card, orderReference: string, amount = '5000.00'): Data {
+  return { amount, currency: 'NGN', customerEmail: card.customerEmail, orderReference };
+}
 
 export async function startMerchant(options: PaymentsOptions = {}): Promise<Merchant> {
   const clock = { now: Date.UTC(2026, 6, 1, 9) };
@@ -70,6 +81,18 @@ export async function startMerchant(options: PaymentsOptions = {}): Promise<Merc
       callBare(method, path, { ...given, headers: { ...merchantHeaders(merchant), ...given.headers } }),
     charge: (order, tokenKey) =>
       merchant.call('POST', '/v1/checkout/tokenized-card-payment', { body: { tokenKey, order } }),
+    chargeCard: (card, reference, amount) => merchant.charge(orderOn(card, reference, amount), card.tokenKey),
+    chargeImpatiently: (card, reference, amount) =>
+      fetch(`${service.url}/v1/checkout/tokenized-card-payment`, {
+        method: 'POST',
+        headers: { ...merchantHeaders(merchant), 'content-type': 'application/json' },
+        body: JSON.stringify({ tokenKey: card.tokenKey, order: orderOn(card, reference, amount) }),
+        signal: AbortSignal.timeout(100),
+      }),
+    submitOtp: (reference, transactionId, otp) =>
+      callBare('POST', '/v1/checkout/checkout-card-otp', {
+        body: { otp, orderReference: reference, transactionId },
+      }),
     lookUp: (orderReference) =>
       merchant.call('GET', '/v1/transactions/accounts/single', { query: { orderReference } }),
   };

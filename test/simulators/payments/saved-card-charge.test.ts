@@ -2,39 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accountWithoutCards } from '../../../src/simulators/payments/seed-accounts.ts';
 import { foreignTokenKey, seedCards } from '../../../src/simulators/payments/seed.ts';
-import { eventsOf, orderOf, startMerchant, startReceiver, type Data, type Merchant } from './merchant.ts';
+import { eventsOf, orderOf, startMerchant, startReceiver } from './merchant.ts';
 
 const minuteMs = 60_000;
 const { approves, requiresOtp, declines, threeDSecure } = seedCards;
-
-function order(card: { customerEmail: string }, orderReference: string, amount = '5000.00'): Data {
-  return { amount, currency: 'NGN', customerEmail: card.customerEmail, orderReference };
-}
-
-function charge(
-  merchant: Merchant,
-  card: { customerEmail: string; tokenKey: string },
-  reference: string,
-  amount?: string,
-): ReturnType<Merchant['charge']> {
-  return merchant.charge(order(card, reference, amount), card.tokenKey);
-}
-
-async function submitOtp(
-  merchant: Merchant,
-  orderReference: string,
-  transactionId: unknown,
-  otp: string,
-): Promise<Data> {
-  const body = { otp, orderReference, transactionId };
-  return (await merchant.callBare('POST', '/v1/checkout/checkout-card-otp', { body })).data;
-}
 
 describe('a saved-card charge', () => {
   it('is approved, told by payment_success and found as SUCCESS', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { body, data } = await charge(merchant, approves, 'C-1');
+    const { body, data } = await merchant.chargeCard(approves, 'C-1');
     expect(body).toMatchObject({ code: '00', status: true });
     expect(data).toMatchObject({ status: true, otpRequired: false, orderReference: 'C-1' });
     expect(data).not.toHaveProperty('transactionId');
@@ -48,7 +25,7 @@ describe('a saved-card charge', () => {
   it('is declined with the bank’s reason, told by payment_failed and found as FAILED', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { body, data } = await charge(merchant, declines, 'C-2');
+    const { body, data } = await merchant.chargeCard(declines, 'C-2');
     expect(body['code']).toBe('00');
     expect(data).toMatchObject({ status: false, otpRequired: false, message: 'Insufficient funds' });
     const [event] = await eventsOf(merchant, receiver);
@@ -63,7 +40,7 @@ describe('a saved-card charge', () => {
   it('cannot complete 3-D Secure: the charge fails', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { data } = await charge(merchant, threeDSecure, 'C-3');
+    const { data } = await merchant.chargeCard(threeDSecure, 'C-3');
     expect(data).toMatchObject({ status: false, otpRequired: false });
     expect((await eventsOf(merchant, receiver))[0]?.event).toBe('payment_failed');
   });
@@ -72,7 +49,7 @@ describe('a saved-card charge', () => {
     const merchant = await startMerchant();
     const described = new Set<unknown>();
     for (const card of [approves, requiresOtp, declines, threeDSecure]) {
-      described.add((await charge(merchant, card, `C-4-${card.tokenKey}`)).body['description']);
+      described.add((await merchant.chargeCard(card, `C-4-${card.tokenKey}`)).body['description']);
     }
     expect(described.size).toBe(1);
   });
@@ -82,18 +59,18 @@ describe('a charge that needs an OTP', () => {
   it('is approved by the right OTP under the merchant’s reference', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { data } = await charge(merchant, requiresOtp, 'O-1');
+    const { data } = await merchant.chargeCard(requiresOtp, 'O-1');
     expect(data).toMatchObject({ status: false, otpRequired: true });
     expect((await merchant.lookUp('O-1')).data['status']).toBe('PENDING');
     expect(await eventsOf(merchant, receiver)).toEqual([]);
-    expect((await submitOtp(merchant, 'O-1', data['transactionId'], '123456'))['status']).toBe(true);
+    expect((await merchant.submitOtp('O-1', data['transactionId'], '123456')).data['status']).toBe(true);
     expect((await merchant.lookUp('O-1')).data['status']).toBe('SUCCESS');
     expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_success']);
   });
 
   it('is not found under the service’s order id or with another transaction id', async () => {
     const merchant = await startMerchant();
-    const { data } = await charge(merchant, requiresOtp, 'O-2');
+    const { data } = await merchant.chargeCard(requiresOtp, 'O-2');
     const attempts = [
       { orderReference: data['orderId'], transactionId: data['transactionId'] },
       { orderReference: 'O-2', transactionId: 'another' },
@@ -107,9 +84,9 @@ describe('a charge that needs an OTP', () => {
   it('fails with payment_failed on the fourth OTP', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { transactionId } = (await charge(merchant, requiresOtp, 'O-3')).data;
-    for (const otp of ['1', '2', '3']) await submitOtp(merchant, 'O-3', transactionId, otp);
-    expect((await submitOtp(merchant, 'O-3', transactionId, '123456'))['message']).toBe(
+    const { transactionId } = (await merchant.chargeCard(requiresOtp, 'O-3')).data;
+    for (const otp of ['1', '2', '3']) await merchant.submitOtp('O-3', transactionId, otp);
+    expect((await merchant.submitOtp('O-3', transactionId, '123456')).data['message']).toBe(
       'TOO MANY OTP ATTEMPTS',
     );
     expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_failed']);
@@ -119,20 +96,20 @@ describe('a charge that needs an OTP', () => {
   it('fails after 15 minutes, which a resend does not lengthen', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);
-    const { transactionId } = (await charge(merchant, requiresOtp, 'O-4')).data;
+    const { transactionId } = (await merchant.chargeCard(requiresOtp, 'O-4')).data;
     merchant.clock.now += 15 * minuteMs - 1;
     const body = { orderReference: transactionId };
     expect((await merchant.callBare('POST', '/v1/checkout/resend-otp', { body })).data['status']).toBe(true);
     expect(merchant.service.state().orders[0]?.state).toBe('awaiting_otp');
     merchant.clock.now += 1;
-    expect((await submitOtp(merchant, 'O-4', transactionId, '123456'))['status']).toBe(false);
+    expect((await merchant.submitOtp('O-4', transactionId, '123456')).data['status']).toBe(false);
     expect((await merchant.lookUp('O-4')).data['status']).toBe('FAILED');
     expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_failed']);
   });
 
   it('is resent by its transaction id, not by its reference, and without headers', async () => {
     const merchant = await startMerchant();
-    await charge(merchant, requiresOtp, 'O-5');
+    await merchant.chargeCard(requiresOtp, 'O-5');
     const body = { orderReference: 'O-5' };
     expect((await merchant.callBare('POST', '/v1/checkout/resend-otp', { body })).status).toBe(404);
     expect(merchant.service.stats().otpResends).toBe(0);
@@ -140,7 +117,12 @@ describe('a charge that needs an OTP', () => {
 });
 
 describe('a rejected charge', () => {
-  const valid = order(approves, 'R-1');
+  const valid = {
+    amount: '5000.00',
+    currency: 'NGN',
+    customerEmail: approves.customerEmail,
+    orderReference: 'R-1',
+  };
   it.each([
     ['Invalid card token', 'tok-nobody', valid],
     ['Invalid card token', foreignTokenKey, valid],
@@ -220,7 +202,7 @@ describe('one reference', () => {
       fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 12 }), async (requests) => {
         run += 1;
         const replies = await Promise.all(
-          requests.map(({ card, name }) => charge(merchant, card, `P-${run}-${name}`)),
+          requests.map(({ card, name }) => merchant.chargeCard(card, `P-${run}-${name}`)),
         );
         const names = new Set(requests.map(({ name }) => name));
         const sent = replies.filter(({ body }) => body['code'] === '00');
@@ -239,11 +221,11 @@ describe('one reference', () => {
 
   it('is charged once by many OTPs at once', async () => {
     const merchant = await startMerchant();
-    const { transactionId } = (await charge(merchant, requiresOtp, 'P-otp')).data;
+    const { transactionId } = (await merchant.chargeCard(requiresOtp, 'P-otp')).data;
     const answers = await Promise.all(
-      [1, 2, 3, 4, 5].map(() => submitOtp(merchant, 'P-otp', transactionId, '123456')),
+      [1, 2, 3, 4, 5].map(() => merchant.submitOtp('P-otp', transactionId, '123456')),
     );
-    expect(answers.filter(({ status }) => status === true)).toHaveLength(1);
+    expect(answers.filter(({ data }) => data['status'] === true)).toHaveLength(1);
     expect(merchant.service.stats().chargesByReference).toEqual({ 'P-otp': 1 });
   });
 });

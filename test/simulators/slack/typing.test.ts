@@ -71,20 +71,13 @@ describe('a slash command', () => {
     ]);
   });
 
-  it('tells the person when no acknowledgement comes within three seconds', async () => {
-    const waitedMs: number[] = [];
-    const workspace = await openWorkspace({
-      onExchange({ durationMs }) {
-        if (durationMs !== undefined) waitedMs.push(durationMs);
-      },
-    });
+  it('tells the person when no acknowledgement comes in time', async () => {
+    const workspace = await openWorkspace({ ackTimeoutMs: 60 });
     await openRawBot(workspace, () => undefined);
     await type(workspace, '/pay');
     expect(seen(workspace)).toMatchObject([
       { authorName: 'Slackbot', ephemeral: true, text: '/pay failed with the error "operation_timeout"' },
     ]);
-    expect(waitedMs[0]).toBeGreaterThan(2900);
-    expect(waitedMs[0]).toBeLessThan(4500);
   });
 
   it('tells the person when the bot fails, is away, or answers with blocks Slack refuses', async () => {
