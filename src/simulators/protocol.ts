@@ -161,6 +161,8 @@ export type WorkspaceAction =
       container: { type: 'message'; channel: string; ts: string } | { type: 'view'; viewId: string };
       /** Values of all input elements of the view or message as they stand: block_id → action_id → element state. */
       values: Record<string, Record<string, unknown>>;
+      /** The person's screen is behind: the element was there when it was drawn, and is sent as it was then. */
+      behind?: true;
     }
   | { kind: 'submit_view'; viewId: string; values: Record<string, Record<string, unknown>> }
   | { kind: 'close_view'; viewId: string }

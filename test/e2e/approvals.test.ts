@@ -1,236 +1,248 @@
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
-import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { approvalActions } from '../../src/slack/approval/approval-actions.ts';
-import { refuseFields } from '../../src/slack/approval/approval-modals.ts';
-import { overrideField } from '../../src/slack/charge/terms-modal.ts';
-import { cardEmailFields } from '../../src/slack/card-email/form-modal.ts';
-import {
-  asks,
-  buttonsOf,
-  cardOf,
-  cards,
-  channelCard,
-  direct,
-  everywhere,
-  large,
-  notes,
-  openDesk,
-  presses,
-  read,
-  rewrite,
-  toldAlone,
-} from '../support/approval-desk.ts';
-import { visibleText } from '../support/charge-dialogue.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../support/house.ts';
+import { charges, reviews, shareDesk, type Message, type Typed } from '../support/desk.ts';
 
-const { tokenKey: token, customerEmail: email } = seedCards.approves;
-const money = 'NGN 150,000.00';
-const fastBot = fileURLToPath(new URL('../chaos/chaos-bot.ts', import.meta.url));
+const minuteMs = 60_000;
+const [ada, chidi] = ['4081', '6640'];
+const at = shareDesk({
+  clock: true,
+  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  env: { PAYMENTS_TIMEOUT_SECONDS: '5' },
+  payments: { knownCards: true },
+  policy: (policy) =>
+    policy.replace(
+      '- { what: retry }',
+      [
+        '- { what: retry }',
+        '- { what: charge, currency: NGN, amount_from: 500000.00, needed: 2 }',
+        '- { what: card_email }',
+      ].join('\n    '),
+    ),
+});
 
-describe.concurrent('a charge that a second person decides', () => {
-  it('is told to whoever can decide, charged once it is approved, and every copy is edited', async (test) => {
-    const desk = await openDesk(test);
-    const { house, dialogue } = desk;
-    await asks(desk);
-    expect(dialogue.references()).toEqual([]);
-    for (const person of ['lead', 'onCall'] as const) {
-      const card = await cardOf(desk, person, '🟡 Needs approval');
-      expect(card.text).toContain(`${money} · a***@example.com · pay-`);
-      const text = visibleText(card.blocks);
-      expect(text).toContain('Charges from NGN 100,000.00 need one approver');
-      expect(text).toContain('Renewal, asked for by phone');
-      expect(text).not.toContain(email);
-      expect(buttonsOf(card)).toEqual([approvalActions.approve, approvalActions.refuse]);
+beforeAll(() => at().settled());
+// A day of its own for each story: what waited has expired.
+beforeEach(async () => {
+  at().house.later(25 * 60 * minuteMs);
+  await at().settled();
+});
+
+let naira = 100_000;
+
+/** The person asks for a large charge, and the window says that it waits. Gives its reference. */
+async function asks(person: Person, typed: Partial<Typed> = {}): Promise<string> {
+  naira += 1;
+  const large = { card: ada, amount: `${naira}.00`, reason: 'Renewal, asked for by phone' };
+  const reference = await charges(at(), person, { ...large, ...typed });
+  await at().modalSays(person, ['🟡 Needs approval', 'Nothing is charged until it’s approved']);
+  return reference;
+}
+
+const approve = (message: Message): string =>
+  message.shown.buttons.find((label) => label.startsWith('Approve')) ?? 'no button that approves';
+
+/** Every copy of the request: the channel's, the deciders' and the asker's. */
+async function everywhere(reference: string, words: string, people: readonly Person[]): Promise<Message[]> {
+  const desk = at();
+  const own = people.map((person) => desk.reads(person, [words, reference], `${person}Dm` as const));
+  return await Promise.all([desk.reads('onCall', [words, reference], 'payOps'), ...own]);
+}
+
+const taken = (reference: string): number => at().house.payments.stats().chargesByReference[reference] ?? 0;
+
+describe('a charge that a second person decides', () => {
+  it('says so on the review, is told to everybody who can decide, and is charged once it is approved', async () => {
+    const desk = at();
+    const review = await reviews(desk, 'agent', { card: ada, amount: '150,000.00', reason: 'Renewal' });
+    expect(review.submit).toBe('Ask for approval');
+    expect(review.shown.text).toContain(
+      'Needs a second person: Charges from NGN 100,000.00 need one approver',
+    );
+    await desk.closes('agent');
+
+    const reference = await asks('agent');
+    const copies = await everywhere(reference, '🟡 Needs approval', ['lead', 'onCall']);
+    for (const { shown } of copies) {
+      expect(shown.text).toContain(`NGN ${naira.toLocaleString('en')}.00 · a***@example.com`);
+      expect(shown.text).toContain('Charges from NGN 100,000.00 need one approver');
+      expect(shown.text).toContain('Renewal, asked for by phone');
+      expect(shown.text).not.toContain('ada.obi@example.com');
+      expect(shown.buttons).toEqual([`Approve NGN ${naira.toLocaleString('en')}.00`, 'Refuse…']);
     }
-    expect(visibleText((await cardOf(desk, 'agent')).blocks)).toContain('Sent to 2 approvers');
-    const shown = await channelCard(desk, '🟡 Needs approval');
+    await desk.sees('agent', ['Sent to 2 approvers', reference], 'agentDm');
+    expect(taken(reference)).toBe(0);
 
-    await presses(desk, 'lead', shown, approvalActions.approve);
-    await toldAlone(desk, 'lead', '🔵 Approved, starting');
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    expect(dialogue.references()).toHaveLength(1);
-    await everywhere(desk, '✅ Paid (confirmed)');
-    const lead = house.workspace.ids.users.lead;
-    for (const card of cards(desk)) expect(read(card)).toContain(`Approved by <@${lead}>`);
-    await house.until('the thread says who', () =>
-      notes(desk).some((note) => read(note).includes(`By <@${lead}>`)),
+    const [post] = copies as [Message, ...Message[]];
+    await desk.seesBy('lead', '🔵 Approved, starting', () => desk.presses('lead', approve(post), post));
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    expect(taken(reference)).toBe(1);
+    const ends = await everywhere(reference, '✅ Paid (confirmed)', ['agent', 'lead', 'onCall']);
+    for (const { shown } of ends) {
+      expect(shown.text).toContain(`Approved by <@${desk.id('lead')}>`);
+      expect(shown.buttons).toEqual([]);
+    }
+    await desk.reads('onCall', `By <@${desk.id('lead')}>`, post);
+
+    const late = await desk.seesBy('onCall', '🔵 Already approved', () =>
+      desk.presses('onCall', approve(post), post),
     );
-
-    await presses(desk, 'onCall', shown, approvalActions.approve);
-    const late = await toldAlone(desk, 'onCall', '🔵 Already approved');
-    expect(read(late)).toContain(`Already approved by <@${lead}>`);
-    expect(dialogue.references()).toHaveLength(1);
-    expect(await house.storeDump()).not.toContain(email);
+    expect(late.shown.text).toContain(`Already approved by <@${desk.id('lead')}>`);
+    expect(taken(reference)).toBe(1);
+    expect(await desk.kept({ 'the address': 'ada.obi@example.com' })).toEqual([]);
   });
 
-  it('is refused with a reason that whoever asked reads, and nothing is charged', async (test) => {
-    const desk = await openDesk(test);
-    const { dialogue } = desk;
-    await asks(desk);
-    const shown = await cardOf(desk, 'lead', '🟡 Needs approval');
-    await presses(desk, 'lead', shown, approvalActions.refuse);
-    await dialogue.modalSays('lead', 'In your own words');
-    const without = await dialogue.submit('lead');
-    expect(without?.errors[refuseFields.words]).toContain('Choose a reason above');
-    await dialogue.submit('lead', { [refuseFields.words]: 'The order was cancelled' });
-    await dialogue.modalSays('lead', 'You refused it');
-    await dialogue.modalSays('agent', '🚫 Refused');
-    await everywhere(desk, '🚫 Refused');
-    await direct(
-      desk,
-      'agent',
-      (text, body) => text.startsWith('🚫 Refused') && body.includes('The order was cancelled'),
-    );
-    expect(dialogue.references()).toEqual([]);
-    await presses(desk, 'lead', shown, approvalActions.approve);
-    await toldAlone(desk, 'lead', '🚫 You already refused it');
-  });
-
-  it('is never decided by whoever asked, who can take it back', async (test) => {
-    const desk = await openDesk(test, {}, (policy) => policy.replaceAll(/may: \[.*\]/g, "may: ['*']"));
-    const { dialogue } = desk;
-    await asks(desk);
-    const shown = await channelCard(desk, '🟡 Needs approval');
-    await presses(desk, 'agent', shown, approvalActions.approve);
-    await toldAlone(desk, 'agent', '⛔ You asked for this, so somebody else decides');
-    expect(dialogue.references()).toEqual([]);
-    await presses(desk, 'agent', await cardOf(desk, 'agent'), approvalActions.withdraw);
-    await everywhere(desk, '↩️ Withdrawn');
-    await dialogue.modalSays('agent', '↩️ Withdrawn');
-    await presses(desk, 'lead', shown, approvalActions.approve);
-    await toldAlone(desk, 'lead', '↩️ Already withdrawn');
-    expect(dialogue.references()).toEqual([]);
-  });
-
-  it('takes as many different people as the rule says', async (test) => {
-    const desk = await openDesk(test, {}, (policy) =>
-      policy.replace('amount_from: 100000.00 }', 'amount_from: 100000.00, needed: 2 }'),
-    );
-    const { dialogue } = desk;
-    await asks(desk);
-    const shown = await channelCard(desk, '🟡 Needs approval');
-    await presses(desk, 'lead', shown, approvalActions.approve);
-    await everywhere(desk, '🟡 1 of 2 approved');
-    await presses(desk, 'lead', await channelCard(desk, '🟡 1 of 2'), approvalActions.approve);
-    await toldAlone(desk, 'lead', '🟡 You already approved this');
-    expect(dialogue.references()).toEqual([]);
-    await presses(desk, 'onCall', await cardOf(desk, 'onCall', '🟡 1 of 2'), approvalActions.approve);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    expect(dialogue.references()).toHaveLength(1);
-    await everywhere(desk, '✅ Paid (confirmed)');
-  });
-
-  it('is decided by nobody who lost the role after the card was shown', async (test) => {
-    const desk = await openDesk(test);
-    const { house, bot, dialogue } = desk;
-    await asks(desk);
-    const shown = await cardOf(desk, 'lead', '🟡 Needs approval');
-    rewrite(house, (policy) => policy.replace(/users: \[U0LEAD0001, U0ONCALL01\]/, 'users: [U0ONCALL01]'));
-    await bot.stop();
-    await house.start(bot);
-    await presses(desk, 'lead', shown, approvalActions.approve);
-    await toldAlone(desk, 'lead', '⛔ Not allowed');
-    expect(dialogue.references()).toEqual([]);
-    expect((await cardOf(desk, 'onCall')).text).toContain('🟡 Needs approval');
-  });
-
-  it('expires undecided after a warning, is not called refused, and can be asked again', async (test) => {
-    // Twenty times as fast, and behind at first: Slack's signatures are good for five minutes.
-    const clock = { fromMs: Date.now() + 12_000, factor: 20 };
-    const desk = await openDesk(
-      test,
-      {
-        payments: { knownCards: true },
-        program: fastBot,
-        env: { CHAOS_CLOCK: JSON.stringify(clock), LOG_LEVEL: 'info' },
-      },
-      (policy) =>
-        policy.replace(
-          '  rules:\n    - { what: charge',
-          '  expire_minutes: 2\n  rules:\n    - { what: charge',
-        ),
-    );
-    const { dialogue } = desk;
-    await desk.house.cardsKnown();
-    await asks(desk, { card: '4081', amount: large.amount });
-    await direct(desk, 'lead', (text) => text.startsWith('⏰ Expires soon'));
-    await direct(desk, 'agent', (text) => text.startsWith('⌛ Expired, nobody decided'));
-    await everywhere(desk, '⌛ Expired, nobody decided');
-    await presses(desk, 'agent', await cardOf(desk, 'agent'), approvalActions.askAgain);
-    const form = await dialogue.modalSays('agent', 'You review it');
-    expect(JSON.stringify(form.view)).toMatch(/150,?000\.00/);
-    expect(JSON.stringify(form.view)).toContain('4081');
-    expect(dialogue.references()).toEqual([]);
-  });
-
-  it('of a card that rests after a decline is asked for with a reason', async (test) => {
-    const desk = await openDesk(test);
-    const { house, dialogue } = desk;
-    const { declines } = seedCards;
-    const small = { token: declines.tokenKey, email: declines.customerEmail, amount: '900.00' };
-    await dialogue.charge('agent', small);
-    await dialogue.modalSays('agent', 'Declined by the bank');
-    await dialogue.close('agent');
-    await dialogue.charge('agent', { ...small, amount: '901.00' });
-    await dialogue.modalSays('agent', 'Card on hold until');
-    await dialogue.modalSays('agent', 'Why now');
-    await dialogue.submit('agent', { [overrideField]: 'The limit was raised' });
-    await dialogue.modalSays('agent', 'Needs approval');
-    const card = await cardOf(desk, 'lead', '🟡 Needs approval');
-    const text = visibleText(card.blocks);
-    expect(text).toContain('on hold');
-    expect(text).toContain('The limit was raised');
-    expect(dialogue.references()).toHaveLength(1);
-    await presses(desk, 'lead', card, approvalActions.approve);
-    await house.until('it is charged', () => dialogue.references().length === 2);
-    await dialogue.modalSays('agent', 'Declined by the bank');
-  });
-});
-
-describe.concurrent('what else a second person decides', () => {
-  it('is the change of a card’s e-mail, both addresses masked', async (test) => {
-    const desk = await openDesk(test, {}, (policy) =>
-      policy.replace('- { what: retry }', '- { what: card_email }'),
-    );
-    const { house, dialogue } = desk;
-    await dialogue.opens('agent', '/pay card-email');
-    await dialogue.submit('agent', {
-      [cardEmailFields.token]: token,
-      [cardEmailFields.current]: email,
-      [cardEmailFields.next]: 'new.ada@example.org',
+  it('is refused with a reason that whoever asked reads, and nothing is charged', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
+    await desk.presses('lead', 'Refuse…', card);
+    await desk.modalSays('lead', 'Nobody can approve it after that');
+    const without = await desk.submits('lead');
+    expect(without?.problems['In your own words']).toContain('Choose a reason above');
+    await desk.submits('lead', {
+      Reason: 'No longer needed',
+      'In your own words': 'The order was cancelled',
     });
-    await dialogue.modalSays('agent', 'You are about to change');
-    await dialogue.submit('agent');
-    await dialogue.modalSays('agent', 'Needs approval');
-    const card = await cardOf(desk, 'lead', '🟡 Needs approval');
-    expect(card.text).toContain('a***@example.com → n***@example.org');
-    expect(visibleText(card.blocks)).not.toContain('new.ada@example.org');
-    await presses(desk, 'lead', card, approvalActions.approve);
-    await everywhere(desk, '☑️ Approved, service asked');
-    await dialogue.modalSays('agent', 'The e-mail was changed');
-    const saved = house.payments.state().cards.find(({ tokenKey }) => tokenKey === token);
-    expect(saved?.customerEmail).toBe('new.ada@example.org');
+    await desk.modalSays('lead', 'You refused it');
+    await desk.modalSays('agent', ['🚫 Refused', 'Nothing was charged']);
+    await everywhere(reference, '🚫 Refused', ['agent', 'lead', 'onCall']);
+    await desk.sees('agent', ['🚫 Refused', 'No longer needed', 'The order was cancelled'], 'agentDm');
+    await desk.seesBy('lead', '🚫 You already refused it', () => desk.presses('lead', approve(card), card));
+    expect(taken(reference)).toBe(0);
+  });
+
+  it('is never decided by whoever asked, who can withdraw it', async () => {
+    const desk = at();
+    const reference = await asks('lead');
+    const post = await desk.reads('onCall', ['🟡 Needs approval', reference], 'payOps');
+    await desk.seesBy('lead', '⛔ You asked for this, so somebody else decides', () =>
+      desk.presses('lead', approve(post), post),
+    );
+    const own = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
+    expect(own.shown.buttons).toEqual(['Withdraw']);
+    await desk.presses('lead', 'Withdraw', own);
+    await everywhere(reference, '↩️ Withdrawn', ['lead', 'onCall']);
+    await desk.modalSays('lead', '↩️ Withdrawn');
+    await desk.seesBy('onCall', '↩️ Already withdrawn', () => desk.presses('onCall', approve(post), post));
+    expect(taken(reference)).toBe(0);
+  });
+
+  it('takes as many different people as the rule says', async () => {
+    const desk = at();
+    const reference = await asks('agent', { amount: '500,000.00' });
+    const post = await desk.reads('lead', ['🟡 Needs approval', reference], 'payOps');
+    await desk.presses('lead', approve(post), post);
+    const [half] = await everywhere(reference, '🟡 1 of 2 approved', ['agent', 'lead', 'onCall']);
+    await desk.seesBy('lead', '🟡 You already approved this', () =>
+      desk.presses('lead', approve(post), half),
+    );
+    expect(taken(reference)).toBe(0);
+    await desk.presses('onCall', approve(post), await desk.reads('onCall', reference, 'onCallDm'));
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    expect(taken(reference)).toBe(1);
+  });
+
+  it('is warned of before it expires, is not called refused then, and can be asked for again', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    await desk.closes('agent');
+    desk.house.later(181 * minuteMs);
+    await desk.sees('lead', ['⏰ Expires soon', reference], 'leadDm');
+    await desk.sees('agent', ['⏰ Expires soon', reference], 'agentDm');
+    desk.house.later(60 * minuteMs);
+    const [, own] = await everywhere(reference, '⌛ Expired, nobody decided', ['agent', 'lead', 'onCall']);
+    await desk.presses('agent', 'Ask again', own);
+    await desk.modalSays('agent', 'You review it before anything is charged');
+    const review = await desk.submits('agent');
+    expect(review?.submit).toBe('Ask for approval');
+    expect(review?.shown.text).toContain('·· 4081');
+    expect(taken(reference)).toBe(0);
+  });
+
+  it('of a card on hold after a decline says why now, and only then charges it', async () => {
+    const desk = at();
+    await charges(desk, 'agent', { card: chidi, amount: '900.00' });
+    await desk.modalSays('agent', 'Declined by the bank');
+    await desk.closes('agent');
+    const review = await reviews(desk, 'agent', { card: chidi, amount: '901.00' });
+    expect(review.shown.text).toContain('Card on hold until');
+    expect(review.submit).toBe('Ask for approval');
+    await desk.submits('agent', { 'Why now': 'The limit was raised' });
+    const waits = await desk.modalSays('agent', 'Needs approval');
+    const card = await desk.reads(
+      'lead',
+      ['🟡 Needs approval', 'NGN 901.00', 'on hold', 'The limit was raised'],
+      'leadDm',
+    );
+    expect(waits.shown.text).toContain('NGN 901.00');
+    await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
+    await desk.presses('lead', approve(card), card);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', 'NGN 901.00']);
+  });
+
+  it('is not done when something no longer holds, and says what', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
+    await desk.restarts({}, (policy) =>
+      policy.replace('may: [lookup, charge, otp, link', 'may: [lookup, otp, link'),
+    );
+    await desk.presses('lead', approve(card), card);
+    const [stopped] = await everywhere(reference, '🛑 Approved, but not done', ['agent', 'lead', 'onCall']);
+    expect(stopped?.shown.text).toContain('The requester no longer has the permission “charge”');
+    expect(taken(reference)).toBe(0);
+    await desk.restarts({}, (policy) =>
+      policy.replace('may: [lookup, otp, link', 'may: [lookup, charge, otp, link'),
+    );
+  });
+
+  it('is decided by nobody who lost the role after the request was shown', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
+    const [both, others] = ['users: [U0LEAD0001, U0ONCALL01]', 'users: [U0OUTSIDE1, U0ONCALL01]'];
+    await desk.restarts({}, (policy) => policy.replace(both, others));
+    await desk.seesBy('lead', '⛔ Not allowed', () => desk.presses('lead', approve(card), card));
+    await desk.restarts({}, (policy) => policy.replace(others, both));
+    expect(taken(reference)).toBe(0);
+    await desk.reads('onCall', ['🟡 Needs approval', reference], 'onCallDm');
   });
 });
 
-describe.concurrent('/pay approvals', () => {
-  it('lists what waits for a person and what they asked for, and is decided there', async (test) => {
-    const desk = await openDesk(test);
-    const { house, dialogue } = desk;
-    await asks(desk);
-    await house.type('lead', '/pay approvals');
-    const waiting = await toldAlone(desk, 'lead', '🟡 1 request waits for your decision');
-    expect(buttonsOf(waiting)).toEqual([approvalActions.approve, approvalActions.refuse]);
-    await house.type('agent', '/pay approvals');
-    const asked = await toldAlone(desk, 'agent', 'Nothing waits for your decision · 1 asked by you');
-    expect(buttonsOf(asked)).toEqual([approvalActions.withdraw]);
-    await house.type('outsider', '/pay approvals');
-    await toldAlone(desk, 'outsider', '⛔ Not allowed: /pay approvals');
-    await house.type('lead', '/pay');
-    const menu = await toldAlone(desk, 'lead', '');
-    expect(visibleText(menu.blocks)).toContain('1 request waits for your decision');
-    await presses(desk, 'lead', waiting, approvalActions.approve);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await everywhere(desk, '✅ Paid (confirmed)');
+describe('/pay approvals', () => {
+  it('lists what waits for a person and what they asked for, as the menu and the Home do, and decides there', async () => {
+    const desk = at();
+    const reference = await asks('agent');
+    const asked = await desk.asks('agent', '/pay approvals', 'Nothing waits for your decision');
+    expect(asked.shown.text).toContain(reference);
+    expect(asked.shown.buttons).toContain('Withdraw');
+    await desk.asks('outsider', '/pay approvals', '⛔ Not allowed: /pay approvals');
+    await desk.asks('lead', '/pay', '1 request waits for your decision');
+    expect((await desk.home('lead', 'Waiting for your decision')).text).toContain(reference);
+    await desk.home('agent', 'Asked by you, not decided yet');
+    const waiting = await desk.asks('lead', '/pay approvals', '🟡 1 request waits for your decision');
+    await desk.presses('lead', approve(waiting), waiting);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+  });
+});
+
+describe('what else a second person decides', () => {
+  it('is the change of a card’s e-mail, both addresses masked', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay card-email');
+    await desk.submits('agent', { 'Saved card': '1127', 'New e-mail': 'new.bola@example.org' });
+    await desk.modalSays('agent', 'You are about to change');
+    await desk.submits('agent');
+    await desk.modalSays('agent', ['Needs approval', 'Nothing is changed until it’s approved']);
+    const card = await desk.reads(
+      'lead',
+      ['🟡 Needs approval', 'b***@example.com → n***@example.org'],
+      'leadDm',
+    );
+    expect(card.shown.text).not.toContain('new.bola@example.org');
+    await desk.presses('lead', 'Approve the new e-mail', card);
+    await desk.modalSays('agent', 'The e-mail was changed');
+    const saved = desk.house.payments.state().cards.find(({ tokenKey }) => tokenKey === 'tok-bola-otp');
+    expect(saved?.customerEmail).toBe('new.bola@example.org');
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NextCharge } from '../../src/simulators/protocol.ts';
 import { charges, referenceIn, reviews, shareDesk } from '../support/desk.ts';
 
@@ -6,13 +6,15 @@ const hourMs = 3_600_000;
 const at = shareDesk({
   clock: true,
   payments: { knownCards: true },
-  env: { CHARGE_RETRY_ATTEMPTS: '10' },
+  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  env: { PAYMENTS_TIMEOUT_SECONDS: '5', CHARGE_RETRY_ATTEMPTS: '10' },
   // Nobody decides about a card on hold, nor about a large charge.
   policy: (policy) => policy.replace(/approvals:\n(.*\n)*/, ''),
 });
 
 const [ada, bola, chidi, dayo] = ['4081', '1127', '6640', '9018'];
 
+beforeAll(() => at().settled());
 // A day of its own for each story: what a card or an amount was used for is over.
 beforeEach(() => at().house.later(25 * hourMs));
 

@@ -1,10 +1,16 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { charges, referenceIn, shareDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
-const at = shareDesk({ clock: true, payments: { knownCards: true } });
+const at = shareDesk({
+  clock: true,
+  // A token's lock and the like end by the clock, which runs ten times as fast as connections.
+  env: { PAYMENTS_TIMEOUT_SECONDS: '5' },
+  payments: { knownCards: true },
+});
 
+beforeAll(() => at().settled());
 // A day of its own for each story.
 beforeEach(() => at().house.later(25 * 60 * minuteMs));
 
@@ -115,7 +121,10 @@ describe('the bank’s code', () => {
   it('whose answer is lost is In doubt and never sent again: the look-up proves the payment', async () => {
     const desk = at();
     const reference = await waitsForCode();
-    await enters(otps.acceptedSilently);
+    const answer = desk.house.paymentsGate.hold('/checkout-card-otp', 'after');
+    await enters(otps.right);
+    await answer;
+    desk.house.paymentsGate.cut();
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
     expect(desk.house.payments.stats().chargesByReference[reference]).toBe(1);
   });

@@ -71,7 +71,7 @@ export type Desk = {
   modalSays: (person: Person, words: string | readonly string[]) => Promise<Modal>;
   /** Fills the modal on top in and submits it; resolves, when the bot has answered, with what is on top then. */
   submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
-  /** Presses the button, or chooses the option of a menu, with this label: of that message or of the Home, else of the modal on top, else of the newest message that has it. */
+  /** Presses the button, or chooses the option of a menu, with this label: of that message as it was seen, or of the Home, else of the modal on top, else of the newest message that has it. */
   presses: (person: Person, label: string, on?: Message | 'home') => Promise<void>;
   /** Chooses the shortcut of that name, of a message if there is one. */
   shortcut: (person: Person, name: string, on?: PageMessage) => Promise<void>;
@@ -325,7 +325,8 @@ export function sitAt(house: House, bot: Bot): Desk {
         'ts' in surface
           ? ({ type: 'message', channel: surface.channel, ts: surface.ts } as const)
           : ({ type: 'view', viewId: surface.id } as const);
-      await act(person, { kind: 'block_action', ...placed, element, container, values: {} });
+      const behind = on === undefined ? {} : ({ behind: true } as const);
+      await act(person, { kind: 'block_action', ...placed, element, container, values: {}, ...behind });
     },
     async closes(person) {
       for (let view = modal(person); view; view = modal(person)) {

@@ -16,7 +16,7 @@ export async function press(deps: ActDeps, user: PageUser, pressed: Pressed): Pr
   const { world } = deps;
   const surface = findSurface(world, user, pressed.container);
   if (surface === undefined) return no('That message or view is gone.');
-  const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId);
+  const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId) ?? asDrawn(pressed);
   if (placed === undefined) return no('That button or field is not there any more.');
   const action = readAction(world, placed, pressed.element);
   if (action === undefined) return no('That choice is not one of the options.');
@@ -38,6 +38,11 @@ export async function press(deps: ActDeps, user: PageUser, pressed: Pressed): Pr
     `${user.realName} presses ${labelOf(placed, action)}`,
   );
   return actResult(answer);
+}
+
+function asDrawn({ behind, blockId, actionId, element }: Pressed): PlacedElement | undefined {
+  if (behind !== true) return undefined;
+  return { block: { type: 'actions', block_id: blockId }, blockId, actionId, element };
 }
 
 /** The options of an external select, asked of the app while the person types. */

@@ -15,7 +15,6 @@ import {
 import {
   approve,
   asked,
-  expireMinutes,
   openApprovalWorld,
   startApprovals,
   type ApprovalProcess,
@@ -25,51 +24,7 @@ import { sealer } from '../house.ts';
 
 const chidi = 'U0CHIDI01';
 
-function toldKinds(world: ApprovalWorld): string[] {
-  return [...world.told.keys()].filter((key) => key !== 'card');
-}
-
 describe('a charge that needs a second person', () => {
-  it('sends nothing, and is charged on exactly its terms once somebody else approves', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const approval = await asked(process);
-    expect(approval).toMatchObject({
-      id: reference,
-      by: ada,
-      needed: 1,
-      rule: 'Charges from NGN 10,000.00 need one approver',
-      state: { kind: 'waiting' },
-      shown: { kind: 'charge', money: terms.money, customerEmail: terms.customerEmail, card: terms.card },
-    });
-    expect(JSON.stringify(approval)).not.toContain(terms.tokenKey);
-    expect(world.bank.posts).toEqual([]);
-
-    expect(await approve(process, approval)).toMatchObject({
-      kind: 'decided',
-      approval: { state: { kind: 'approved' } },
-    });
-    expect(world.bank.posts).toEqual([reference]);
-    expect(await process.approvals.find(reference)).toMatchObject({
-      state: { kind: 'executed', result: 'The charge was begun.' },
-    });
-    expect(await process.desk.find(reference)).toMatchObject({
-      by: ada,
-      state: { kind: 'approved' },
-      terms: {},
-    });
-    expect(toldKinds(world)).toEqual(['asked:0', 'approved:1', 'executed:1']);
-  });
-
-  it('goes straight through below the threshold, and in a bot without rules', async () => {
-    const world = openApprovalWorld('approved', []);
-    expect((await submit(startApprovals(world))).kind).toBe('begun');
-    const dear = openApprovalWorld('approved', [
-      { what: 'charge', currency: 'NGN', fromMinor: 1_250_001, needed: 1 },
-    ]);
-    expect((await submit(startApprovals(dear))).kind).toBe('begun');
-  });
-
   it('is one request however often its dialogue is submitted, also with other terms and after its end', async () => {
     const process = startApprovals(openApprovalWorld());
     const approval = await asked(process);
@@ -91,45 +46,6 @@ describe('a charge that needs a second person', () => {
     expect(await process.approvals.waiting()).toEqual([]);
   });
 
-  it('shows its dialogue’s charge once it was made', async () => {
-    const process = startApprovals(openApprovalWorld());
-    await approve(process, await asked(process));
-    expect((await submit(process)).kind).toBe('known');
-  });
-
-  it('waits for as many different people as the rule says', async () => {
-    const world = openApprovalWorld('approved', [
-      { what: 'charge', currency: 'NGN', fromMinor: 0, needed: 2 },
-    ]);
-    const process = startApprovals(world);
-    const approval = await asked(process);
-    expect(await approve(process, approval, ada)).toMatchObject({ kind: 'own_request' });
-    expect(await approve(process, approval)).toMatchObject({
-      kind: 'decided',
-      approval: { state: { kind: 'waiting' } },
-    });
-    expect(await approve(process, approval)).toMatchObject({ kind: 'approved_before' });
-    expect(world.bank.posts).toEqual([]);
-    expect(await approve(process, approval, chidi)).toMatchObject({ kind: 'decided' });
-    expect(world.bank.posts).toEqual([reference]);
-    expect(toldKinds(world)).toEqual(['asked:0', 'approved_one:1', 'approved:2', 'executed:2']);
-  });
-
-  it('is taken back by whoever asked alone, and says “over” to who comes later', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const approval = await asked(process);
-    expect(await process.approvals.withdraw({ id: approval.id, by: bola })).toEqual({
-      kind: 'unknown_approval',
-    });
-    expect(await process.approvals.withdraw({ id: approval.id, by: ada })).toMatchObject({ kind: 'decided' });
-    expect(await approve(process, approval)).toMatchObject({
-      kind: 'over',
-      approval: { state: { kind: 'withdrawn' } },
-    });
-    expect(world.bank.posts).toEqual([]);
-  });
-
   it('is not approved by who was shown other terms', async () => {
     const process = startApprovals(openApprovalWorld());
     const approval = await asked(process);
@@ -139,49 +55,6 @@ describe('a charge that needs a second person', () => {
     expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toEqual({
       kind: 'unknown_approval',
     });
-  });
-
-  it('warns before it expires, expires, and is not called refused', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const approval = await asked(process);
-    await process.workFor(0.75 * expireMinutes * minuteMs + 2_000);
-    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0']);
-    await process.workFor(0.25 * expireMinutes * minuteMs);
-    expect(toldKinds(world)).toEqual(['asked:0', 'expires_soon:0', 'expired:0']);
-    expect(await approve(process, approval)).toMatchObject({
-      kind: 'over',
-      approval: { state: { kind: 'expired' } },
-    });
-    expect(await process.approvals.waiting()).toEqual([]);
-    expect(world.bank.posts).toEqual([]);
-  });
-
-  it('is listed while it waits, for everybody and for whoever asked', async () => {
-    const process = startApprovals(openApprovalWorld());
-    const approval = await asked(process);
-    expect(await process.approvals.waiting()).toEqual([approval]);
-    expect(await process.approvals.askedBy(ada, 5)).toEqual([approval]);
-    expect(await process.approvals.askedBy(bola, 5)).toEqual([]);
-  });
-
-  it('is audited in order, each step once', async () => {
-    const world = openApprovalWorld();
-    const process = startApprovals(world);
-    const approval = await asked(process);
-    await approve(process, approval);
-    await process.workFor(5 * minuteMs);
-    expect([...world.audited.values()]).toMatchObject([
-      { id: `approval:${reference}:0`, who: ada, what: 'step', result: 'asked', reference },
-      {
-        id: `approval:${reference}:1`,
-        who: bola,
-        what: 'decision',
-        before: 'approval_waiting',
-        after: 'approval_approved',
-      },
-      { id: `approval:${reference}:2`, who: 'payops', what: 'step', after: 'approval_executed' },
-    ]);
   });
 
   it('forgets the token key once it has ended', async () => {

@@ -11,7 +11,6 @@ import {
   minuteMs,
   openWorld,
   reference,
-  rightCode,
   startProcess,
   submit,
   terms,
@@ -219,42 +218,6 @@ describe('submit', () => {
     });
   });
 
-  it('answers before the bank does', async () => {
-    const world = openWorld('approved');
-    const process = startProcess(world);
-    const submitted = await submit(process);
-    expect(submitted).toMatchObject({ kind: 'begun', charge: { reference, state: { kind: 'charging' } } });
-    expect(world.bank.posts).toEqual([]);
-  });
-
-  it('refuses the same charge in another dialogue while the first is unsettled, and asks once it is settled', async () => {
-    const world = openWorld('approved');
-    const process = startProcess(world);
-    const first = await submit(process);
-    expect(await submit(process, 'V2', bola)).toMatchObject({
-      kind: 'refused',
-      refusal: { kind: 'under_way', reference, by: ada },
-    });
-    if (first.kind === 'begun') await first.carryOn();
-    expect(await submit(process, 'V2', bola)).toMatchObject({
-      kind: 'twin',
-      twin: { reference, by: ada, outcome: 'approved' },
-    });
-    expect(await submit(process, 'V2', bola, reference)).toMatchObject({ kind: 'begun' });
-  });
-
-  it('lets a declined card rest and says from when it may be charged', async () => {
-    const world = openWorld('declined');
-    const process = startProcess(world);
-    await charge(process);
-    expect(await process.desk.find(reference)).toMatchObject({
-      state: { kind: 'declined', why: 'Insufficient funds' },
-      nextTry: { kind: 'resting', attemptsLeft: 2 },
-    });
-    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'resting' } });
-    expect(world.bank.posts).toHaveLength(1);
-  });
-
   it('says that it cannot know when the store stops answering while the charge is written', async () => {
     const process = startProcess(openWorld('approved'));
     const { deps } = process;
@@ -290,26 +253,6 @@ describe('submit', () => {
 });
 
 describe('the code', () => {
-  it('is taken from the agent in charge alone, until somebody takes over', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    const request = { reference, code: rightCode, by: bola, triesLeft: 3 };
-    expect(await process.desk.submitCode(request)).toMatchObject({ kind: 'not_yours' });
-    expect(await process.desk.takeOver({ reference, by: bola })).toMatchObject({
-      agent: bola,
-      handOvers: [{ from: ada, to: bola }],
-    });
-    expect([...world.notes.values()]).toContainEqual(
-      expect.objectContaining({ kind: 'handed_over', from: ada, to: bola }),
-    );
-    expect(await process.desk.waitingFor(ada)).toEqual([]);
-    expect(await process.desk.waitingFor(bola)).toHaveLength(1);
-    const checking = await process.desk.submitCode(request);
-    if (checking.kind === 'checking') await checking.carryOn();
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-  });
-
   it('is counted before it leaves, and two at once cost one try', async () => {
     const world = openWorld('otp');
     const process = startProcess(world);
@@ -336,97 +279,5 @@ describe('the code', () => {
     }
     expect(world.bank.codes).toHaveLength(1);
     expect((await process.desk.find(reference))?.otp?.triesLeft).toBe(2);
-  });
-
-  it('is asked for by direct message once the agent has closed the modal', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    expect(world.directs.size).toBe(0);
-    await process.desk.remind({ reference, by: bola });
-    expect(world.directs.size).toBe(0);
-    await process.desk.remind({ reference, by: ada });
-    await process.desk.remind({ reference, by: ada });
-    expect([...world.directs.values()]).toEqual([{ userId: ada, what: 'otp' }]);
-  });
-
-  it('is asked for again at most every half minute, which gives no more time', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    const until = (await process.desk.find(reference))?.otp?.until;
-    const asked = await process.desk.resendCode({ reference, by: ada });
-    expect(asked.kind).toBe('asked');
-    expect(await process.desk.resendCode({ reference, by: ada })).toMatchObject({
-      kind: 'too_soon',
-      againAt: world.clock.nowMs + 30_000,
-    });
-    if (asked.kind === 'asked') await asked.carryOn();
-    expect(await process.desk.find(reference)).toMatchObject({
-      otp: { until, triesLeft: 3 },
-      resends: [{ by: ada, answer: 'resent' }],
-    });
-  });
-
-  it('is not asked for any more after fifteen minutes, and the outcome is looked up', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    await process.work(world.clock.nowMs + 17 * 60_000);
-    expect(
-      await process.desk.submitCode({ reference, code: rightCode, by: ada, triesLeft: 3 }),
-    ).toMatchObject({
-      kind: 'not_open',
-      charge: { state: { kind: 'expired' } },
-    });
-    expect(world.bank.codes).toEqual([]);
-  });
-});
-
-describe('a charge in doubt', () => {
-  it('is listed with everybody’s and settles by itself', async () => {
-    const world = openWorld('lost');
-    const process = startProcess(world);
-    const submitted = await submit(process);
-    expect((await process.desk.inDoubt()).charges.map((one) => one.reference)).toEqual([reference]);
-    if (submitted.kind === 'begun') await submitted.carryOn();
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-    expect((await process.desk.inDoubt()).charges).toEqual([]);
-    expect((await process.desk.recent(ada, 5)).map((one) => one.reference)).toEqual([reference]);
-  });
-
-  it('tells by direct message when the modal is closed', async () => {
-    const world = openWorld('approved');
-    await charge(startProcess(world, undefined, false));
-    expect([...world.directs.values()]).toEqual([{ userId: ada, what: 'approved' }]);
-  });
-
-  it('is looked up at once by a signed event, and a failed one proves nothing', async () => {
-    const world = openWorld('approved');
-    const process = startProcess(world);
-    await charge(process);
-    await process.trigger({ kind: 'payment_failed', key: 'e', orderReference: reference });
-    await process.drained();
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-  });
-});
-
-describe('the payment link', () => {
-  it('is not made for a charge that was paid after all', async () => {
-    const process = startProcess(openWorld('approved'));
-    await charge(process);
-    expect(await process.desk.makeSavingLink({ reference, by: ada })).toMatchObject({ kind: 'not_created' });
-  });
-
-  it('is the same one when asked for again', async () => {
-    const world = openWorld('declined');
-    const process = startProcess(world);
-    await charge(process);
-    const link = await process.desk.makeSavingLink({ reference, by: ada });
-    expect(link).toMatchObject({ kind: 'created', link: 'https://pay.example/1' });
-    expect(await process.desk.makeSavingLink({ reference, by: bola })).toMatchObject({
-      link: 'https://pay.example/1',
-    });
-    expect((await process.desk.find(reference))?.savingLink).toBe('https://pay.example/1');
   });
 });

@@ -289,24 +289,6 @@ describe('a service whose statuses are not known to be final', () => {
   });
 });
 
-describe('three wrong codes', () => {
-  it('end the charge without doubt, are told, and leave the card free', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world, undefined, false);
-    await charge(process);
-    for (const code of ['000000', '111111', '222222']) {
-      // oxlint-disable-next-line no-await-in-loop -- one code after the other
-      await enter(process, code);
-    }
-    const seen = await process.desk.find(reference);
-    expect(seen).toMatchObject({ state: { kind: 'wrong_codes' }, otp: { triesLeft: 0 } });
-    expect(seen?.otp).not.toHaveProperty('answerLost');
-    expect([...world.directs.values()].map(({ what }) => what)).toEqual(['otp', 'wrong_codes']);
-    expect((await process.desk.inDoubt()).charges).toEqual([]);
-    expect(await submit(process, 'V2', ada, reference)).toMatchObject({ kind: 'begun' });
-  });
-});
-
 async function enter(process: Process, code: string): Promise<void> {
   const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
   const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
