@@ -1,6 +1,8 @@
 /**
- * `npm test`: types, lint, format, freshness of what is generated, then the tests. Goes through all of
+ * `npm test`: types, lint, format and freshness of what is generated, beside the tests. Goes through all of
  * them even when one fails, says what was skipped because a program is missing, and ends with the counts.
+ * What is typed behind it goes to vitest: `npm test -- test/e2e/link`; but `--beside=8` burns eight processes meanwhile
+ * (`npm run test:loaded`): a machine that is slow must fail nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,37 +13,68 @@ import { findProgram, type Program } from '../test/support/programs.ts';
 
 const bin = (name: string): string => join('node_modules', '.bin', name);
 const folder = mkdtempSync(join(tmpdir(), 'payops-test-'));
-const resultsPath = join(folder, 'results.json');
+const besideOption = '--beside=';
+const typed = process.argv.slice(2);
+const beside = Number(typed.find((word) => word.startsWith(besideOption))?.slice(besideOption.length) ?? 0);
 
-type Step = [name: string, command: string, args: string[]];
+type Step = { name: string; command: string; args: string[]; env?: Record<string, string> };
 
-/** They run beside the tests, which wait as much as they work. */
+/** They run beside the tests, one after the other. */
 const checks: Step[] = [
-  ['types', bin('tsc'), ['-p', '.']],
-  ['types of the playground page', bin('tsc'), ['-p', 'src/playground/page']],
-  ['lint', bin('oxlint'), ['--type-aware', 'src', 'test', 'scripts', 'bench']],
-  ['format', bin('oxfmt'), ['--check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts']],
-  ['generated settings', process.execPath, ['scripts/generate-settings.ts', '--check']],
+  {
+    // One reading of all the code for both; tsc would need as much again for the types alone.
+    name: 'types and lint',
+    command: bin('oxlint'),
+    args: ['--type-aware', '--type-check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
+    // It ends before its memory needs collecting often.
+    env: { GOGC: '400' },
+  },
+  {
+    name: 'format',
+    command: bin('oxfmt'),
+    args: ['--check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
+  },
+  {
+    name: 'generated settings',
+    command: process.execPath,
+    args: ['scripts/generate-settings.ts', '--check'],
+  },
 ];
-const tests: Step = [
-  'tests',
-  process.execPath,
-  [
+
+/**
+ * The projects of vitest.config.ts: those that mostly wait, for real bots, servers and browsers, beside those that mostly
+ * compute. These have one worker, which loads all modules once, and take what the others leave of two processors.
+ */
+const lanes = [
+  { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 2 },
+  { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1 },
+];
+const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);
+const tests: Step[] = lanes.map((lane) => ({
+  name: lane.name,
+  env: { VITEST_MAX_WORKERS: String(lane.workers) },
+  command: process.execPath,
+  args: [
     'node_modules/vitest/vitest.mjs',
     'run',
+    ...lane.projects.map((project) => `--project=${project}`),
+    '--passWithNoTests',
     '--reporter=default',
     '--reporter=json',
-    `--outputFile.json=${resultsPath}`,
-    ...process.argv.slice(2),
+    `--outputFile.json=${resultsPath(lane)}`,
+    ...typed.filter((word) => !word.startsWith(besideOption)),
   ],
-];
+}));
 
 const failed: string[] = [];
 
 /** `shown` at once, or when it has ended: two that write at a time would be read by nobody. */
-async function run([name, command, args]: Step, shown: 'at once' | 'at its end'): Promise<void> {
+async function run({ name, command, args, env }: Step, shown: 'at once' | 'at its end'): Promise<void> {
   const startedAt = performance.now();
-  const child = spawn(command, args, { stdio: ['ignore', shown === 'at once' ? 'inherit' : 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    stdio: ['ignore', shown === 'at once' ? 'inherit' : 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -60,7 +93,15 @@ async function checkStatically(): Promise<void> {
   for (const step of checks) await run(step, 'at its end');
 }
 
-await Promise.all([checkStatically(), run(tests, 'at once')]);
+// Each burns a processor for as long as this process is there, however that ends.
+const burn = 'const parent = process.ppid; while (process.ppid === parent);';
+const burning = Array.from({ length: beside }, () => spawn(process.execPath, ['-e', burn]));
+await Promise.all([
+  checkStatically(),
+  ...tests.map((step, index) => run(step, index === 0 ? 'at once' : 'at its end')),
+]);
+
+for (const child of burning) child.kill('SIGKILL');
 
 const whatNeeds: Record<Program, string> = {
   'redis-server': 'everything on a real Redis (apt-get install redis-server)',
@@ -85,11 +126,19 @@ function isInstalled(program: Program): boolean {
 
 /** The counts alone on the last line. No results file means that vitest itself fell over: one failure. */
 function countsLine(): string {
+  const all = lanes.map(counted);
+  const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0);
+  return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`;
+}
+
+type Counts = { passed: number; failed: number; skipped: number };
+
+function counted(lane: { name: string }): Counts {
   try {
-    const results = JSON.parse(readFileSync(resultsPath, 'utf8')) as Record<string, number>;
-    const skipped = (results['numPendingTests'] ?? 0) + (results['numTodoTests'] ?? 0);
-    return `${results['numPassedTests']} passed, ${results['numFailedTests']} failed, ${skipped} skipped`;
+    const results = JSON.parse(readFileSync(resultsPath(lane), 'utf8')) as Record<string, number>;
+    const { numPassedTests: passed = 0, numFailedTests: failed = 0 } = results;
+    return { passed, failed, skipped: (results['numPendingTests'] ?? 0) + (results['numTodoTests'] ?? 0) };
   } catch {
-    return '0 passed, 1 failed, 0 skipped';
+    return { passed: 0, failed: 1, skipped: 0 };
   }
 }
