@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createChecks } from '../../src/app/health-checks.ts';
-import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { ServiceFailure } from '../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { checkParts } from '../../src/http/health.ts';
 
@@ -45,35 +45,5 @@ describe('what readiness says of the parts', () => {
     const parts = await report({}, ping);
     const store = { name: 'store', state: 'down', detail, fix: expect.any(String) };
     expect(parts).toContainEqual(store);
-  });
-
-  it('says of the payments service what failed and what to check', async () => {
-    const failure = new ServiceFailure(
-      'unauthorized',
-      'No token was given (HTTP 401): check PAYMENTS_CLIENT_ID.',
-    );
-    expect(await report({ failure })).toContainEqual({
-      name: 'payments',
-      state: 'degraded',
-      detail: 'the last look-up failed: No token was given (HTTP 401): check PAYMENTS_CLIENT_ID.',
-    });
-  });
-
-  it('says that another system seems to take the session of the same credentials', async () => {
-    expect(await report({ isContended: true })).toContainEqual({
-      name: 'payments',
-      state: 'degraded',
-      detail: 'an access token was rejected soon after it was given',
-      fix: 'another system seems to use the same credentials: give the bot its own',
-    });
-  });
-
-  it('says of webhooks that are all refused which settings end it', async () => {
-    expect(await report({ problem: 'no signature scheme is configured' })).toContainEqual({
-      name: 'webhooks',
-      state: 'degraded',
-      detail: 'every delivery is refused: no signature scheme is configured',
-      fix: 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS',
-    });
   });
 });

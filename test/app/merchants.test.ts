@@ -5,15 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/app/kept.ts';
 import { checkOwners, merchantPlaces } from '../../src/app/merchants.ts';
 import type { Outside } from '../../src/app/outside.ts';
-import { runCommand } from '../../src/app/command-line/run-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { createCardLedger } from '../../src/operations/card/card-ledger.ts';
 import type { Sealer } from '../../src/domain/sealer.ts';
-import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { openModelStore } from '../store/model-store.ts';
 
 const ids = { main: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', lagos: '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21' };
-const customerEmail = 'ada@example.com';
 
 let folder: string;
 beforeEach(() => {
@@ -57,10 +53,6 @@ async function start(store: ReturnType<typeof openModelStore>, ...accounts: stri
   } catch (error) {
     return error instanceof Error ? error.message : '';
   }
-}
-
-function both(): Outside {
-  return outside(`main ${ids.main}`, `lagos ${ids.lagos}`);
 }
 
 describe('whose the records of the store are', () => {
@@ -125,43 +117,3 @@ function openedBy(sealer: Sealer, sealed: string): string | undefined {
     return undefined;
   }
 }
-
-async function rememberCards(): Promise<void> {
-  const given = both();
-  const kept = openKept(given);
-  for (const [index, place] of merchantPlaces(given, kept).entries()) {
-    const { store, sealer } = place.kept;
-    const fingerprint = openFingerprint({ store, sealer, log: given.log });
-    const ledger = createCardLedger({
-      store,
-      sealer,
-      fingerprint,
-      keepMs: 1_095 * 86_400_000,
-      now: given.now,
-    });
-    // oxlint-disable-next-line no-await-in-loop -- two
-    await ledger.remember({ tokenKey: `token-${index}`, customerEmail });
-  }
-  await kept.close();
-}
-
-describe('an operator’s command', () => {
-  it('forgets a customer’s cards at every account, or at the one that is named', async () => {
-    await rememberCards();
-    const one = await runCommand('forget-cards', ['--account', 'lagos', customerEmail], both());
-    expect(one.words).toMatch(/^One saved card/);
-    const all = await runCommand('forget-cards', [customerEmail], both());
-    expect(all.words).toMatch(/^main: One saved card[\s\S]*\nlagos: The store holds no saved card/);
-  });
-
-  it('that ends something wants one named, and knows no other', async () => {
-    expect(await runCommand('revoke-token', [], both())).toEqual({
-      exitCode: 2,
-      words: 'Nothing was done. Say for which account: --account with main, lagos.',
-    });
-    const unknown = await runCommand('revoke-token', ['--account', 'abuja'], both());
-    expect(unknown.words).toContain('The accounts are main, lagos.');
-    const none = await runCommand('revoke-token', ['--account', 'abuja'], outside());
-    expect(none.words).toContain('The policy file has no accounts.');
-  });
-});

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { accountJson, accountText } from '../../src/cli/account-output.ts';
 import { doubtJson, doubtText } from '../../src/cli/doubt-output.ts';
-import { exitCodeWords } from '../../src/cli/exit-codes.ts';
-import { helpText } from '../../src/cli/help.ts';
 import { jsonText } from '../../src/cli/json-text.ts';
 import type { Output } from '../../src/cli/command-words.ts';
 import { printList as printDeskList } from '../../src/cli/list-output.ts';
@@ -208,17 +205,5 @@ describe('the progress', () => {
     screen.note('a note');
     screen.problem('a problem');
     expect(written).toEqual(['a problem\n']);
-  });
-});
-
-describe('the exit codes', () => {
-  it('mean in the help and in the docs what they mean in the program', () => {
-    const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
-    const plain = page.replaceAll('`', '').replaceAll('\\|', '|');
-    const help = helpText();
-    for (const [code, words] of Object.entries(exitCodeWords)) {
-      expect(plain).toContain(`| ${code} | ${words} |`);
-      expect(help).toContain(`${code}  ${words}`);
-    }
   });
 });

@@ -17,30 +17,3 @@ it('lists as permissions exactly what its verbs ask for', () => {
   );
   expect(new Set(permissions)).toEqual(asked);
 });
-
-it('lists the verbs in the order of the help', () => {
-  expect(verbs.map(({ verb }) => verb)).toEqual([
-    'lookup',
-    'charge',
-    'otp',
-    'link',
-    'card-email',
-    'cards',
-    'doubt',
-    'story',
-    'terminals',
-    'accounts',
-    'account',
-    'approvals',
-    'alerts',
-    'undelivered',
-  ]);
-});
-
-it('gives every press, modal and suggestion to one verb alone', () => {
-  const ids = verbs.flatMap(({ presses = [], modals = [], suggestions = [], buttons = [] }) => [
-    ...[...presses, ...suggestions, ...buttons].map(({ actionId }) => `action ${actionId}`),
-    ...modals.map(({ callbackId }) => `modal ${callbackId}`),
-  ]);
-  expect(new Set(ids).size).toBe(ids.length);
-});

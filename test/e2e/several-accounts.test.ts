@@ -1,10 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
-import { chargeFields } from '../../src/slack/charge/charge-modal.ts';
-import type { Bot } from '../support/bot.ts';
-import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
-import type { House, HouseOptions } from '../support/house.ts';
+import { channelIds } from '../../src/simulators/slack/cast.ts';
+import { sitAt, type Desk, type Message } from '../support/desk.ts';
+import type { HouseOptions } from '../support/house.ts';
 import {
   mixedCalls,
   openSeveralAccounts,
@@ -14,187 +13,261 @@ import {
   type SeveralAccounts,
 } from '../support/several-accounts.ts';
 
-const names = ['main', 'lagos', 'abuja'];
-const patient = { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '12' };
+const ada = 'ada@example.com';
+const olu = 'olu@example.com';
+const patient = { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '120' };
 
-type Desk = SeveralAccounts & { bot: Bot; dialogue: ChargeDialogue };
+type Accounts = SeveralAccounts & {
+  desk: Desk;
+  main: SeveralAccount;
+  lagos: SeveralAccount;
+  test: SeveralAccount;
+};
+type Ends = Parameters<typeof openSeveralAccounts>[0];
 
-describe.concurrent('several merchant accounts in one bot', () => {
-  it('looks a reference up at the account that is named, else at the first', async (test) => {
-    const desk = await openDesk(test);
-    const { house, accounts } = desk;
-    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    await saveCard(lagos, 'SHARED-1', 'ada@example.com', '700.00');
-    await saveCard(main, 'SHARED-1', 'olu@example.com', '90.00');
-    await asks(house, '/pay SHARED-1', 'NGN 90.00');
-    await asks(house, '/pay SHARED-1 --account lagos', 'NGN 700.00');
-    expect(lastBlocks(house)).toContain('LIVE · lagos');
-    await asks(house, '/pay --account abuja lookup SHARED-1', 'Not found');
-    await asks(house, '/pay SHARED-1 --account lagoss', 'There is no account “lagoss”');
-    expect(lastBlocks(house)).toContain('Did you mean --account lagos?');
-    expect(mixedCalls(accounts)).toEqual([]);
+describe('several merchant accounts in one bot', () => {
+  let at: Accounts;
+  const ends: (() => unknown)[] = [];
+  beforeAll(async () => {
+    const file = { onTestFinished: (end: () => unknown) => ends.push(end), onTestFailed: () => undefined };
+    at = await openAccounts(file as never, { clock: true }, (policyFile) =>
+      appendFileSync(
+        policyFile,
+        `routes: [{ name: l, when: { account: lagos, event: any }, to: ${channelIds.payOps} }]\n`,
+      ),
+    );
+  });
+  afterAll(async () => {
+    await Promise.all(ends.map((end) => end()));
   });
 
-  it('charges a card of the account that is named, with its code, across a kill', async (test) => {
-    const desk = await openDesk(test, { processes: true });
-    const { house, accounts, dialogue, bot } = desk;
-    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    await saveCard(lagos, 'CARD-L', 'ada@example.com', '50.00');
-    await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
-    await house.until('both cards are known', () => told(accounts, 2));
-    await dialogue.opens('agent', '/pay charge 1,234.00 --account lagos');
-    const form = await dialogue.modalSays('agent', 'Account: lagos');
-    expect(JSON.stringify(form.view)).toContain('1,234.00');
+  it('look a reference up at the account that is named, else at the first, and say which was asked', async () => {
+    const { desk, main, lagos } = at;
+    await saveCard(lagos, 'SHARED-1', ada, '700.00');
+    await saveCard(main, 'SHARED-1', olu, '90.00');
+    await desk.asks('agent', '/pay SHARED-1', 'NGN 90.00');
+    const named = await desk.asks('agent', '/pay SHARED-1 --account lagos', 'NGN 700.00');
+    expect(named.shown.text).toContain('LIVE · lagos');
+    const none = await desk.asks('agent', '/pay NOPE-1', 'Not found');
+    expect(none.shown.text).toContain('Only LIVE · main was asked. Another: --account with lagos, test.');
+    const wrong = await desk.asks('agent', '/pay SHARED-1 --account lagoss', 'There is no account “lagoss”');
+    expect(wrong.shown.text).toContain('Did you mean --account lagos?');
+
+    // A message's own words are looked up at the first, as a channel without an account of its own has it.
+    await desk.types('onCall', 'Is SHARED-1 paid?');
+    const { messages } = desk.house.workspace.state(desk.id('onCall'));
+    const written = messages[channelIds.payDesk]?.findLast(({ authorIsBot }) => !authorIsBot);
+    await desk.seesBy('agent', 'NGN 90.00', () => desk.shortcut('agent', 'Look up reference here', written));
+
+    await desk.presses('agent', 'Share to channel', named);
+    const shared = await desk.reads('onCall', ['NGN 700.00', 'Shared by'], 'payDesk');
+    const [atMain, atLagos] = [main.calls.length, lagos.calls.length];
+    await desk.presses('onCall', 'Refresh', shared);
+    await desk.house.until('it is read anew', () => lagos.calls.length > atLagos);
+    expect(main.calls.length).toBe(atMain);
+  });
+
+  it('tell each account’s events at its own address alone, and route them by its name', async () => {
+    const { desk, main, lagos } = at;
+    await saveCard(lagos, 'SAME-1', ada, '701.00');
+    await saveCard(main, 'SAME-1', olu, '91.00');
+    const routed = await desk.reads('lead', ['NGN 701.00', 'LIVE · lagos'], 'payOps');
+    await desk.reads('lead', 'NGN 91.00', 'general');
+    expect(routed.shown.text).not.toContain('main');
+    const said = (where: 'payOps' | 'general') =>
+      desk
+        .posts('lead', where)
+        .map(({ text }) => text)
+        .join();
+    expect(said('payOps')).not.toContain('NGN 91.00');
+    expect(said('general')).not.toContain('NGN 701.00');
+
+    main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments/lagos`);
+    await saveCard(main, 'ASTRAY-1', olu, '92.00');
+    await desk.house.until('what main signed is refused at lagos’s address', () =>
+      desk.bot.lines.some((line) => line.includes('"account":"lagos"') && line.includes('"httpStatus":401')),
+    );
+    expect(await desk.house.storeKeys('@lagos:outbox:alert:payment_success/order/ASTRAY-1')).toEqual([]);
+    main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments`);
+  });
+
+  it('charge a card of the account that is named, with its code, and show it in the one Home', async () => {
+    const { desk, main, lagos } = at;
+    const tokenKey = await savedToken(lagos, 'CARD-L');
+    const form = await desk.opens('agent', '/pay charge 1,234.00 --account lagos');
+    expect(form.shown.text).toContain('Account: lagos');
     await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
-    const tokenKey = lagos.service.state().cards[0]?.tokenKey ?? '';
-    await dialogue.submit('agent', {
-      [chargeFields.token]: tokenKey,
-      [chargeFields.email]: 'ada@example.com',
-      [chargeFields.amount]: '1,234.00',
-    });
-    const terms = await dialogue.modalSays('agent', 'Nothing sent yet.');
-    expect(terms.text).toContain('lagos');
-    await dialogue.submit('agent');
-    await dialogue.modalSays('agent', 'OTP');
-    const [reference = ''] = chargesAt(lagos);
-    expect(reference).toMatch(/^pay-/);
-    await bot.kill9();
-    await house.start(bot);
-    await dialogue.close('agent');
-    await asks(house, '/pay otp', 'No charge waits for a code from you');
-    expect(lastBlocks(house)).toContain('Only LIVE · main was asked. Another: --account with lagos, abuja.');
-    await dialogue.opens('agent', '/pay otp --account lagos');
-    await dialogue.enterCode('agent', otps.right);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await asks(house, `/pay ${reference} --account lagos`, 'Paid (confirmed)');
-    expect(lastBlocks(house)).toContain('LIVE · lagos');
-    await asks(house, `/pay ${reference}`, 'Not found');
-    expect(lastBlocks(house)).toContain('Only LIVE · main was asked.');
+    await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
+    expect((await desk.modalSays('agent', 'Nothing sent yet.')).shown.text).toContain('lagos');
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'tries left');
+    await desk.closes('agent');
+
+    const menu = await desk.asks('agent', '/pay', '1 thing waits for you');
+    expect(menu.shown.text).toContain('/pay otp --account lagos');
+    const waiting = await desk.home('agent', 'Waiting for a code');
+    expect(waiting.text.indexOf('LIVE · lagos')).toBeLessThan(waiting.text.indexOf('Waiting for a code'));
+    await desk.asks('agent', '/pay otp', 'No charge waits for a code from you');
+    await desk.opens('agent', '/pay otp --account lagos');
+    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: otps.right });
+    const paid = await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.closes('agent');
+    const [reference = ''] = /pay-\w+/.exec(paid.shown.text) ?? [];
+    await desk.asks('agent', `/pay ${reference} --account lagos`, 'Paid (confirmed)');
+    await desk.asks('agent', `/pay ${reference}`, 'Not found');
     expect(chargesAt(main)).toEqual([]);
-    const audit = bot.lines.filter(
-      (line) => line.includes('"verb":"otp"') && line.includes('Asked and answered'),
-    );
-    expect(audit.at(-1)).toContain('"account":"lagos"');
-    expect(mixedCalls(accounts)).toEqual([]);
+    const home = await desk.home('agent', 'Your last charges');
+    expect(home.text).toMatch(/LIVE · lagos[^]*Your last charges[^]*NGN 1,234\.00/);
+    const { stdout } = await desk.runs(['audit', 'export'], secretsAndAll(at));
+    expect(stdout).toMatch(/"account":"lagos".*"reference":"pay-/);
   });
 
-  it('cannot take live money for a test: the read-back of a live charge says so first, a sandbox one goes there', async (test) => {
-    const several = await openSeveralAccounts(test, names, { sandbox: 'abuja', env: patient });
-    const { house, accounts } = several;
-    const [main, , abuja] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    await house.start(house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' }));
-    const dialogue = openChargeDialogue(house);
-    const form = { token: 'any-token-key', email: 'ada@example.com', amount: '10.00' };
-    const live = await dialogue.readBack('agent', form);
-    expect(live.text.split('\n')[0]).toContain('🔴 LIVE · main: real money');
-    await dialogue.close('agent');
-    const sandbox = await dialogue.readBack('agent', form, '/pay charge --account abuja');
-    expect(sandbox.title).toContain('SANDBOX');
-    expect(sandbox.text).not.toContain('LIVE');
-    await dialogue.submit('agent');
-    const paths = () => abuja.calls.map(({ path }) => path);
-    await house.until('it is charged', () => paths().includes('/sandbox/checkout/tokenized-card-payment'));
+  it('cannot take live money for a test: a live review says so first, and a sandbox one goes there', async () => {
+    const { desk, test } = at;
+    const typed = { 'Or the card’s token key': 'any-token-key', 'Customer’s e-mail': ada };
+    await desk.opens('agent', '/pay charge 10.00');
+    const live = await desk.submits('agent', typed);
+    expect(live?.shown.text).toContain('🔴 LIVE · main: real money');
+    await desk.closes('agent');
+    await desk.opens('agent', '/pay charge 10.00 --account test');
+    const sandbox = await desk.submits('agent', typed);
+    expect(sandbox?.title).toContain('SANDBOX');
+    expect(sandbox?.shown.text).not.toContain('LIVE');
+    await desk.submits('agent');
+    const paths = () => test.calls.map(({ path }) => path);
+    await desk.house.until('it is charged', () =>
+      paths().includes('/sandbox/checkout/tokenized-card-payment'),
+    );
     expect(paths().filter((path) => path.startsWith('/v1/checkout/'))).toEqual([]);
-    expect(main.calls).toEqual([]);
   });
 
-  it('takes each account’s events at its own address alone, and routes them by its name', async (test) => {
-    const several = await openSeveralAccounts(test, names, { env: { LOG_LEVEL: 'debug', ...patient } });
-    const { house, accounts } = several;
-    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    const { payOps } = house.workspace.ids.channels;
-    appendFileSync(
-      house.policyFile,
-      `routes: [{ name: l, when: { account: lagos, event: any }, to: ${payOps} }]\n`,
-    );
-    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
-    await house.start(bot);
-    await saveCard(lagos, 'SAME-1', 'ada@example.com', '700.00');
-    await saveCard(main, 'SAME-1', 'olu@example.com', '90.00');
-    const said = (channel: 'payOps' | 'general'): string => JSON.stringify(house.posts(channel));
-    await house.until('lagos’s payment is told by its rule', () => said('payOps').includes('NGN 700.00'));
-    await house.until('main’s is told where successes are', () => said('general').includes('NGN 90.00'));
-    expect(said('payOps')).toContain('LIVE · lagos');
-    expect(said('payOps')).not.toContain('NGN 90.00');
-    expect(said('general')).not.toContain('NGN 700.00');
+  it('each have their own payment links, cards, terminals and e-mails', async () => {
+    const { desk, main, lagos } = at;
+    const form = await desk.opens('agent', '/pay link 150.00 --account lagos');
+    expect(form.shown.text).toContain('Account: lagos');
+    await desk.submits('agent', { 'Customer’s e-mail': ada, 'Our reference': 'LINK-L-1' });
+    await desk.modalSays('agent', 'The service’s order id');
+    await desk.closes('agent');
+    const card = await desk.reads('lead', ['Payment link, not paid yet', 'LINK-L-1'], 'payDesk');
+    await desk.seesBy('agent', 'LINK-L-1', () => desk.presses('agent', 'Check now', card));
+    await lagos.service.act({ kind: 'pay_order', orderReference: 'LINK-L-1', outcome: 'approved' });
+    const paid = await desk.reads('lead', ['Paid (confirmed) · NGN 150.00', 'lagos'], 'payDesk');
+    expect(paid.shown.text).toContain('LINK-L-1');
+    expect(main.service.state().orders.map(({ orderReference }) => orderReference)).not.toContain('LINK-L-1');
 
-    main.service.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments/lagos`);
-    await saveCard(main, 'ASTRAY-1', 'olu@example.com', '91.00');
-    await house.until('what main signed is refused at lagos’s address', () =>
-      bot.lines.some((line) => line.includes('"account":"lagos"') && line.includes('"httpStatus":401')),
-    );
-    expect(await house.storeKeys('@lagos:outbox:alert:payment_success/order/ASTRAY-1')).toEqual([]);
-    expect(mixedCalls(accounts)).toEqual([]);
+    await savedToken(lagos, 'CARD-LIST');
+    await desk.asks('agent', `/pay cards ${ada}`, 'No saved cards');
+    const listed = await desk.asks('agent', `/pay cards ${ada} --account lagos`, 'saved card');
+    await desk.presses('agent', 'Charge this card', listed);
+    await desk.modalSays('agent', 'Account: lagos');
+    await desk.submits('agent', { Amount: '1,000.00' });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.closes('agent');
+    const terminals = await desk.asks('agent', '/pay terminals --account lagos', 'Terminals 1–50');
+    const before = main.calls.length;
+    await desk.seesBy('agent', 'Terminals 51–100', () => desk.presses('agent', 'Next', terminals));
+    expect(main.calls.length).toBe(before);
   });
 
-  it('takes no post of one account for the lost one of another, under the same reference in the same channel', async (test) => {
-    const several = await openSeveralAccounts(test, names, {
-      processes: true,
-      env: { LOG_LEVEL: 'debug', ...patient },
-      workspace: { grantedOptionalScopes: 'all' },
+  it('are named on the command line, and none is asked for another', async () => {
+    const { desk, main, lagos } = at;
+    await saveCard(lagos, 'LINE-1', ada, '700.00');
+    const ask = (...words: string[]) => desk.runs(words, secretsAndAll(at));
+    const before = main.calls.length;
+    const found = await ask('lookup', 'LINE-1', '--account', 'lagos', '--json');
+    expect(found.code).toBe(0);
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      merchant: { account: 'lagos' },
+      amount: { minor: 70_000 },
     });
-    const { house, accounts } = several;
-    const [main, lagos] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
-    await house.start(bot);
-    const told = (amount: string): number =>
-      [...house.posts('payAlerts'), ...house.posts('general')].filter(({ text }) => text.includes(amount))
-        .length;
-    await saveCard(main, 'SAME-1', 'olu@example.com', '90.00');
-    await house.until('main’s payment is told in both channels', () => told('NGN 90.00') === 2);
-    const leaving = ['payAlerts', 'general'].map(() => house.slackGate.hold('chat.postMessage', 'before'));
-    await saveCard(lagos, 'SAME-1', 'ada@example.com', '700.00');
-    await Promise.all(leaving);
-    await bot.kill9();
-    expect(told('NGN 700.00')).toBe(0);
-    await house.start(bot);
-    await house.until('lagos’s is told after all', () => told('NGN 700.00') === 2);
-    expect(told('NGN 90.00')).toBe(2);
+    expect(main.calls.length).toBe(before);
+    expect(await ask('lookup', 'LINE-1')).toMatchObject({ code: 4 });
+    expect((await ask('lookup', 'LINE-1', '--account', 'lagoss')).stderr).toContain(
+      'The accounts are main, lagos, test.',
+    );
+    expect(await ask('doubt')).toMatchObject({ code: 2, stdout: '' });
+    expect(await ask('doubt', '--account', 'test')).toMatchObject({ code: 0 });
+    expect(await ask('revoke-token')).toMatchObject({ code: 2, stdout: '' });
+    expect((await ask('forget-cards', 'nobody@example.com')).stdout).toMatch(/main: .*\nlagos: .*\ntest: /);
   });
 
-  it('goes on with what a bot of one account had begun, when that account stands first', async (test) => {
-    const several = await openSeveralAccounts(test, names, {
-      later: true,
-      env: { LOG_LEVEL: 'debug', ...patient },
-    });
-    const { house, accounts, addAccounts } = several;
-    const [main] = accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
-    const one = house.bot({ PAYMENTS_BASE_URL: main.url });
-    await house.start(one);
-    const dialogue = openChargeDialogue(house);
-    await saveCard(main, 'CARD-M', 'olu@example.com', '50.00');
-    await house.until('the card is known', () => told(accounts, 1));
-    await main.service.act({ kind: 'order_next_charge', next: 'otp' });
-    await dialogue.charge('agent', { card: 'olu@example.com', amount: '321.00' });
-    await dialogue.modalSays('agent', 'OTP');
-    const before = await dialogue.modalSays('agent', 'OTP');
-    await one.stop();
-    addAccounts();
-    const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
-    await house.start(bot);
-    // The very form that the old bot opened, which names no account.
-    expect(JSON.stringify(before.view)).not.toContain('@main');
-    await dialogue.enterCode('agent', otps.right);
-    await dialogue.modalSays('agent', 'Paid (confirmed)');
-    await asks(house, `/pay ${chargesAt(main)[0]}`, 'Paid (confirmed)');
-    expect(mixedCalls(accounts)).toEqual([]);
+  it('have carried nothing of each other by then: no token, no id, no card', () => {
+    expect(at.accounts.map(({ calls }) => calls.length > 0)).toEqual([true, true, true]);
+    expect(mixedCalls(at.accounts)).toEqual([]);
   });
 });
 
-async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
-  const several = await openSeveralAccounts(test, names, {
-    ...options,
-    env: { LOG_LEVEL: 'debug', ...patient },
+describe('further accounts', () => {
+  it('are added to a bot of one, which goes on with what it had begun for the first', async (test) => {
+    const several = await openSeveralAccounts(test, ['main', 'lagos'], { later: true, env: patient });
+    const { house, addAccounts } = several;
+    const [main] = several.accounts as [SeveralAccount];
+    const bot = house.bot({ PAYMENTS_BASE_URL: main.url });
+    await house.start(bot);
+    const desk = sitAt(house, bot);
+    const tokenKey = await savedToken(main, 'CARD-M');
+    await main.service.act({ kind: 'order_next_charge', next: 'otp' });
+    await desk.opens('agent', '/pay charge 321.00');
+    await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'tries left');
+    addAccounts();
+    await desk.restarts({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+    // The very form that the old bot opened, which names no account.
+    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: otps.right });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    const help = await desk.asks('agent', '/pay help', '--account');
+    expect(help.shown.text).toContain('main');
+    expect(mixedCalls(several.accounts)).toEqual([]);
   });
-  const { house } = several;
-  const bot = house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
-  await house.start(bot);
-  return { ...several, bot, dialogue: openChargeDialogue(house) };
+
+  it('have alerts of their own: one’s post is not taken for the lost one of another', async (test) => {
+    const { desk, main, lagos } = await openAccounts(test, {
+      workspace: { grantedOptionalScopes: 'all' },
+      env: { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' },
+    });
+    const told = (amount: string): Message[] =>
+      (['payAlerts', 'general'] as const)
+        .flatMap((where) => desk.posts('lead', where))
+        .filter(({ text }) => text.includes(amount));
+    await saveCard(main, 'SAME-1', olu, '90.00');
+    await desk.house.until('main’s payment is told in both channels', () => told('NGN 90.00').length === 2);
+    const leaving = [0, 1].map(() => desk.house.slackGate.hold('chat.postMessage', 'before'));
+    await saveCard(lagos, 'SAME-1', ada, '700.00');
+    await Promise.all(leaving);
+    // Neither arrived, and the bot cannot know: it reads the channels before it posts them again.
+    desk.house.slackGate.cut();
+    await desk.house.until('lagos’s is told after all', () => told('NGN 700.00').length === 2);
+    expect(told('NGN 90.00')).toHaveLength(2);
+  });
+});
+
+/** Two live accounts, and one in the sandbox. */
+async function openAccounts(
+  ends: Ends,
+  options: HouseOptions = {},
+  before: (policyFile: string) => void = () => undefined,
+): Promise<Accounts> {
+  const several = await openSeveralAccounts(ends, ['main', 'lagos', 'test'], {
+    ...options,
+    sandbox: 'test',
+    env: { ...patient, ...options.env },
+  });
+  before(several.house.policyFile);
+  const bot = several.house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
+  await several.house.start(bot);
+  const [main, lagos, test] = several.accounts as [SeveralAccount, SeveralAccount, SeveralAccount];
+  return { ...several, desk: sitAt(several.house, bot), main, lagos, test };
 }
 
-function told(accounts: readonly SeveralAccount[], count: number): boolean {
-  const deliveries = accounts.flatMap(({ service }) => service.state().deliveries);
-  return deliveries.filter(({ state }) => state === 'delivered').length >= count;
+function secretsAndAll(accounts: Accounts): Record<string, string> {
+  return { ...secretsOf(accounts), PAYMENTS_ACCOUNT_ID: '' };
+}
+
+async function savedToken(account: SeveralAccount, reference: string): Promise<string> {
+  await saveCard(account, reference, ada, '50.00');
+  return account.service.state().cards.at(-1)?.tokenKey ?? '';
 }
 
 function chargesAt({ service }: SeveralAccount): string[] {
@@ -202,19 +275,4 @@ function chargesAt({ service }: SeveralAccount): string[] {
     .state()
     .orders.map(({ orderReference }) => orderReference)
     .filter((reference) => reference.startsWith('pay-'));
-}
-
-async function asks(house: House, command: string, words: string): Promise<void> {
-  const before = house.seenBy('agent').length;
-  await house.type('agent', command);
-  await house.until(`${command}: ${words}`, () =>
-    house
-      .seenBy('agent')
-      .slice(before)
-      .some(({ text }) => text.includes(words)),
-  );
-}
-
-function lastBlocks(house: House): string {
-  return JSON.stringify(house.seenBy('agent').at(-1)?.blocks);
 }

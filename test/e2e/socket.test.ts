@@ -1,59 +1,51 @@
 import { describe, expect, it } from 'vitest';
-import { openHouse } from '../support/house.ts';
+import { openDesk, type DeskOptions } from '../support/desk.ts';
 
-describe.concurrent('Socket Mode', () => {
+const socket: DeskOptions = {
+  env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-playground-app-token', SLACK_SIGNING_SECRET: '' },
+};
+
+describe('Socket Mode', () => {
   it('does the same work without a public address for Slack', async (test) => {
-    const house = await openHouse(test);
-    const { appToken } = house.workspace.credentials;
-    const { SLACK_SIGNING_SECRET: _none, ...settings } = house.settings();
-    const bot = house.bot({
-      ...settings,
-      SLACK_MODE: 'socket',
-      SLACK_APP_TOKEN: appToken,
-      SLACK_SIGNING_SECRET: '',
-    });
-    await house.start(bot);
+    const desk = await openDesk(test, socket);
+    const { house } = desk;
     house.workspace.connect(undefined);
     await house.until('it is connected', () => house.workspace.openSockets() === 1);
-
-    await house.type('agent', '/pay lookup ORDER-1001 12,500.00');
-    await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
-    expect(house.seenBy('agent')[0]?.text).toContain('Paid (confirmed)');
-    await house.type('outsider', '/pay lookup ORDER-1001');
-    await house.until('the outsider is answered', () => house.seenBy('outsider').length === 1);
-    expect(house.seenBy('outsider')[0]?.text).toContain('Not allowed');
-
+    const paid = await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', 'Paid (confirmed)');
+    await desk.presses('agent', 'Share to channel', paid);
+    await desk.reads('lead', ['Paid (confirmed)', 'Shared by'], 'payDesk');
+    await desk.asks('outsider', '/pay lookup ORDER-1001', 'Not allowed');
+    await desk.opens('agent', '/pay link 10.00');
+    const wrong = await desk.submits('agent', { 'Customer’s e-mail': 'nobody' });
+    expect(wrong?.problems['Customer’s e-mail']).toContain('not an e-mail address');
+    await desk.submits('agent', { 'Customer’s e-mail': 'zoe@example.com' });
+    await desk.modalSays('agent', 'The service’s order id');
+    await desk.closes('agent');
+    await desk.home('agent', 'Your open payment links');
+    await desk.shortcut('agent', 'Charge a saved card');
+    await desk.modalSays('agent', 'You review it before anything is charged.');
     const reference = await house.decline();
-    await house.until('all work is done', async () => (await house.workLeft()) === 0);
-    await house.until('the alert is there', () => house.posts('payAlerts').length > 0);
-    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
-
-    const route = await fetch(`${bot.url()}/slack/events`, { method: 'POST', body: 'payload={}' });
+    await desk.reads('onCall', reference, 'payAlerts');
+    const route = await fetch(`${desk.bot.url()}/slack/events`, { method: 'POST', body: 'payload={}' });
     expect(route.status).toBe(404);
+    expect(desk.bot.lines.join('\n')).not.toContain('xapp-');
   });
 
   it('comes back by itself when Slack asks for a new connection, cuts it, or was away', async (test) => {
-    const house = await openHouse(test);
-    const { appToken } = house.workspace.credentials;
-    const bot = house.bot({ SLACK_MODE: 'socket', SLACK_APP_TOKEN: appToken });
-    await house.start(bot);
-    house.workspace.connect(undefined);
-    await house.until('it is connected', () => house.workspace.openSockets() === 1);
-
-    house.workspace.disconnectSockets('refresh_requested');
-    await house.until('it is connected again', () => house.workspace.openSockets() === 1);
-    await house.type('agent', '/pay ORDER-1001');
-    await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
-
-    house.workspace.setFaults({ kind: 'down' });
-    await house.until('the connection is gone', () => house.workspace.openSockets() === 0);
-    await house.until('it says so', async () => (await state(bot.url())) === 'degraded');
-    house.workspace.setFaults();
-    await house.until('it is connected again', () => house.workspace.openSockets() === 1);
-    await house.type('agent', '/pay ORDER-1001');
-    await house.until('the agent is answered again', () => house.seenBy('agent').length === 2);
-    expect(house.seenBy('agent').every(({ text }) => text.includes('Paid (confirmed)'))).toBe(true);
-    expect(await state(bot.url())).toBe('ok');
+    const desk = await openDesk(test, socket);
+    const { workspace, until } = desk.house;
+    workspace.connect(undefined);
+    await until('it is connected', () => workspace.openSockets() === 1);
+    workspace.disconnectSockets('refresh_requested');
+    await until('it is connected again', () => workspace.openSockets() === 1);
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    workspace.setFaults({ kind: 'down' });
+    await until('the connection is gone', () => workspace.openSockets() === 0);
+    await until('it says so', async () => (await state(desk.bot.url())) === 'degraded');
+    workspace.setFaults();
+    await until('it is connected again', () => workspace.openSockets() === 1);
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    await until('it is well', async () => (await state(desk.bot.url())) === 'ok');
   });
 });
 

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { TestContext } from 'vitest';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { openHouse, type House, type HouseOptions } from './house.ts';
 
@@ -39,7 +38,7 @@ export type SeveralAccounts = {
  * own. The first has the house's own service.
  */
 export async function openSeveralAccounts(
-  test: TestContext,
+  test: Parameters<typeof openHouse>[0],
   names: readonly string[],
   options: HouseOptions & { everybodyMay?: true; later?: true; sandbox?: string } = {},
 ): Promise<SeveralAccounts> {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  agent,
   away,
-  desk,
   dyingStore,
   failedEvent,
   followMs,
@@ -29,40 +27,6 @@ async function stateOf({ links }: Process) {
 }
 
 describe('a payment link', () => {
-  it('is asked for once by a dialogue that is submitted twice, and by no other under its reference', async () => {
-    const house = openLinks();
-    const process = house.start();
-    const [one, two] = await Promise.all([process.links.begin(request), process.links.begin(request)]);
-    expect([one.kind, two.kind].toSorted()).toEqual(['begun', 'known']);
-    const other = await house.start().links.begin({ ...request, viewId: 'V2' });
-    expect(other.kind).toBe('taken');
-  });
-
-  it('has one card, which is edited to Paid, and a note for whoever asked', async () => {
-    const house = openLinks();
-    const process = house.start();
-    await make(process);
-    await process.drain(5_000);
-    expect(house.cards()).toHaveLength(1);
-    house.service.lookups = [away, unproven, proven];
-    for (let repeat = 0; repeat < 3; repeat += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one delivery after the other
-      await process.links.trigger(paidEvent);
-    }
-    await process.drain(60_000);
-    const link = await process.links.find(reference);
-    expect(link?.state).toMatchObject({ kind: 'paid', money: { minor: 15_000 } });
-    expect(link?.cardSaved).toEqual(paidEvent.cardSaved);
-    expect(house.cards()).toHaveLength(1);
-    expect(house.edits.at(-1)?.link.state.kind).toBe('paid');
-    expect(house.edits.map(({ link: { state } }) => state.kind)).toContain('confirming');
-    expect(house.notes()).toEqual(['paid']);
-    await process.links.trigger(paidEvent);
-    await process.drain(60_000);
-    expect(house.notes()).toEqual(['paid']);
-    expect(await process.links.openOf(agent)).toEqual([]);
-  });
-
   it.each([
     ['the service’s order id alone', { ...paidEvent, orderReference: undefined }, 'paid'],
     ['another order', { ...paidEvent, orderReference: 'OTHER', orderId: 'other' }, 'open'],
@@ -109,25 +73,6 @@ describe('a payment link', () => {
     expect(house.notes()).toEqual(['review', 'paid']);
   });
 
-  it('says that no payment came only when the service says so, and is paid all the same later', async () => {
-    const house = openLinks();
-    const process = house.start();
-    await make(process);
-    await process.drain(2_000);
-    house.clock.nowMs += followMs;
-    house.service.lookups = [away, { kind: 'not_found' }];
-    await process.drain(10_000);
-    expect(await stateOf(process)).toBe('open');
-    await process.drain(400_000);
-    expect(await stateOf(process)).toBe('aged');
-    expect(house.edits.at(-1)?.link.state.kind).toBe('aged');
-    expect(house.notes()).toEqual([]);
-    await process.links.trigger(paidEvent);
-    house.service.lookups = [proven];
-    await process.drain(5_000);
-    expect(await stateOf(process)).toBe('paid');
-  });
-
   it('has one card and knows its order also when it is followed for as long as it is remembered', async () => {
     const house = openLinks(followMs);
     const process = house.start();
@@ -144,17 +89,6 @@ describe('a payment link', () => {
     await process.drain(10_000);
     expect(await stateOf(process)).toBe('paid');
     expect(house.cards()).toHaveLength(1);
-  });
-
-  it('finds a payment whose event never came before it says that none did', async () => {
-    const house = openLinks();
-    const process = house.start();
-    await make(process);
-    house.clock.nowMs += followMs;
-    house.service.lookups = [proven];
-    await process.drain(2_000);
-    expect(await stateOf(process)).toBe('paid');
-    expect(house.notes()).toEqual(['paid']);
   });
 
   it('finds a payment whose event was lost, soon at first and within ten minutes for ever', async () => {
@@ -191,22 +125,6 @@ describe('a payment link', () => {
     house.service.lookups = [proven];
     await process.drain(3_000);
     expect(await stateOf(process)).toBe('paid');
-  });
-
-  it('is shared to a channel that the bot may post in, and both cards follow it', async () => {
-    const house = openLinks();
-    const process = house.start();
-    await make(process);
-    expect(await process.links.share(reference, 'C0CLOSED01')).toBe(false);
-    expect(await process.links.share(reference, 'C0OTHER001')).toBe(true);
-    await process.drain(5_000);
-    expect(house.cards().map(({ channel }) => channel)).toEqual([desk, 'C0OTHER001']);
-    house.service.lookups = [proven];
-    await process.links.trigger(paidEvent);
-    await process.drain(5_000);
-    const paid = house.edits.filter(({ link }) => link.state.kind === 'paid').map(({ channel }) => channel);
-    expect(new Set(paid)).toEqual(new Set([desk, 'C0OTHER001']));
-    expect(house.notes()).toEqual(['paid']);
   });
 });
 
@@ -250,20 +168,6 @@ describe('a payment link whose answer does not come', () => {
     expect(await stateOf(process)).toBe('unanswered');
     expect(house.service.asked).toHaveLength(6);
     expect(house.cards()).toHaveLength(1);
-  });
-
-  it('is refused when the reference is another order’s, and may then be asked for anew', async () => {
-    const house = openLinks();
-    const process = house.start();
-    house.service.made = [reference];
-    const link = await make(process);
-    expect(link.state.kind).toBe('refused');
-    await process.drain(60_000);
-    expect(house.cards()).toEqual([]);
-    await process.links.trigger(paidEvent);
-    expect(await stateOf(process)).toBe('refused');
-    house.service.made = [];
-    expect((await make(process)).state.kind).toBe('open');
   });
 
   it.each([

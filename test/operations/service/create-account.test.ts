@@ -43,33 +43,6 @@ async function make(desk: ReturnType<typeof createAccountDesk>, viewId = 'V1', f
 }
 
 describe('a new account', () => {
-  it('is asked for with a reference of 20 characters, the same for the same view', async () => {
-    const { desk, asked, lookedUp } = stage({ kind: 'created', account: undefined });
-    const { beginning, end } = await make(desk);
-    expect(end).toEqual({ kind: 'created', account: undefined, by: 'answer' });
-    expect(asked).toEqual([{ ...wanted, accountRef: expect.stringMatching(/^PAY[A-Z2-9]{17}$/) }]);
-    expect(beginning.wanted).toEqual({
-      accountName: wanted['accountName'],
-      accountRef: asked[0]?.['accountRef'],
-    });
-    expect(lookedUp).toEqual([]);
-    const other = stage({ kind: 'created', account: undefined });
-    await make(other.desk);
-    expect(other.asked).toEqual(asked);
-    await make(other.desk, 'V2');
-    expect(other.asked[1]).not.toEqual(asked[0]);
-  });
-
-  it('is asked for once for a view submitted twice, and looked up the second time', async () => {
-    const { desk, asked, lookedUp } = stage({ kind: 'created', account: undefined });
-    await make(desk);
-    const { beginning, end } = await make(desk);
-    expect(beginning).toMatchObject({ kind: 'known', askedBy: by });
-    // What the service has answered stands, though its look-up lags behind.
-    expect(end).toEqual({ kind: 'created', account: undefined, by: 'answer' });
-    expect([asked.length, lookedUp.length]).toEqual([1, 1]);
-  });
-
   it('stays in doubt for who submits it twice while nobody knows', async () => {
     const { desk, deps } = stage(lost);
     await make(desk);
@@ -117,17 +90,6 @@ describe('a new account', () => {
     const without = stage(lost, { fields: fields.filter(({ name }) => name !== 'accountRef') });
     expect((await make(without.desk)).end).toEqual({ kind: 'doubt', lookUp: 'impossible' });
     expect(without.asked).toEqual([wanted]);
-  });
-
-  it('may be asked for again under its reference when the service refused it', async () => {
-    const refused: NewAccountAnswer = { kind: 'not_made', failure: 'invalid_request', message: 'no' };
-    const { desk, asked } = stage(refused);
-    expect((await make(desk)).end).toEqual(refused);
-    expect((await make(desk, 'V1', { accountName: 'Corrected' })).beginning.kind).toBe('begun');
-    expect(asked.map((fields) => fields['accountRef'])).toEqual([
-      asked[0]?.['accountRef'],
-      asked[0]?.['accountRef'],
-    ]);
   });
 
   it('sends nothing while the store is away', async () => {

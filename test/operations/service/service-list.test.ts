@@ -104,43 +104,6 @@ describe('a list of the service', () => {
     });
   });
 
-  it('filters what was read without a call, and says how far that is', async () => {
-    const till = service(500);
-    const list = open(memoryStore(clock()), till);
-    await list.begin(owner);
-    await page(list, 1);
-    const answer = await page(list, 0, { filter: 'ITEM-9', mostCalls: 0 });
-    expect(answer).toMatchObject({
-      found: 11,
-      reading: { pages: 2, items: 100, calls: 0, end: 'more' },
-      stop: { kind: 'enough_calls' },
-    });
-    expect(till.asked.length).toBe(2);
-    const all = await page(list, 0, { filter: 'item-9', mostCalls: 100 });
-    expect(all).toMatchObject({ found: 11, reading: { pages: 10, calls: 8, end: 'last_page' } });
-    expect(all).not.toHaveProperty('stop');
-  });
-
-  it('shows what matches fifty at a time, in order, none twice', async () => {
-    const till = service(400);
-    const list = open(memoryStore(clock()), till);
-    await list.begin(owner);
-    const shown: string[] = [];
-    for (let number = 0; ; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop
-      const answer = await page(list, number, { filter: '1', mostCalls: 100 });
-      if (answer.kind !== 'page') throw new Error('gone');
-      expect(answer.before).toBe(shown.length);
-      shown.push(...answer.items.map(({ id }) => id));
-      if (!answer.hasNext) break;
-    }
-    const wanted = Array.from({ length: 400 }, (_, index) => `item-${index}`).filter((id) =>
-      id.includes('1'),
-    );
-    expect(shown).toEqual(wanted);
-    expect(till.asked.length).toBe(8);
-  });
-
   it('wants every word of the filter', async () => {
     const list = open(memoryStore(clock()), service(30));
     await list.begin(owner);
@@ -150,24 +113,6 @@ describe('a list of the service', () => {
       items: [],
       hasNext: false,
     });
-  });
-
-  it('keeps what it has when the service fails, and goes on from there', async () => {
-    const failure = new ServiceFailure('rate_limited', 'too many', { retryAfterMs: 60_000 });
-    const till = service(300, { 3: failure });
-    const list = open(memoryStore(clock()), till);
-    await list.begin(owner);
-    expect(await page(list, 0, { filter: 'item', mostCalls: 99 })).toMatchObject({
-      found: 150,
-      reading: { pages: 3 },
-      stop: { kind: 'failure', failure },
-    });
-    delete till.answers[3];
-    expect(await page(list, 0, { filter: 'item', mostCalls: 99 })).toMatchObject({
-      found: 300,
-      reading: { pages: 6, calls: 3 },
-    });
-    expect(till.asked.filter((cursor) => cursor === 'c1').length).toBe(1);
   });
 
   it('throws the failure of the first page, and lets a bug be a bug', async () => {
@@ -223,24 +168,6 @@ describe('a list of the service', () => {
     }
     expect(await next(mine, 0)).toMatchObject({ number: 0, reading: { calls: 0 } });
     expect(till.asked).toEqual([undefined, undefined, 'c1', 'c1', 'c2', 'c2']);
-  });
-
-  it('tells its progress, page by page', async () => {
-    const list = open(memoryStore(clock()), service(150));
-    const of = await list.begin(owner);
-    const told: unknown[] = [];
-    await list.show({
-      ...of,
-      filter: '1',
-      number: 0,
-      mostCalls: 9,
-      progress: ({ pages, items, calls }, found) => told.push([pages, items, calls, found]),
-    });
-    expect(told.map((line) => (line as number[]).slice(0, 3))).toEqual([
-      [1, 50, 0],
-      [2, 100, 1],
-      [3, 150, 2],
-    ]);
   });
 
   it('gives every item that matches once, page by page, and says why it ended', async () => {

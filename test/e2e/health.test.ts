@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { openDesk } from '../support/desk.ts';
 import { openHouse, type House } from '../support/house.ts';
 
 type Part = { name: string; state: string; detail?: string; fix?: string };
@@ -64,5 +65,64 @@ describe.concurrent('a channel of payops.yml that the bot is not in', () => {
     expect(await channelsPart(bot.url())).toEqual({ name: 'channels', state: 'ok' });
     house.workspace.setFaults();
     await house.until('health names it', async () => (await channelsPart(bot.url()))?.state === 'degraded');
+  });
+});
+
+describe('health and metrics', () => {
+  it('name every part, stay ready without Slack or the service, and count what happens', async (test) => {
+    const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    const get = async (path: string) => {
+      const response = await fetch(`${desk.bot.url()}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    const well = JSON.parse((await get('/readyz')).text) as { state: string; parts: Part[] };
+    expect(well.state).toBe('ok');
+    expect(well.parts.map(({ name }) => name)).toEqual([
+      'store',
+      'slack',
+      'channels',
+      'payments',
+      'webhooks',
+      'alerts',
+      'undelivered',
+      'process',
+      'repeats',
+    ]);
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.asks('agent', '/pay ORDER-1001', 'No answer from the payments service in time');
+    const ill = await get('/readyz');
+    expect(ill.status).toBe(200);
+    const parts = (JSON.parse(ill.text) as { parts: Part[] }).parts;
+    expect(parts.find(({ name }) => name === 'payments')).toMatchObject({
+      state: 'degraded',
+      detail: expect.stringContaining('the last look-up failed'),
+    });
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.house.decline();
+    await desk.house.until('the post of its alert is counted', async () =>
+      /^payops_posts_total\{outcome="posted"\} 1$/m.test((await get('/metrics')).text),
+    );
+  });
+
+  it('say which settings let webhooks in when none are', async (test) => {
+    const env = Object.fromEntries(
+      ['SIGNATURE_PRESET', 'SIGNATURE_HEADER', 'SIGNATURE_ALGORITHM', 'SECRETS'].map((name) => [
+        `WEBHOOK_${name}`,
+        '',
+      ]),
+    );
+    const { bot, house } = await openDesk(test, { env });
+    const { parts } = (await (await fetch(`${bot.url()}/readyz`)).json()) as { parts: Part[] };
+    expect(parts.find(({ name }) => name === 'webhooks')).toMatchObject({
+      state: 'degraded',
+      fix: 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS',
+    });
+    await house.decline();
+    await house.until('its event is refused', () =>
+      bot.lines.some((line) => line.includes('"httpStatus":401')),
+    );
+    expect(house.posts('payAlerts')).toEqual([]);
   });
 });

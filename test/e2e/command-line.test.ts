@@ -1,0 +1,457 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { operatorCommands } from '../../src/app/command-line/run-command.ts';
+import { operatorHelp } from '../../src/cli/operator-commands.ts';
+import { startPlayground } from '../../src/playground/playground.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import { findCanaries } from '../support/canaries.ts';
+import { countOf } from '../support/counts.ts';
+import { openDesk, runHere, shareDesk, type CommandEnd, type Desk } from '../support/desk.ts';
+import { runPayops, startPayops } from '../support/run-payops.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const terminalsPath = '/v1/accounts/terminals';
+const lookupPath = '/v1/transactions/accounts/single';
+const ada = seedCards.approves;
+const [k1, k2] = ['k1', 'k2'].map((id, index) => `${id}:${Buffer.alloc(32, index + 1).toString('base64')}`);
+const at = shareDesk({
+  payments: { knownCards: true },
+  env: {
+    LOG_LEVEL: 'debug',
+    SEALING_KEYS: k1 ?? '',
+    PAYMENTS_TOKEN_REVOKE_BODY: '{"accessToken":"{{ACCESS_TOKEN}}"}',
+  },
+});
+const ask = (...words: string[]): Promise<CommandEnd> => at().runs(['payops', ...words]);
+
+describe('payops lookup', () => {
+  it('succeeds for a proven payment alone, and says why not of any other', async () => {
+    const paid = await ask('lookup', 'ORDER-1001');
+    expect(paid).toMatchObject({ code: 0, stderr: '' });
+    expect(paid.stdout).toMatch(
+      /^✅ Paid \(confirmed\) · NGN 12,500\.00 · a\*\*\*@example\.com · ORDER-1001\n {2}✓ Status is SUCCESS\n/,
+    );
+    expect(await ask('lookup', 'ORDER-1001', '12,500.00')).toMatchObject({ code: 0 });
+    const other = await ask('lookup', 'ORDER-1001', '12,500.01');
+    expect(other).toMatchObject({ code: 3, stderr: '' });
+    expect(other.stdout).toContain('✗ Amount NGN 12,500.00 differs from the amount you gave');
+    expect(await ask('lookup', 'ORDER-1002')).toMatchObject({ code: 3, stderr: '' });
+    expect(await ask('lookup', 'NOPE-1')).toMatchObject({ code: 4, stderr: '' });
+  });
+
+  it('prints one JSON document, amounts exact, the customer masked', async () => {
+    const { code, stdout, stderr } = await ask('lookup', 'ORDER-1003', '--json');
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: 'transaction',
+      verdict: 'not_confirmed',
+      reference: 'ORDER-1003',
+      amount: { minor: 1_400_000, decimal: '14000.00', currency: 'NGN' },
+      evidence: [
+        { part: 'status', holds: true },
+        { part: 'reference', holds: true },
+        { part: 'amount', holds: false },
+      ],
+      transaction: {
+        customerEmail: 'a***@example.com',
+        orderAmount: { minor: 1_500_000, decimal: '15000.00', currency: 'NGN' },
+      },
+      merchant: { environment: 'live', account: 'Lagos store' },
+    });
+    const none = await ask('lookup', 'NOPE-1', '--json');
+    expect(JSON.parse(none.stdout)).toMatchObject({ verdict: 'not_found', amount: null, evidence: [] });
+  });
+
+  it('and all else is misunderstood aloud, before anybody is asked, and repeats no card number', async () => {
+    const calls = at().house.paymentsGate.passed.length;
+    const wrong = [
+      ['lookup'],
+      ['lookup', 'A', '1', '2'],
+      ['lookup', 'A', '--csv'],
+      ['lokup', 'A'],
+      ['terminals', '--frob'],
+      ['terminals', '--csv', '--json'],
+      ['account', 'short'],
+      ['doubt', 'ORDER-1001'],
+      ['--quiet', 'redrive'],
+      ['lookup', '5555 5555 5555 4444'],
+      // No success for a reference that reads like an option.
+      ...['--version', '--help', '-h', '--quiet', '--playground'].map((option) => ['lookup', option]),
+    ];
+    const ends = await Promise.all(wrong.map((words) => ask(...words)));
+    expect(ends.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+      wrong.map(() => ({ code: 2, stdout: '' })),
+    );
+    expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('4444');
+    expect(ends[3]?.stderr).toContain('Did you mean lookup?');
+    expect(at().house.paymentsGate.passed.length).toBe(calls);
+    expect(await ask('lookup', '--', '--version')).toMatchObject({ code: 4 });
+  });
+
+  it('prints no data while the service or the store is away, and tells what may be tried again', async (test) => {
+    const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    for (const [weather, code, words] of [
+      ['hang', 6, 'PAYMENTS_TIMEOUT_SECONDS'],
+      ['error_500', 6, 'try again in a few minutes'],
+      ['rate_limited', 6, 'as the service asks'],
+      ['unauthorized', 7, 'PAYMENTS_CLIENT_SECRET'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one weather after the other
+      await desk.house.payments.act({ kind: 'set_weather', weather });
+      // oxlint-disable-next-line no-await-in-loop
+      const ends = await Promise.all([
+        desk.runs(['payops', 'lookup', 'ORDER-1001', '--json']),
+        desk.runs(['payops', 'terminals', '--csv']),
+      ]);
+      for (const end of ends) {
+        expect({ weather, ...end }).toMatchObject({ code, stdout: '' });
+        expect(end.stderr).toContain(words);
+      }
+    }
+    // No replica waits for the token that a command asked for.
+    expect(await desk.house.storeKeys('token:lock:')).toEqual([]);
+    const gone = await desk.runs(['payops', 'lookup', 'A-1'], { PAYMENTS_BASE_URL: 'http://127.0.0.1:1' });
+    expect(gone).toMatchObject({ code: 6, stdout: '' });
+    expect(gone.stderr).toContain('check PAYMENTS_BASE_URL');
+    const away = { REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: k1 ?? '' };
+    const noStore = await desk.runs(['payops', 'doubt'], away);
+    expect(noStore).toMatchObject({ code: 6, stdout: '' });
+    expect(noStore.stderr).toContain('The store does not answer');
+  });
+});
+
+describe('payops terminals, accounts and account', () => {
+  it('print a table, and beside it how much of the list that is', async () => {
+    const first = await ask('terminals');
+    expect(first.code).toBe(0);
+    const lines = first.stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^Terminal +Label +Merchant +Serial number +Added \(UTC\)$/);
+    expect(lines).toHaveLength(51);
+    expect(first.stderr).toBe('50 terminals read in 1 call; more follow: --all reads them all\n');
+    const all = await ask('terminals', '--all', '--quiet');
+    expect(all).toMatchObject({ code: 0, stderr: '' });
+    expect(all.stdout.trimEnd().split('\n')).toHaveLength(121);
+    const none = await ask('terminals', 'nothing-like-it');
+    expect(none).toMatchObject({ code: 4, stdout: '' });
+    expect(none.stderr).toContain('No terminal matches “nothing-like-it”; 120 terminals read in 3 calls');
+    const csv = await ask('terminals', '--csv');
+    expect(csv.stderr).toBe('120 terminals read in 3 calls, the last included\n');
+    expect(csv.stdout.trimEnd().split('\r\n')).toHaveLength(121);
+    const accounts = await ask('accounts', 'PLAYGROUND-SUB-00003', '--json');
+    const shown = { kind: 'accounts', filter: 'PLAYGROUND-SUB-00003', found: 1, complete: true };
+    expect(JSON.parse(accounts.stdout)).toMatchObject(shown);
+    expect(accounts.stdout).not.toMatch(/@|phone/i);
+  });
+
+  it('find an account by reference and by id, masked, and say what is not there', async () => {
+    const byReference = await ask('account', 'PLAYGROUND-SUB-00003', '--json');
+    const { account } = JSON.parse(byReference.stdout) as { account: { accountId: string; email: string } };
+    expect(account.email).toBe('p***@example.com');
+    const byId = await ask('account', account.accountId);
+    expect(byId).toMatchObject({ code: 0, stderr: '' });
+    expect(byId.stdout).toMatch(/^Account · Surulere Branch · active · PLAYGROUND-SUB-00003\n/);
+    expect(await ask('account', 'NOBODYS-ACCOUNT-0001')).toMatchObject({ code: 4, stderr: '' });
+  });
+
+  it('that break off say so by code and words, and the JSON is a document all the same', async (test) => {
+    const desk = await openDesk(test, { payments: { rateLimit: { limit: 2, windowMs: 600_000 } } });
+    const json = await desk.runs(['payops', 'terminals', '--all', '--json']);
+    expect(json.code).toBe(6);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      found: 100,
+      read: { pages: 2, items: 100 },
+      end: 'broke_off',
+      complete: false,
+    });
+    expect(json.stderr).toContain('The list broke off after 2 pages, 100 terminals');
+  });
+});
+
+describe('payops doubt', () => {
+  it('lists what the running bot does not know yet, and is no answer where no bot has its store', async (test) => {
+    const desk = await openDesk(test, {
+      payments: { knownCards: true },
+      env: { PAYMENTS_TIMEOUT_SECONDS: '1', LOG_LEVEL: 'debug' },
+    });
+    const settled = await desk.runs(['payops', 'doubt']);
+    expect(settled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No charge is in doubt\n/) });
+    await desk.opens('agent', '/pay charge 2500');
+    await desk.submits('agent', { 'Saved card': 'ada' });
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.submits('agent');
+    const modal = await desk.modalSays('agent', 'In doubt, checking');
+    const [reference = ''] = /pay-\w+/.exec(modal.shown.text) ?? [];
+    const doubt = await desk.runs(['payops', 'doubt']);
+    expect(doubt.code).toBe(3);
+    expect(doubt.stdout).toMatch(/^❔ 1 charge without a known outcome\n/);
+    expect(doubt.stdout).toContain(reference);
+    const json = await desk.runs(['payops', 'doubt', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      kind: 'doubt',
+      count: 1,
+      charges: [{ reference, amount: { currency: 'NGN' }, customerEmail: 'a***@example.com' }],
+    });
+    // As somebody's own machine may ask, with the bot's store and another key, of the key file's own name.
+    const SEALING_KEYS = `file:${Buffer.alloc(32, 1).toString('base64')}`;
+    const unread = await desk.runs(['payops', 'doubt', '--json'], { SEALING_KEYS });
+    expect(unread.code).toBe(3);
+    expect(JSON.parse(unread.stdout)).toMatchObject({ count: 0, charges: [], unread: [reference] });
+
+    const DATA_DIR = join(desk.house.folder, 'elsewhere');
+    const elsewhere = await desk.runs(['payops', 'doubt'], { DATA_DIR });
+    expect(elsewhere).toMatchObject({ code: 5, stdout: '' });
+    expect(existsSync(DATA_DIR)).toBe(false);
+
+    const settings = desk.house.settings();
+    const canaries = {
+      'client secret': settings['PAYMENTS_CLIENT_SECRET'] ?? '',
+      'bot token': settings['SLACK_BOT_TOKEN'] ?? '',
+      'signing secret': settings['SLACK_SIGNING_SECRET'] ?? '',
+      'token key': ada.tokenKey,
+      customer: ada.customerEmail,
+    };
+    const printed = [settled, doubt, json, unread].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    expect(findCanaries(canaries, { 'what was printed': printed })).toEqual([]);
+  });
+});
+
+describe('without settings', () => {
+  it('help and version are told, each command says how it is typed, and all else ends with 5', async () => {
+    const help = await runHere(['payops', '--help'], {});
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('lookup <reference> [amount]');
+    expect(await runHere(['payops'], {})).toEqual(help);
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(await runHere(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(Object.keys(operatorHelp)).toEqual([...operatorCommands]);
+    for (const name of operatorCommands) {
+      expect(help.stdout).toContain(`  ${name} `);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const [own, beside] = [await runHere([name, '-h'], {}), await runHere([name, 'verify', '--help'], {})];
+      expect(own).toMatchObject({ code: 0, stderr: '' });
+      expect(own.stdout).toContain(`npm run ${name}`);
+      expect(beside).toMatchObject({ code: 2, stdout: '', stderr: own.stdout });
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await runHere([name, 'one', 'word', 'too many', '--frob'], {})).toMatchObject({
+        code: 2,
+        stdout: '',
+      });
+    }
+    for (const words of [['lookup', 'ORDER-1'], ['redrive']]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const end = await runHere(words, {});
+      expect(end).toMatchObject({ code: 5, stdout: '' });
+      expect(end.stderr).toContain('Nothing was done. The settings have problems:');
+      expect(end.stderr).toContain('PAYMENTS_ACCOUNT_ID is missing');
+    }
+    expect((await runHere(['revok-token'], {})).stderr).toContain('Payops has no command “revok-token”');
+  });
+});
+
+describe('the operators’ commands', () => {
+  it('revoke-token ends the token that the bot shares, and the next start gets a new one', async () => {
+    const desk = at();
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    const { tokensIssued } = desk.house.payments.stats();
+    expect(await desk.runs(['revoke-token'], { PAYMENTS_TOKEN_REVOKE_BODY: '' })).toMatchObject({ code: 1 });
+    expect(await desk.runs(['revoke-token'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The shared access token is revoked .+ and forgotten here\./),
+    });
+    expect(desk.house.payments.stats()).toMatchObject({ tokensIssued, tokensRevoked: 1 });
+    expect(await desk.runs(['revoke-token'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('The store holds no access token'),
+    });
+    await desk.restarts();
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    expect(desk.house.payments.stats()).toMatchObject({ tokensIssued: tokensIssued + 1 });
+  });
+
+  it('revoke-token says so when the service refuses, or may have done it', async () => {
+    const desk = at();
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    for (const [weather, words] of [
+      ['error_500', 'Whether the access token was revoked is not known'],
+      ['unauthorized', 'Nothing was revoked'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one weather after the other
+      await desk.house.payments.act({ kind: 'set_weather', weather });
+      // oxlint-disable-next-line no-await-in-loop
+      const end = await desk.runs(['revoke-token']);
+      expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(words) });
+    }
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+  });
+
+  it('reseal seals everything under the first key, with which alone the bot goes on', async () => {
+    const desk = at();
+    const SEALING_KEYS = `${k2},${k1}`;
+    expect(await desk.runs(['reseal'], { SEALING_KEYS })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ records are sealed under k2 now\.\nNothing is sealed with k1\./),
+    });
+    await desk.restarts({ SEALING_KEYS });
+    expect(await desk.runs(['reseal'], { SEALING_KEYS })).toMatchObject({ code: 0 });
+    await desk.restarts({ SEALING_KEYS: k2 ?? '' });
+    await desk.opens('agent', '/pay charge 10.00');
+    const review = await desk.submits('agent', { 'Saved card': '4081' });
+    expect(review?.shown.text).toContain('·· 4081');
+    const trail = await desk.runs(['audit', 'verify'], { SEALING_KEYS: k2 ?? '' });
+    expect(trail.stdout).toContain('The audit trail is whole');
+  });
+
+  it('forget-cards forgets all that the bot remembers of a customer, and nothing at the service', async () => {
+    const desk = at();
+    const SEALING_KEYS = k2 ?? '';
+    const forget = (...words: string[]) => desk.runs(['forget-cards', ...words], { SEALING_KEYS });
+    expect((await forget(ada.customerEmail)).stdout).toContain(
+      'One saved card of this address is forgotten here',
+    );
+    expect((await forget(ada.customerEmail)).stdout).toContain(
+      'The store holds no saved card of this address',
+    );
+    await desk.opens('agent', '/pay charge 10.00');
+    await expect(desk.submits('agent', { 'Saved card': '4081' })).rejects.toThrow('offers nothing');
+    expect(desk.house.payments.state().cards.map(({ tokenKey }) => tokenKey)).toContain(ada.tokenKey);
+    const mistyped = await forget('4242424242424242');
+    expect(mistyped).toMatchObject({ code: 2, stdout: '' });
+    expect(mistyped.stderr).not.toContain('4242');
+    expect((await desk.runs(['forget-cards', ada.customerEmail], { DATA_DIR: '/dev/null/none' })).code).toBe(
+      1,
+    );
+  });
+
+  it('rehearse says what the rules, or others, would have posted in the last 7 days', async () => {
+    const desk = at();
+    const policy = join(desk.house.folder, 'new.yml');
+    const rehearse = (routes: string) => {
+      writeFileSync(policy, `channels:\n  alerts: C0ALERTS01\nroutes:\n${routes}`);
+      return desk.runs(['rehearse', '--policy', policy], { SEALING_KEYS: k2 ?? '' });
+    };
+    await desk.house.decline();
+    await desk.settled();
+    const inForce = await desk.runs(['rehearse'], { SEALING_KEYS: k2 ?? '' });
+    expect(inForce.stdout).toMatch(/^Of the 5 events of the last 7 days/);
+    const other = await rehearse('  - { name: usd, when: { currency: USD }, to: C0BIG00001 }\n');
+    expect(other.stdout).toContain('usd → C0BIG00001: 0');
+    expect(other.stdout).toMatch(/channels\.alerts → C0ALERTS01: \d, worst hour/);
+    const never = await rehearse('  - { name: all, to: C0BIG00001 }\n  - { name: never, to: C0BIG00001 }\n');
+    expect(never).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('routes.1 (never) can never fit'),
+    });
+    expect(await desk.runs(['rehearse', '--policy', `${policy}.none`])).toMatchObject({ code: 1 });
+    expect((await desk.runs(['redrive'], { SEALING_KEYS: k2 ?? '' })).stdout).toContain(
+      'Nothing is undelivered',
+    );
+  });
+
+  it('explain-delivery puts what it found out where data goes, also when it does not verify', async () => {
+    const path = join(at().house.folder, 'delivery.http');
+    writeFileSync(path, 'POST / HTTP/1.1\r\nx-signature: abc\r\n\r\n{}');
+    const end = await at().runs(['explain-delivery', path]);
+    expect(end).toMatchObject({ code: 1, stderr: '' });
+    expect(end.stdout).toContain('Verdict: refused');
+  });
+});
+
+describe('as a process', () => {
+  it('ends with its code, quietly when the reader leaves, aloud when the disk is full, and at Ctrl-C', async () => {
+    const { house } = at();
+    const run = (...words: string[]) => startPayops(words, house.settings({ SEALING_KEYS: k2 ?? '' }));
+    const lookup = run('lookup', 'ORDER-1002');
+    const first = house.paymentsGate.hold(terminalsPath, 'before');
+    const csv = run('terminals', '--csv');
+    csv.child.stdout.destroy();
+    (await first).release();
+    expect(await csv.ended).toMatchObject({ code: 141, stderr: '' });
+    expect(await lookup.ended).toMatchObject({ code: 3, stderr: '' });
+
+    const held = house.paymentsGate.hold(lookupPath, 'before');
+    const interrupted = run('lookup', 'ORDER-1001');
+    const { release } = await held;
+    interrupted.child.kill('SIGINT');
+    expect(await interrupted.ended).toEqual({ code: 130, stdout: '', stderr: '' });
+    release();
+
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'payops', '--help'], {
+      env: {},
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    expect(await text(child.stderr!)).toBe('The output cannot be written: ENOSPC\n');
+    expect(await ended).toBe(1);
+  });
+
+  const hasScript = spawnSync('script', ['--version']).status === 0;
+  if (!hasScript)
+    console.warn('SKIPPED: the progress on a terminal, because script (util-linux) is not installed.');
+
+  it.skipIf(!hasScript)('shows its progress on a terminal, where people look, and nowhere else', async () => {
+    const { house } = at();
+    const file = join(house.folder, 'out.csv');
+    const command = `'${process.execPath}' '${join(root, 'src/main.ts')}' payops terminals --csv > '${file}'`;
+    const settings = house.settings({ SEALING_KEYS: k2 ?? '' });
+    const env = { ...settings, SHELL: '/bin/sh', TERM: 'xterm', PATH: process.env['PATH'] ?? '' };
+    const held = house.paymentsGate.hold(terminalsPath, 'before');
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let seen = '';
+    terminal.stdout.setEncoding('utf8').on('data', (chunk: string) => (seen += chunk));
+    const ended = new Promise((resolve) => terminal.once('close', resolve));
+    await held;
+    await house.until('it is shown', () => seen.includes('Reading terminals: 0 pages, 0 read'));
+    (await held).release();
+    expect(await ended).toBe(0);
+    // Each drawing is wiped before the next and at the end.
+    expect(seen.split('\r\u001B[K').length).toBeGreaterThan(2);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/Reading|\[K/);
+    expect(readFileSync(file, 'utf8').trimEnd().split('\r\n')).toHaveLength(121);
+  });
+
+  it.runIf(countOf({ full: 1, share: 0 }) === 1)(
+    'writes 40,000 terminals in a heap that holds 50',
+    async (test) => {
+      const { house }: Desk = await openDesk(test, {
+        payments: { terminals: 40_000, seed: false, rateLimit: { limit: 1_000_000, windowMs: 60_000 } },
+      });
+      // It starts in 27 MB, and ends in 40 where all terminals are held.
+      const smallHeap = ['--max-old-space-size=36', '--max-semi-space-size=2'];
+      const { code, stdout } = await startPayops(['terminals', '--csv'], house.settings(), smallHeap).ended;
+      const rows = stdout.trimEnd().split('\r\n');
+      expect({ code, rows: rows.length }).toEqual({ code: 0, rows: 40_001 });
+      expect(new Set(rows.slice(1).map((row) => row.split(',')[0])).size).toBe(40_000);
+    },
+  );
+});
+
+describe('the playground', () => {
+  it('is asked by the command of README with no settings of one’s own', async (test) => {
+    const playground = await startPlayground();
+    test.onTestFinished(() => playground.close());
+    const { port } = new URL(playground.url);
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+    // Another port than the usual one, which somebody may be using.
+    const words = `run payops -- --playground lookup ORDER-1001 --playground-port ${port}`.split(' ');
+    const printed = await new Promise((resolve) => {
+      execFile('npm', words, { cwd: root, env }, (_error, stdout) => resolve(stdout));
+    });
+    expect(printed).toContain('✅ Paid (confirmed) · NGN 12,500.00');
+    expect(await runPayops(['--playground-port', port, 'lookup', 'NOPE-1'], {})).toMatchObject({ code: 4 });
+    const none = await runHere(['payops', '--playground-port', '1', 'lookup', 'ORDER-1001'], {});
+    expect(none).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringContaining('npm run playground'),
+    });
+  });
+});

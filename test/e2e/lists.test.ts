@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { countOf } from '../support/counts.ts';
+import { openDesk, shareDesk, type Desk, type Message } from '../support/desk.ts';
+
+const terminalsPath = '/v1/accounts/terminals';
+const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
+/** A loaded machine reads many pages slowly; an edit of a message that Slack did not take in time is not repeated. */
+const patient = {
+  PAYMENTS_TIMEOUT_SECONDS: '4',
+  SLACK_TIMEOUT_SECONDS: '10',
+  WORK_LEASE_SECONDS: '30',
+  LOG_LEVEL: 'debug',
+};
+/** For answers that never come. */
+const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
+
+describe('/pay terminals', () => {
+  it('turns and searches pages, each asked for once, and goes on with them after a restart', async (test) => {
+    const terminals = countOf({ full: 10_000, share: 600 });
+    const desk = await openDesk(test, { env: patient, payments: { terminals, seed: false } });
+    const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–50 · page 1 · more follow');
+    expect(desk.calls(terminalsPath)).toBe(1);
+    await desk.seesBy('agent', 'Terminals 51–100 · page 2 · more follow', () =>
+      desk.presses('agent', 'Next', first),
+    );
+    await desk.seesBy('agent', 'Terminals 1–50', () => desk.presses('agent', 'Back'));
+    await desk.restarts();
+    await desk.seesBy('agent', 'Terminals 51–100', () => desk.presses('agent', 'Next'));
+    expect(desk.calls(terminalsPath)).toBe(2);
+
+    await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 6 of the pages');
+    const calls = desk.calls(terminalsPath);
+    const pages = terminals / 50;
+    const found = await desk.seesBy('agent', `searched all ${pages} pages`, () =>
+      desk.presses('agent', 'Search all'),
+    );
+    expect(desk.calls(terminalsPath)).toBe(pages);
+    expect(found.shown.text).toContain(`${pages - calls} calls of the service for this`);
+    const matches = Math.floor(terminals / 60);
+    expect(found.text).toContain(`${matches} terminals match “Lekki Kiosk”`);
+    await desk.asks('agent', '/pay terminals nothing-like-it', 'No terminal matches “nothing-like-it”');
+    // With its blank, which no sealed text holds by chance.
+    expect(await desk.kept({ filter: 'Lekki Kiosk' })).toEqual([]);
+  });
+
+  it('keeps what was read when the service stops, and goes on from there', async (test) => {
+    const desk = await openDesk(test, { env: patient, payments: { terminals: 600 } });
+    await desk.asks('agent', '/pay terminals yaba', 'searched 5 of the pages, 250 terminals');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
+    await desk.seesBy('agent', ['searched 5 of the pages', 'call limit'], () =>
+      desk.presses('agent', 'Search all'),
+    );
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.seesBy('agent', 'searched all 12 pages, 600 terminals', () =>
+      desk.presses('agent', 'Go on searching'),
+    );
+  });
+});
+
+describe('/pay accounts', () => {
+  const at = shareDesk({ ...granted, env: { ...patient, ...hurried } });
+
+  it('lists them newest first; /pay account finds one by id and by reference, masked, or says that there is none', async () => {
+    const desk = at();
+    const first = await desk.asks('agent', '/pay accounts', 'Accounts 1–50 · page 1 · more follow');
+    expect(first.shown.text).toContain('PLAYGROUND-SUB-00060');
+    await desk.seesBy('agent', 'Accounts 51–60 · page 2 · the last of 60', () =>
+      desk.presses('agent', 'Next', first),
+    );
+    const one = await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Account · Surulere Branch');
+    const [id = ''] = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/.exec(JSON.stringify(one)) ?? [];
+    expect(one.shown.text).toContain('***@example.com');
+    expect(JSON.stringify(one)).not.toContain('playground-sub-00003@');
+    await desk.asks('agent', `/pay account ${id}`, 'Surulere Branch');
+    await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
+    await desk.asks('agent', '/pay account short', 'exactly 20 characters');
+    await desk.asks('agent', '/pay account new', 'Not allowed');
+  });
+
+  it('new is checked at each field, created once, and refused by the service corrected in the same form', async () => {
+    const desk = at();
+    await desk.opens('lead', '/pay account new');
+    const wrong = await desk.submits('lead', {
+      'Account name': 'x',
+      Reference: 'short',
+      'E-mail': 'no',
+      BVN: '1',
+    });
+    expect(Object.keys(wrong?.problems ?? {})).toHaveLength(4);
+    expect(created(desk)).toHaveLength(0);
+    await desk.submits('lead', { ...kiosk, Reference: 'PLAYGROUND-SUB-00003', 'E-mail': '' });
+    await desk.modalSays('lead', 'Account not created');
+    await desk.presses('lead', 'Correct and try again');
+    const form = await desk.modalSays('lead', 'A new sub account of the business');
+    expect(JSON.stringify(form)).toContain('Akoka Kiosk');
+    expect(JSON.stringify(form)).not.toContain('22345678901');
+    await desk.submits('lead', { ...kiosk, Reference: '' });
+    await desk.modalSays('lead', ['Account created', 'Akoka Kiosk']);
+    expect(created(desk)).toHaveLength(2);
+    expect(await desk.kept({ bvn: '22345678901' })).toEqual([]);
+  });
+
+  it('new whose answer was lost is looked up under its reference and asked for no second time', async () => {
+    const desk = at();
+    const before = created(desk).length;
+    await desk.opens('lead', '/pay account new');
+    const answer = desk.house.paymentsGate.hold('/v1/accounts', 'after');
+    await desk.submits('lead', kiosk);
+    const held = await answer;
+    await desk.modalSays('lead', 'Account created');
+    held.release();
+    await desk.house.until('its answer comes too late', () => created(desk).length > before);
+    expect(created(desk)).toHaveLength(before + 1);
+  });
+
+  it('new may have been created while the service hangs, as whoever closed the window is told', async () => {
+    const desk = at();
+    await desk.opens('lead', '/pay account new');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'hang' });
+    await desk.submits('lead', kiosk);
+    await desk.closes('lead');
+    await desk.sees('lead', ['In doubt: the account may have been created', '/pay account PAY'], 'leadDm');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look it up'));
+  });
+
+  it('new has the fields that ACCOUNT_NEW_FIELDS names, and without a reference says where to look', async (test) => {
+    const ACCOUNT_NEW_FIELDS = 'accountName!:2-255,branchCode!:3,tier:gold|silver';
+    const desk = await openDesk(test, { env: { ...hurried, ACCOUNT_NEW_FIELDS } });
+    const form = await desk.opens('lead', '/pay account new');
+    expect(form.fields).toEqual(['Account name', 'Branch code', 'Tier']);
+    const wrong = await desk.submits('lead', { 'Account name': 'Akoka Kiosk', 'Branch code': '12' });
+    expect(wrong?.problems['Branch code']).toContain('exactly 3 characters');
+    const answer = desk.house.paymentsGate.hold('/v1/accounts', 'after');
+    await desk.submits('lead', { 'Account name': 'Akoka Kiosk', 'Branch code': '123', Tier: 'gold' });
+    const held = await answer;
+    await desk.modalSays('lead', ['In doubt: the account may have been created', '/pay accounts']);
+    held.release();
+    await desk.house.until('its answer comes too late', () => created(desk).length > 0);
+    expect(created(desk)).toEqual([{ accountName: 'Akoka Kiosk', branchCode: '123', tier: 'gold' }]);
+  });
+});
+
+describe('CSV', () => {
+  it('has every row, tells how far it is, and is made once for two presses', async (test) => {
+    const desk = await openDesk(test, {
+      ...granted,
+      env: patient,
+      payments: { terminals: 600, seed: false },
+    });
+    const { house } = desk;
+    const searched = await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 5 of the pages');
+    const slow = house.paymentsGate.hold(terminalsPath, 'after');
+    const pressed = [0, 1].map(() => desk.presses('agent', 'CSV', searched));
+    const held = await slow;
+    await desk.sees('agent', 'Making the CSV of what matches “Lekki Kiosk” … · read ');
+    held.release();
+    await Promise.all(pressed);
+    await desk.sees('agent', '📄 CSV of 10 terminals that match “Lekki Kiosk” · in this conversation');
+    expect(files(desk, 'payDesk').map(rowsOf)).toEqual([10]);
+    const all = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    await desk.seesBy('agent', '📄 CSV of 600 terminals', () => desk.presses('agent', 'CSV', all));
+    await house.until('the file is there', () => files(desk, 'payDesk').length === 2);
+    const [, file] = files(desk, 'payDesk');
+    expect(file && rowsOf(file)).toBe(600);
+    expect(file?.name).toMatch(/^terminals-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
+    expect(desk.calls(terminalsPath)).toBeLessThanOrEqual(24);
+  });
+
+  it('comes as a direct message where the bot may put no file; no formula in it is one, and it is masked', async (test) => {
+    const desk = await openDesk(test, { ...granted, env: patient });
+    await desk.opens('lead', '/pay account new');
+    await desk.submits('lead', { ...kiosk, 'Account name': '=HYPERLINK("http://x")' });
+    await desk.modalSays('lead', 'Account created');
+    desk.house.workspace.setChannel(desk.house.workspace.ids.channels.payDesk, { botIsMember: false });
+    await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
+    await desk.seesBy('agent', ['📄 CSV of 61 accounts · in your direct messages', '/invite @pay'], () =>
+      desk.presses('agent', 'CSV'),
+    );
+    expect(files(desk, 'payDesk')).toEqual([]);
+    const [file] = files(desk, 'agentDm');
+    expect(file && rowsOf(file)).toBe(61);
+    expect(file?.text).toMatch(/^\uFEFFaccountId,accountRef,accountName/);
+    expect(file?.text).toContain(`"'=HYPERLINK(""http://x"")"`);
+    expect(file?.text).not.toMatch(/@example|\+234/);
+  });
+
+  it('says what to do without the scope, and when the service stops in between', async (test) => {
+    const desk = await openDesk(test, { env: patient, payments: { terminals: 300 } });
+    await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
+    const stopped = ['⚠️ The CSV was not made', 'press CSV again to go on from there'];
+    await desk.seesBy('agent', stopped, () => desk.presses('agent', 'CSV'));
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.seesBy('agent', ['⚠️ CSV of 300 terminals could not be put into Slack', 'files:write'], () =>
+      desk.presses('agent', 'CSV'),
+    );
+  });
+
+  it.runIf(countOf({ full: 1, share: 0 }) === 1)(
+    'has 10,000 rows in a heap that does not hold them',
+    async (test) => {
+      const desk = await openDesk(test, {
+        ...granted,
+        processes: true,
+        env: { ...patient, NODE_OPTIONS: '--max-old-space-size=96' },
+        payments: { terminals: 10_000, seed: false },
+      });
+      const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+      await desk.seesBy('agent', '📄 CSV of 10,000 terminals', () => desk.presses('agent', 'CSV', listed));
+      const [file] = files(desk, 'payDesk');
+      expect(file && rowsOf(file)).toBe(10_000);
+    },
+  );
+});
+
+const kiosk = { 'Account name': 'Akoka Kiosk', BVN: '22345678901' };
+
+/** What the service was asked to create, oldest first. */
+function created({ house }: Desk): unknown[] {
+  return house.paymentsGate.passed
+    .filter(({ path, request }) => path === '/v1/accounts' && request.includes('accountName'))
+    .map(({ request }) => JSON.parse(request.slice(request.indexOf('\n') + 1)) as unknown);
+}
+
+type File = NonNullable<Message['files']>[number];
+
+function files(desk: Desk, where: 'payDesk' | 'agentDm'): File[] {
+  return desk.messages('agent', where).flatMap(({ files: all = [] }) => all);
+}
+
+function rowsOf({ text }: File): number {
+  return text.trimEnd().split('\r\n').length - 1;
+}

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import type { PageMessage } from '../../src/simulators/protocol.ts';
+import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
+import type { Person } from '../support/house.ts';
+
+const pan = '4111 1111 1111 1111';
+const lookUpHere = 'Look up reference here';
+const singlePath = '/transactions/accounts/single';
+/** Slack takes two presses of a button within two seconds for one. */
+const doubleClickMs = 2_100;
+const at = shareDesk({
+  clock: true,
+  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '1' },
+});
+
+describe('/pay <reference>', () => {
+  it('is Paid (confirmed) with its three proofs alone; else it says which does not hold, and what to do', async () => {
+    const desk = at();
+    const paid = await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
+    expect(paid.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1001');
+    expect(paid).toMatchObject({ ephemeral: true });
+    expect(paid.shown.text).toMatch(/✓ status SUCCESS +✓ reference +✓ amount/);
+    expect(paid.shown.text).toContain('LIVE · Lagos store');
+    expect(paid.shown.buttons).toEqual(['Refresh', 'Share to channel']);
+
+    const open = await desk.asks('agent', '/pay ORDER-1002', '⚠️ Not confirmed');
+    expect(open.shown.text).toMatch(/✗ status.*Next: give no value yet. Check again later\./s);
+    const less = await desk.asks('agent', '/pay ORDER-1003', '⚠️ Not confirmed');
+    expect(less.shown.text).toMatch(/✓ status SUCCESS +✓ reference +✗ amount.*Compare the amount/s);
+    const none = await desk.asks('agent', '/pay NOPE-1', '🔎 Not found');
+    expect(none.shown.text).toContain('check the spelling');
+    expect(desk.messages('lead', 'payDesk')).toEqual([]);
+  });
+
+  it('is held against the amount that is expected, with quotes for a reference with blanks', async () => {
+    const desk = at();
+    await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', '✅ Paid (confirmed)');
+    const other = await desk.asks('agent', '/pay lookup ORDER-1001 12,500.01', '⚠️ Not confirmed');
+    expect(other.shown.text).toMatch(/✗ amount.*differs from the amount you gave/s);
+    const refreshed = await desk.seesBy('agent', '✗ amount', () => desk.presses('agent', 'Refresh', other));
+    expect(refreshed.shown.text).toContain('differs from the amount you gave');
+    await desk.asks('agent', '/pay lookup "ORDER 17 B"', 'ORDER 17 B');
+    await desk.asks('agent', '/pay lookup ORDER 17 B', 'goes in quotes');
+    await desk.asks('agent', '/pay lookup', '/pay lookup INV-2041');
+  });
+
+  it('says of a declined charge what the bank said and what to do', async () => {
+    const desk = at();
+    const reference = await desk.house.decline();
+    await desk.sees('lead', reference, 'payAlerts');
+    const declined = await desk.asks('agent', `/pay ${reference}`, '❌ Declined by the bank');
+    expect(declined.shown.text).toMatch(/The bank says:.*Insufficient funds.*Next:/s);
+  });
+
+  it('reads the record anew at each Refresh', async () => {
+    const desk = at();
+    const { payments } = desk.house;
+    const order = { amount: '75.00', customerEmail: 'zoe@example.com', orderReference: 'LATER-1' };
+    await payments.act({ kind: 'create_order', ...order });
+    const before = await desk.asks('agent', '/pay LATER-1', 'Not confirmed');
+    await payments.act({ kind: 'pay_order', orderReference: 'LATER-1', outcome: 'approved' });
+    await desk.seesBy('agent', '✅ Paid (confirmed)', () => desk.presses('agent', 'Refresh', before));
+  });
+
+  it('tells a service that does not answer as that, and nothing of the payment', async (test) => {
+    const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    for (const [weather, words] of [
+      ['hang', 'No answer from the payments service in time'],
+      ['error_500', 'reports a fault of its own'],
+      ['rate_limited', 'call limit is reached'],
+      ['unauthorized', 'refused the bot’s access token'],
+    ] as const) {
+      // oxlint-disable no-await-in-loop -- one weather after the other
+      await desk.house.payments.act({ kind: 'set_weather', weather });
+      const told = await desk.asks('agent', '/pay ORDER-1001', words);
+      expect(told.shown.text).toContain('none was moved by this. Nothing is assumed about ORDER-1001.');
+      expect(told.shown.text).not.toContain('Paid');
+    }
+    // oxlint-enable no-await-in-loop
+  });
+
+  it('refuses a card number wherever it is typed, and repeats, logs and keeps it nowhere', async () => {
+    const desk = at();
+    const calls = desk.calls(singlePath);
+    await desk.asks('agent', `/pay ${pan}`, 'looks like a card number');
+    await desk.asks('agent', `/pay lookup ${pan.replaceAll(' ', '')}`, 'looks like a card number');
+    await desk.asks('agent', '/pay lookup 4111111111111112', 'Not found');
+    expect(desk.calls(singlePath)).toBe(calls + 1);
+    await writes(desk, 'onCall', `their card is ${pan}`, async (message) => {
+      await desk.seesBy('agent', 'looks like a card number', () =>
+        desk.shortcut('agent', lookUpHere, message),
+      );
+    });
+    const kept = await desk.kept({ pan, compact: pan.replaceAll(' ', ''), tail: '1111 1111' });
+    expect(kept).toEqual([]);
+    expect(JSON.stringify(desk.messages('agent'))).not.toMatch(/4111 ?1111/);
+  });
+});
+
+describe('Share to channel', () => {
+  it('posts the verdict once for everybody, masked and named; Refresh reads it again for who may', async () => {
+    const desk = at();
+    const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    await desk.presses('agent', 'Share to channel', answer);
+    const shared = await desk.reads('onCall', ['✅ Paid (confirmed)', 'Shared by'], 'payDesk');
+    expect(shared.shown.text).toContain(`<@${desk.id('agent')}>`);
+    expect(shared.shown.text).toContain('a***@example.com');
+    desk.house.later(doubleClickMs);
+    await desk.seesBy('agent', 'Shared already', () => desk.presses('agent', 'Share to channel', answer));
+    expect(desk.posts('onCall', 'payDesk')).toHaveLength(1);
+
+    await desk.seesBy('outsider', 'Not allowed', () => desk.presses('outsider', 'Refresh', shared));
+    const { passed } = desk.house.slackGate;
+    const edits = () => passed.filter(({ path }) => path === '/api/chat.update').length;
+    const before = edits();
+    await desk.presses('onCall', 'Refresh', shared);
+    await desk.house.until('it is read anew', () => edits() > before);
+    const posted = passed.filter(({ path }) => path === '/api/chat.postMessage');
+    for (const { request } of posted) expect(request).toMatch(/unfurl_links=false.*unfurl_media=false/);
+  });
+
+  it('says how to mend it where the bot is not, and works then', async () => {
+    const desk = at();
+    const answer = await desk.asks('onCall', '/pay ORDER-1001', 'Paid (confirmed)', 'privateRoom');
+    await desk.seesBy('onCall', '/invite @pay', () => desk.presses('onCall', 'Share to channel', answer));
+    await desk.types('onCall', '/invite @pay', 'privateRoom');
+    desk.house.later(doubleClickMs);
+    await desk.presses('onCall', 'Share to channel', answer);
+    await desk.reads('onCall', ['Paid (confirmed)', 'Shared by'], 'privateRoom');
+    expect(desk.posts('onCall', 'privateRoom')).toHaveLength(1);
+  });
+});
+
+describe('Look up reference here', () => {
+  it('looks the one reference of a message up, in its place, for whoever asked alone', async () => {
+    const desk = at();
+    await writes(desk, 'onCall', 'Is *ORDER-1001* paid? They wrote at 14:32.', async (message) => {
+      const answer = await desk.seesBy('agent', 'ORDER-1001', () =>
+        desk.shortcut('agent', lookUpHere, message),
+      );
+      expect(answer).toMatchObject({ ephemeral: true });
+      await desk.seesBy('outsider', 'Not allowed', () => desk.shortcut('outsider', lookUpHere, message));
+    });
+    await writes(desk, 'onCall', 'thanks, I will look at 14:33', async (message) => {
+      await desk.seesBy('agent', 'No reference found in that message', () =>
+        desk.shortcut('agent', lookUpHere, message),
+      );
+    });
+  });
+
+  it('lets one of several be chosen, answers in the window, and shares from there', async () => {
+    const desk = at();
+    await writes(desk, 'onCall', 'ORDER-1001 and ORDER-1002, NGN 5,000.00 each', async (message) => {
+      await desk.shortcut('agent', lookUpHere, message);
+    });
+    const form = await desk.modalSays('agent', ['Which reference of the message?', 'ORDER-1002']);
+    expect(form.shown.text).not.toContain('5,000');
+    await desk.submits('agent', { [form.fields[0] ?? '']: 'ORDER-1002' });
+    await desk.modalSays('agent', 'Not confirmed');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    await desk.presses('agent', 'Refresh');
+    await desk.modalSays('agent', 'fault of its own');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.presses('agent', 'Refresh');
+    await desk.modalSays('agent', 'Not confirmed');
+    await desk.presses('agent', 'Share to channel');
+    expect((await desk.modalSays('agent', 'Shared to the channel.')).shown.buttons).toEqual(['Refresh']);
+    await desk.reads('lead', 'ORDER-1002', 'payDesk');
+  });
+
+  it('reads an alert of the bot’s own as well', async () => {
+    const desk = at();
+    const reference = await desk.house.decline();
+    const alert = await desk.reads('lead', reference, 'payAlerts');
+    const answer = await desk.seesBy('lead', reference, () => desk.shortcut('lead', lookUpHere, alert));
+    expect(answer).toMatchObject({ ephemeral: true, channel: alert.channel });
+  });
+});
+
+describe('Reveal e-mail', () => {
+  it('shows the address to the one person who may, who is on record; nobody else, no log and no store has it', async () => {
+    const desk = at();
+    const email = 'ada.obi@example.com';
+    const agent = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    expect(agent.shown.buttons).not.toContain('Reveal e-mail');
+    const answer = await desk.asks('lead', '/pay ORDER-1001', 'Paid (confirmed)');
+    const shown = await desk.seesBy('lead', email, () => desk.presses('lead', 'Reveal e-mail', answer));
+    expect(shown).toMatchObject({ ephemeral: true });
+    for (const other of ['agent', 'onCall', 'outsider'] as const) {
+      expect(JSON.stringify(desk.messages(other))).not.toContain(email);
+    }
+    expect(await desk.kept({ email })).toEqual([]);
+    const { stdout } = await desk.runs(['audit', 'export']);
+    const entries = stdout.split('\n').filter((line) => line.includes('"reveal"'));
+    expect(entries).toEqual([expect.stringContaining(desk.id('lead'))]);
+    expect(stdout).not.toContain(email);
+  });
+});
+
+/** Somebody's message in the desk's channel. */
+async function writes(
+  desk: Desk,
+  person: Person,
+  text: string,
+  then: (message: PageMessage) => Promise<void>,
+): Promise<void> {
+  await desk.types(person, text);
+  const { channels, users } = desk.house.workspace.ids;
+  const all = desk.house.workspace.state(users[person]).messages[channels.payDesk] ?? [];
+  const message = all.findLast(({ authorIsBot }) => !authorIsBot);
+  if (!message) throw new Error('It was not posted.');
+  await then(message);
+}

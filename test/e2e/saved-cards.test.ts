@@ -1,0 +1,355 @@
+import { describe, expect, it } from 'vitest';
+import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
+import { seedCards } from '../../src/simulators/payments/seed.ts';
+import { openDesk, shareDesk, type Desk, type Filled, type Message } from '../support/desk.ts';
+import type { House } from '../support/house.ts';
+
+const cardPath = '/checkout/tokenized-card-data';
+const { approves: ada, requiresOtp: bola, declines: chidi, threeDSecure: dayo } = seedCards;
+/** For answers that never come. */
+const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
+const at = shareDesk({
+  payments: { knownCards: true },
+  env: { LOG_LEVEL: 'debug', ...hurried },
+});
+
+describe('/pay cards', () => {
+  it('lists a customer’s saved cards: each is charged, given another e-mail and deleted, its token nowhere', async () => {
+    const desk = at();
+    const newEmail = 'ada.canary.new@example.org';
+    const listed = await lists(desk, ada.customerEmail, '1 saved card');
+    // The same button pressed twice within two seconds is a double click, so that there are two lists.
+    const other = await lists(desk, ada.customerEmail, '1 saved card');
+    expect(listed.shown.text).toMatch(/Mastercard ·· 4081.*expiry 12\/29.*a\*\*\*@example\.com/);
+    expect(listed.shown.text).toMatch(/Token fingerprint +[\da-f]{12} +· the bot knows it/);
+
+    await charges(desk, listed, '1,000.00');
+    await desk.presses('lead', 'Change its e-mail', listed);
+    await changes(desk, 'lead', { 'New e-mail': newEmail });
+    await desk.modalSays('lead', 'E-mail changed');
+    await desk.closes('lead');
+    // A list of before charges the card as it is now.
+    await charges(desk, other, '1,100.00');
+
+    await lists(desk, ada.customerEmail, 'No saved cards');
+    const now = await lists(desk, newEmail, '1 saved card');
+    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', now));
+    expect(end.shown.text).toContain('has forgotten its token');
+    expect(savedKeys(desk.house)).not.toContain(ada.tokenKey);
+    await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again'));
+    const gone = await desk.seesBy('lead', 'Already gone', () => desk.presses('lead', 'Delete …', listed));
+    expect(gone.shown.text).toContain('has forgotten its token');
+    await expectNotOffered(desk, '4081');
+    expect(await desk.leaks({ token: ada.tokenKey, other: bola.tokenKey })).toEqual([]);
+    expect(await desk.kept({ address: ada.customerEmail, newEmail })).toEqual([]);
+  });
+
+  it('deletes none silently: a list from before is out of date, open charges are named, drafts are stale', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay charge 2,000.00');
+    await desk.submits('agent', { 'Saved card': '1127' });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'tries left');
+    await desk.closes('agent');
+    await desk.opens('agent', '/pay charge 3,000.00');
+    await desk.submits('agent', { 'Saved card': '1127' });
+    const before = desk.calls('/tokenized-card-payment');
+    const early = await lists(desk, bola.customerEmail, '1 saved card');
+    const late = await lists(desk, bola.customerEmail, '1 saved card');
+    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', late));
+    expect(end.shown.text).toMatch(/Still open with this card.*\/pay lookup pay-/s);
+    const stale = await desk.submits('agent');
+    expect(stale?.shown.text).toContain('Nothing was charged');
+    await desk.seesBy('lead', 'out of date', () => desk.presses('lead', 'Charge this card', early));
+    expect(desk.calls('/tokenized-card-payment')).toBe(before);
+  });
+
+  it('is in doubt when a deletion has no answer, and listing again tells', async () => {
+    const desk = at();
+    const listed = await lists(desk, chidi.customerEmail, '1 saved card');
+    const answer = desk.house.paymentsGate.hold(cardPath, 'after');
+    await desk.seesBy('lead', 'In doubt: the card may have been deleted', () =>
+      desk.presses('lead', 'Delete …', listed),
+    );
+    (await answer).release();
+    await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again'));
+  });
+
+  it('is for those whom the roles name, and says what to type', async () => {
+    const desk = at();
+    const calls = desk.calls(cardPath);
+    await desk.asks('onCall', `/pay cards ${ada.customerEmail}`, 'Not allowed');
+    await desk.asks('agent', '/pay cards', 'Give the customer’s e-mail');
+    await desk.asks('agent', '/pay cards nobody', 'not an e-mail address');
+    const none = await desk.asks('agent', '/pay cards nobody@example.com', 'No saved cards');
+    expect(none.shown.text).toContain('/pay link');
+    expect(desk.calls(cardPath)).toBe(calls + 1);
+  });
+
+  it('charges a card that the bot did not know from the list, and offers it from then on', async (test) => {
+    const desk = await openDesk(test);
+    const listed = await desk.asks('agent', `/pay cards ${ada.customerEmail}`, 'new to the bot');
+    expect(listed.shown.buttons).toEqual(['Charge this card', 'Change its e-mail']);
+    await desk.presses('agent', 'Charge this card', listed);
+    await desk.modalSays('agent', 'Charge a card');
+    await desk.submits('agent', { Amount: '1,000.00' });
+    expect((await desk.modalSays('agent', 'Nothing sent yet')).shown.text).toContain('·· 4081');
+    await desk.closes('agent');
+    await desk.opens('agent', '/pay charge 1,100.00');
+    await desk.submits('agent', { 'Saved card': '4081' });
+    await desk.modalSays('agent', 'Nothing sent yet');
+  });
+
+  it('turns the pages of many cards, on which each button means its own card', async (test) => {
+    const desk = await openDesk(test, { payments: { seed: false } });
+    const email = 'many.cards@example.com';
+    for (let number = 0; number < 10; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- the service keeps them in this order
+      await saves(desk, { orderReference: `MANY-${number}`, customerEmail: email });
+    }
+    const keys = savedKeys(desk.house);
+    const first = await lists(desk, email, 'shown 1–8');
+    expect(first.shown.text).toContain('2 more: press Next.');
+    const calls = desk.calls(cardPath);
+    const second = await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next', first));
+    await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', second));
+    expect(savedKeys(desk.house)).toEqual(keys.filter((_, index) => index !== 8));
+    expect(desk.calls(cardPath)).toBe(calls + 1);
+    await lists(desk, email, 'shown 1–8');
+  });
+
+  it('is set up by settings in live, and names what is missing; it stands in no list until then', async (test) => {
+    const desk = await openDesk(test, { env: { ...shapeless, SAVED_CARDS_QUERY: 'email' } });
+    const typed = await lists(desk, ada.customerEmail, 'cannot be listed here yet');
+    expect(typed.shown.text).toMatch(/SAVED_CARDS_LIST_POINTERS[^Q]*SAVED_CARDS_DELETE_BODY/);
+    expect(typed.shown.text).not.toContain('SAVED_CARDS_QUERY');
+    const help = await desk.asks('lead', '/pay help', 'What you can do');
+    expect(help.shown.text).not.toContain('/pay cards');
+    expect(desk.calls(cardPath)).toBe(0);
+  });
+
+  it('whose deletion the bot did not survive says on the message how to go on', async (test) => {
+    const desk = await openDesk(test, { processes: true, env: hurried, payments: { knownCards: true } });
+    const { house, bot } = desk;
+    const listed = await lists(desk, ada.customerEmail, '1 saved card');
+    const earlier = await lists(desk, ada.customerEmail, '1 saved card');
+    const answer = house.paymentsGate.hold(cardPath, 'after');
+    await desk.presses('lead', 'Delete …', listed);
+    const held = await answer;
+    await bot.kill9();
+    held.release();
+    await desk.sees('lead', ['Deleting the card', 'press Delete again']);
+    await house.start(bot);
+    await lists(desk, ada.customerEmail, 'No saved cards');
+    await desk.seesBy('lead', ['Already gone', 'has forgotten its token'], () =>
+      desk.presses('lead', 'Delete …', earlier),
+    );
+  });
+});
+
+describe('/pay card-email', () => {
+  it('changes the e-mail at the service: charges with the old one fail, those with the card’s own go through', async () => {
+    const desk = at();
+    const newEmail = 'dayo.canary.new@example.org';
+    await desk.opens('agent', '/pay card-email');
+    const read = await desk.submits('agent', { 'Saved card': '9018', 'New e-mail': newEmail });
+    expect(read?.shown.text).toContain(`from ${dayo.customerEmail} to ${newEmail}`);
+    expect(linkedEmail(desk, dayo.tokenKey)).toBe(dayo.customerEmail);
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'E-mail changed');
+    expect(linkedEmail(desk, dayo.tokenKey)).toBe(newEmail);
+    await desk.closes('agent');
+
+    await desk.opens('agent', '/pay charge 1,000.00');
+    await desk.submits('agent', {
+      'Or the card’s token key': dayo.tokenKey,
+      'Customer’s e-mail': dayo.customerEmail,
+    });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'Not sent');
+    await desk.presses('agent', 'Change the linked e-mail');
+    const form = await desk.modalSays('agent', 'Current e-mail');
+    expect(form.shown.text).toContain('·· 9018');
+    await desk.closes('agent');
+    expect(await desk.leaks({ token: dayo.tokenKey })).toEqual([]);
+    expect(await desk.kept({ old: dayo.customerEmail, newEmail })).toEqual([]);
+  });
+
+  it('asks for the current e-mail again when it is not the linked one, and is corrected before it is sent', async () => {
+    const desk = at();
+    const { email, tokenKey } = await newCard(desk, 'linked');
+    await desk.opens('agent', '/pay card-email');
+    const same = { 'Current e-mail': email, 'New e-mail': email };
+    const problems = (await desk.submits('agent', { 'Or the card’s token key': tokenKey, ...same }))
+      ?.problems;
+    expect(problems?.['New e-mail']).toContain('already');
+    await desk.submits('agent', {
+      'Or the card’s token key': tokenKey,
+      'Current e-mail': 'someone.else@example.com',
+      'New e-mail': 'first@example.org',
+    });
+    await desk.presses('agent', 'Correct it');
+    await desk.modalSays('agent', 'Current e-mail');
+    await desk.submits('agent', { 'New e-mail': 'linked@example.org' });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'not the e-mail linked to the card');
+    expect(linkedEmail(desk, tokenKey)).toBe(email);
+    await desk.submits('agent', { 'Current e-mail': email });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'E-mail changed');
+    expect(linkedEmail(desk, tokenKey)).toBe('linked@example.org');
+  });
+
+  it('is in doubt without an answer, and made when it is asked for again; one that was made says so', async () => {
+    const desk = at();
+    const { house } = desk;
+    const hung = await newCard(desk, 'hung');
+    const again = async (card: { email: string }, fields: Filled): Promise<void> => {
+      await desk.opens('agent', '/pay card-email');
+      await desk.submits('agent', { 'Saved card': card.email, ...fields });
+    };
+    await again(hung, { 'New e-mail': 'hung@example.org' });
+    const before = house.paymentsGate.hold(cardPath, 'before');
+    await desk.submits('agent');
+    await before;
+    await desk.modalSays('agent', 'In doubt: the e-mail may have been changed');
+    house.paymentsGate.cut();
+    await desk.presses('agent', 'Do it again');
+    await changes(desk, 'agent', {});
+    await desk.modalSays('agent', 'E-mail changed');
+    expect(linkedEmail(desk, hung.tokenKey)).toBe('hung@example.org');
+    await desk.closes('agent');
+
+    const made = await newCard(desk, 'made');
+    await again(made, { 'New e-mail': 'made@example.org' });
+    const answer = house.paymentsGate.hold(cardPath, 'after');
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'In doubt: the e-mail may have been changed');
+    (await answer).release();
+    expect(linkedEmail(desk, made.tokenKey)).toBe('made@example.org');
+    await desk.presses('agent', 'Do it again');
+    await changes(desk, 'agent', {});
+    await desk.modalSays('agent', ['not the e-mail linked to the card', 'charge with the new e-mail']);
+  });
+
+  it('tells whoever closed the window by direct message, addresses masked', async () => {
+    const desk = at();
+    const { email } = await newCard(desk, 'closed');
+    await desk.opens('agent', '/pay card-email');
+    await desk.submits('agent', { 'Saved card': email, 'New e-mail': 'closed.canary@example.org' });
+    const asked = desk.house.paymentsGate.hold(cardPath, 'before');
+    await desk.submits('agent');
+    const held = await asked;
+    await desk.closes('agent');
+    held.release();
+    const told = await desk.sees('agent', ['E-mail changed', 'c***@example.org'], 'agentDm');
+    expect(JSON.stringify(told)).not.toContain('closed.canary');
+  });
+});
+
+describe('in the sandbox', () => {
+  it('cards are fixed samples, as every answer says', async (test) => {
+    const desk = await openDesk(test, { env: { ...shapeless, PAYMENTS_ENVIRONMENT: 'sandbox' } });
+    const sample = 'fixed sample responses';
+    const none = await lists(desk, sandboxInputs.emailWithoutCards, 'No saved cards');
+    expect(none.shown.text).toContain(sample);
+    const listed = await lists(desk, 'any@example.com', '1 saved card');
+    expect(listed.shown.text).toMatch(/SANDBOX.*fixed sample.*Mastercard ·· 4444/s);
+    await desk.seesBy('lead', ['Card deleted', sample], () => desk.presses('lead', 'Delete …', listed));
+
+    await desk.opens('agent', '/pay card-email');
+    const addresses = { 'Current e-mail': 'any@example.com', 'New e-mail': 'new@example.org' };
+    await desk.submits('agent', { 'Or the card’s token key': sandboxInputs.unknownTokenKey, ...addresses });
+    await desk.submits('agent');
+    expect((await desk.modalSays('agent', 'does not know this card')).title).toContain('SANDBOX');
+    await desk.presses('agent', 'Choose another card');
+    await desk.modalSays('agent', 'Current e-mail');
+    await desk.submits('agent', { 'Or the card’s token key': 'any-token', ...addresses });
+    await desk.submits('agent');
+    await desk.modalSays('agent', 'E-mail changed');
+  });
+});
+
+describe('a first payment that saves a card', () => {
+  it('is told once where alerts and successes are, and the card is offered without its token', async (test) => {
+    const desk = await openDesk(test);
+    const { tokenKey } = await newCard(desk, 'first');
+    await desk.settled();
+    const told = desk.messages('onCall', 'payAlerts').filter(({ text }) => text.includes('CARD-first'));
+    expect(told.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^💳 Card saved · ✅ Paid \(confirmed\) · NGN 50\.00 · f\*\*\*@example\.com/),
+    ]);
+    expect(told[0]?.shown.text).toMatch(/·· \d{4}.*sealed; \/pay charge offers it/s);
+    const successes = desk.messages('onCall', 'general').filter(({ text }) => text.includes('CARD-first'));
+    expect(successes).toHaveLength(1);
+    expect(await desk.leaks({ tokenKey })).toEqual([]);
+  });
+
+  it('is told with CARD_LEDGER=off too, and then no card is remembered', async (test) => {
+    const desk = await openDesk(test, { env: { CARD_LEDGER: 'off' } });
+    await saves(desk, { orderReference: 'CARD-off', customerEmail: 'off@example.com' });
+    await desk.sees('onCall', ['Card saved', 'CARD_LEDGER is off'], 'payAlerts');
+    expect((await desk.opens('agent', '/pay charge')).fields).not.toContain('Saved card');
+    await desk.settled();
+    const [card] = desk.house.payments.state().cards.slice(-1);
+    expect(await desk.leaks({ tokenKey: card?.tokenKey ?? '' })).toEqual([]);
+  });
+});
+
+/** As if an operator had set nothing of how live lists and deletes cards. */
+const shapeless = Object.fromEntries(
+  ['QUERY', 'LIST_POINTERS', 'HEADERS', 'DELETE_BODY'].map((name) => [`SAVED_CARDS_${name}`, '']),
+);
+
+async function lists(desk: Desk, email: string, words: string): Promise<Message> {
+  return await desk.asks('lead', `/pay cards ${email}`, words);
+}
+
+async function charges(desk: Desk, listed: Message, amount: string): Promise<void> {
+  await desk.presses('lead', 'Charge this card', listed);
+  await desk.modalSays('lead', 'Charge a card');
+  const review = await desk.submits('lead', { Amount: amount });
+  expect(review?.shown.text).toContain('·· 4081');
+  await desk.submits('lead');
+  await desk.modalSays('lead', 'Paid (confirmed)');
+  await desk.closes('lead');
+}
+
+/** Fills the form on top in, reads it back and agrees. */
+async function changes(desk: Desk, person: 'lead' | 'agent', fields: Filled): Promise<void> {
+  await desk.modalSays(person, 'Current e-mail');
+  await desk.submits(person, fields);
+  await desk.modalSays(person, 'You are about to change');
+  await desk.submits(person);
+}
+
+async function expectNotOffered(desk: Desk, typed: string): Promise<void> {
+  await desk.opens('agent', '/pay charge 1.00');
+  await expect(desk.submits('agent', { 'Saved card': typed })).rejects.toThrow('offers nothing');
+}
+
+async function saves(desk: Desk, order: { orderReference: string; customerEmail: string }): Promise<void> {
+  const { payments } = desk.house;
+  const created = await payments.act({ kind: 'create_order', amount: '50.00', ...order });
+  const paid = await payments.act({ kind: 'pay_order', ...order, outcome: 'approved' });
+  if (!created.ok || !paid.ok) throw new Error('The order was not paid.');
+}
+
+/** A card of a customer of that name, which the bot knows once it has taken the event of its first payment. */
+async function newCard(desk: Desk, name: string): Promise<{ email: string; tokenKey: string }> {
+  const { house } = desk;
+  const email = `${name}@example.com`;
+  await saves(desk, { orderReference: `CARD-${name}`, customerEmail: email });
+  await house.cardsKnown();
+  const card = house.payments.state().cards.find(({ customerEmail }) => customerEmail === email);
+  if (!card) throw new Error('The service has saved no card.');
+  return { email, tokenKey: card.tokenKey };
+}
+
+function linkedEmail({ house }: Desk, token: string): string | undefined {
+  return house.payments.state().cards.find(({ tokenKey }) => tokenKey === token)?.customerEmail;
+}
+
+function savedKeys({ payments }: House): string[] {
+  return payments.state().cards.map(({ tokenKey }) => tokenKey);
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
+import { openGate, type Gate } from '../support/gate.ts';
+import { signSlack } from '../support/slack-requests.ts';
+
+const singlePath = '/transactions/accounts/single';
+const fromElsewhere = 'another workspace';
+const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
+
+/** Between the workspace and the bot: what Slack has sent, whole. */
+let slack: Gate;
+beforeAll(async () => {
+  slack = await openGate(() => [at().bot.url()]);
+  at().house.workspace.connect(`${slack.url}/slack/events`);
+});
+afterAll(() => slack.close());
+
+/** The newest thing that Slack has sent, as it was. */
+function lastSent(): string {
+  const { request = '' } = slack.passed.at(-1) ?? {};
+  return request.slice(request.indexOf('\n') + 1);
+}
+
+/** Sends it to the bot as Slack would, unless told otherwise. */
+async function sends(
+  desk: Desk,
+  body: string,
+  how: { atMs?: number; secret?: string; path?: string } = {},
+): Promise<{ status: number; text: string }> {
+  const { signingSecret } = desk.house.workspace.credentials;
+  const signed = signSlack(body, { secret: signingSecret, ...how });
+  const response = await fetch(`${desk.bot.url()}${how.path ?? '/slack/events'}`, {
+    method: 'POST',
+    ...signed,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** The same from another workspace. */
+function moved(body: string): string {
+  const payload = new URLSearchParams(body).get('payload');
+  if (payload === null)
+    return body
+      .replace(/team_id=[^&]*/, 'team_id=T0OTHER')
+      .replace(/trigger_id=[^&]*/, 'trigger_id=1.2.moved');
+  const read = JSON.parse(payload) as { user: object; team: object };
+  const other = {
+    ...read,
+    user: { ...read.user, team_id: 'T0OTHER' },
+    team: { ...read.team, id: 'T0OTHER' },
+  };
+  return new URLSearchParams({ payload: JSON.stringify(other) }).toString();
+}
+
+describe('what comes from Slack', () => {
+  it('is taken with Slack’s signature alone, of the last five minutes, and runs nothing else', async () => {
+    const desk = at();
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    const body = lastSent().replace(/trigger_id=[^&]*/, 'trigger_id=1.2.new');
+    const calls = desk.calls(singlePath);
+    expect(await sends(desk, body, { secret: 'not-the-secret' })).toMatchObject({ status: 401 });
+    expect(await sends(desk, body, { atMs: Date.now() - 6 * 60_000 })).toMatchObject({ status: 401 });
+    expect((await sends(desk, `${body}&x=${'x'.repeat(1_100_000)}`)).status).toBeGreaterThanOrEqual(400);
+    expect(await sends(desk, body, { path: '/slack/elsewhere' })).toMatchObject({ status: 404 });
+    expect(desk.calls(singlePath)).toBe(calls);
+    await desk.seesBy('agent', 'Paid (confirmed)', () => sends(desk, body));
+    expect(desk.calls(singlePath)).toBe(calls + 1);
+  });
+
+  it('runs once, however often Slack delivers it; a double click is one press', async () => {
+    const desk = at();
+    const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    const [typed, calls] = [lastSent(), desk.calls(singlePath)];
+    expect(await sends(desk, typed)).toEqual({ status: 200, text: '' });
+    await Promise.all([0, 1].map(() => desk.presses('agent', 'Share to channel', answer)));
+    await desk.reads('lead', ['ORDER-1001', 'Shared by'], 'payDesk');
+    expect(await sends(desk, lastSent())).toMatchObject({ status: 200 });
+    await desk.settled();
+    expect(desk.posts('lead', 'payDesk')).toHaveLength(1);
+    // The look-up of the share, and no other.
+    expect(desk.calls(singlePath)).toBe(calls + 1);
+  });
+
+  it('is refused from another workspace, whatever it is, and on record', async () => {
+    const desk = at();
+    const answer = await desk.asks('agent', '/pay ORDER-1002', 'Not confirmed');
+    const calls = desk.calls(singlePath);
+    await desk.seesBy('agent', fromElsewhere, () => sends(desk, moved(lastSent())));
+    expect(desk.calls(singlePath)).toBe(calls);
+    await desk.presses('agent', 'Refresh', answer);
+    await desk.house.until('it was pressed', () => desk.calls(singlePath) === calls + 1);
+    await desk.seesBy('agent', fromElsewhere, () => sends(desk, moved(lastSent())));
+
+    await desk.opens('agent', '/pay charge 1.00');
+    await expect(desk.submits('agent', { 'Saved card': 'nothing' })).rejects.toThrow('offers nothing');
+    expect(await sends(desk, moved(lastSent()))).toEqual({ status: 200, text: '{"options":[]}' });
+    await desk.submits('agent', { 'Or the card’s token key': 'tok-x', 'Customer’s e-mail': 'a@example.com' });
+    const form = await sends(desk, moved(lastSent()));
+    expect(form.text).toContain(fromElsewhere);
+    const { stdout } = await desk.runs(['audit', 'export']);
+    const refused = stdout.split('\n').filter((line) => line.includes(fromElsewhere));
+    expect(refused.map((line) => (JSON.parse(line) as { what: string }).what)).toEqual([
+      'command',
+      'press',
+      'form',
+    ]);
+  });
+
+  it('takes a button with a value that the bot never gave for none of its own, and repeats nothing of it', async () => {
+    const desk = at();
+    const listed = await desk.asks('agent', '/pay terminals lekki', 'match');
+    await desk.presses('agent', 'CSV', listed);
+    const payload = JSON.parse(new URLSearchParams(lastSent()).get('payload') ?? '') as {
+      actions: { value: string }[];
+    };
+    const forged = (value: string, actionTs: string): string => {
+      const actions = payload.actions.map((action) => ({ ...action, value, action_ts: actionTs }));
+      return new URLSearchParams({ payload: JSON.stringify({ ...payload, actions }) }).toString();
+    };
+    const values = [
+      '',
+      'x',
+      '{}',
+      '{"list":7}',
+      '["../x"]',
+      '{"list":"none","filter":"4111 1111 1111 1111","number":0}',
+    ];
+    for (const [index, value] of values.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- one press after the other
+      expect(await sends(desk, forged(value, `${1_900_000_000 + index * 10}.0`))).toMatchObject({
+        status: 200,
+      });
+    }
+    await desk.asks('agent', '/pay NOPE-1', 'Not found');
+    expect(JSON.stringify(desk.messages('agent'))).not.toMatch(/4111|\.\.\/x/);
+    expect(desk.bot.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+
+  it('is acknowledged before the service has answered; what takes long is told, then its answer', async () => {
+    const desk = at();
+    const asked = desk.house.paymentsGate.hold(singlePath, 'before');
+    await desk.types('agent', '/pay ORDER-1004');
+    const held = await asked;
+    const waiting = await desk.sees('agent', ['Looking up ORDER-1004', 'has not answered yet']);
+    await desk.seesBy('agent', 'Paid (confirmed)', async () => held.release());
+    expect(desk.messages('agent').filter(({ ts }) => ts === waiting.ts)).toHaveLength(1);
+  });
+
+  it('is answered where Slack takes no answer to it any more, and a form whose answer is late says so', async () => {
+    const desk = at();
+    const asked = desk.house.paymentsGate.hold(singlePath, 'before');
+    await desk.types('agent', '/pay ORDER-1005');
+    const held = await asked;
+    // A response_url is good for half an hour; who somebody is, for ten minutes.
+    desk.house.later(31 * 60_000);
+    await desk.seesBy('agent', ['Paid (confirmed)', 'ORDER-1005'], async () => held.release());
+
+    await desk.opens('agent', '/pay link 10.00');
+    desk.house.later(11 * 60_000);
+    const who = desk.house.slackGate.hold('/api/users.info', 'before');
+    await desk.submits('agent', { 'Customer’s e-mail': 'late@example.com' });
+    expect(desk.modal('agent')?.shown.text).not.toContain('The service’s order id');
+    (await who).release();
+    await desk.modalSays('agent', 'The service’s order id');
+  });
+
+  it('says so when Slack gave no more time to open a form', async () => {
+    const desk = at();
+    const opening = desk.house.slackGate.hold('/api/views.open', 'before');
+    await desk.seesBy('agent', 'Slack gave the bot no more time to open the form', async () => {
+      await desk.types('agent', '/pay charge');
+      const held = await opening;
+      desk.house.later(120_000);
+      held.release();
+    });
+    expect(desk.modal('agent')).toBeUndefined();
+  });
+
+  it('asks for the permission again when a form is submitted or a button pressed that was opened before', async (test) => {
+    const desk = await openDesk(test);
+    const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    await desk.opens('agent', '/pay link 10.00');
+    await desk.restarts({}, (policy) => policy.replace(' link,', '').replace(' terminals,', ''));
+    await desk.submits('agent', { 'Customer’s e-mail': 'zoe@example.com' });
+    await desk.modalSays('agent', 'Not allowed');
+    await desk.closes('agent');
+    await desk.seesBy('agent', 'Not allowed', () => desk.presses('agent', 'Next', listed));
+    expect(
+      desk.house.payments.state().orders.some(({ customerEmail }) => customerEmail === 'zoe@example.com'),
+    ).toBe(false);
+  });
+});
