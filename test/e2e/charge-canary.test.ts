@@ -11,7 +11,7 @@ import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
 import { openChargeDialogue, openSlackLine, type ChargeDialogue } from '../support/charge-dialogue.ts';
 import { walkCharges, type Walk } from '../support/charge-walk.ts';
-import type { Passed } from '../support/gate.ts';
+import type { Passed } from '../../src/simulators/holds.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { runPayops } from '../support/run-payops.ts';

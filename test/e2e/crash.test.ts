@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import type { Bot } from '../support/bot.ts';
-import type { HoldPoint } from '../support/gate.ts';
+import type { HoldPoint } from '../../src/simulators/holds.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';

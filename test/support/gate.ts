@@ -1,17 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-
-/** `before`: it has not been passed on. `after`: it has been carried out, and the answer is kept back. */
-export type HoldPoint = 'before' | 'after';
-
-export type Held = {
-  /** Lets it go on. What became unwanted meanwhile (the caller is gone) goes nowhere. */
-  release: () => void;
-};
-
-/** One request that went through, whole and unmasked. */
-export type Passed = { path: string; request: string; answer: string };
+import { createHolds, type Held, type HoldPoint, type Passed } from '../../src/simulators/holds.ts';
 
 export type Gate = {
   url: string;
@@ -23,36 +13,24 @@ export type Gate = {
   close: () => Promise<void>;
 };
 
-type Order = { path: string; point: HoldPoint; held: PromiseWithResolvers<Held> };
-
 /**
- * Stands between two parties and passes everything on unchanged, unless told to hold a request: so that a
- * process can be killed at an exact point between two others instead of after some milliseconds. `targets`
- * get each request all at once; the caller is answered with the worst of their answers.
+ * Stands before bots and passes everything on unchanged, unless told to hold a request. `targets` get each request all
+ * at once; the caller is answered with the worst of their answers. The simulators are gates themselves.
  */
 export async function openGate(targets: () => readonly string[]): Promise<Gate> {
-  const orders: Order[] = [];
+  const { hold, stand } = createHolds();
   const passed: Passed[] = [];
   const server = createServer((request, response) => {
     pass(request, response).catch(() => request.socket.destroy());
   });
 
-  async function standAt(point: HoldPoint, path: string): Promise<void> {
-    const index = orders.findIndex((order) => order.point === point && path.endsWith(order.path));
-    const [order] = index < 0 ? [] : orders.splice(index, 1);
-    if (!order) return;
-    const released = Promise.withResolvers<void>();
-    order.held.resolve({ release: released.resolve });
-    await released.promise;
-  }
-
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
     const path = url.split('?', 1)[0] ?? '/';
     const body = await buffer(request);
-    await standAt('before', path);
+    await stand(path, 'before');
     const answers = await Promise.all(targets().map((target) => forward(target + url, request, body)));
-    await standAt('after', path);
+    await stand(path, 'after');
     const [worst] = answers.toSorted((one, other) => other.status - one.status);
     if (!worst) throw new Error('nowhere to pass it to');
     passed.push({ path, request: `${url}\n${body.toString()}`, answer: worst.body.toString() });
@@ -63,11 +41,7 @@ export async function openGate(targets: () => readonly string[]): Promise<Gate> 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     passed,
-    hold(path, point) {
-      const held = Promise.withResolvers<Held>();
-      orders.push({ path, point, held });
-      return held.promise;
-    },
+    hold,
     cut: () => server.closeAllConnections(),
     close() {
       return new Promise((resolve) => {

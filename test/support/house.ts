@@ -132,16 +132,15 @@ export async function openHouse(
   const [workspace, payments] = await Promise.all([
     startWorkspace({
       manifestPath,
+      keepPassed: true,
       onExchange: seen.from('workspace'),
       ...(clock ? { triggerLifeMs: slowly.triggerLifeMs } : {}),
       ...options.workspace,
     }),
-    startPaymentsService({ now, onExchange: seen.from('payments'), ...options.payments }),
+    startPaymentsService({ now, keepPassed: true, onExchange: seen.from('payments'), ...options.payments }),
   ]);
   workspace.onChange(news.tell);
   payments.onChange(news.tell);
-  const slackGate = await openGate(() => [workspace.url]);
-  const paymentsGate = await openGate(() => [payments.url]);
   let receivers: readonly Bot[] = [];
   const webhookGate = await openGate(() => receivers.map((bot) => bot.url()));
   payments.sendWebhooksTo(`${webhookGate.url}/webhooks/payments`);
@@ -160,8 +159,8 @@ export async function openHouse(
       port: 0,
       dataDir,
       payopsFile: policyFile,
-      slack: { ...workspace.credentials, apiUrl: `${slackGate.url}/api/` },
-      payments: { ...payments.credentials, url: paymentsGate.url },
+      slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
+      payments: { ...payments.credentials, url: payments.url },
       redisUrl: options.redisUrl,
     };
     const redis = options.redisUrl === undefined ? {} : { REDIS_PREFIX: prefix, SEALING_KEYS: sealingKey };
@@ -196,8 +195,8 @@ export async function openHouse(
   const house: House = {
     workspace,
     payments,
-    slackGate,
-    paymentsGate,
+    slackGate: workspace,
+    paymentsGate: payments,
     webhookGate,
     now,
     later,
@@ -278,7 +277,7 @@ export async function openHouse(
   });
   test.onTestFinished(async () => {
     await Promise.all(bots.map((bot) => bot.end()));
-    await Promise.all([slackGate, paymentsGate, webhookGate, slash].map((part) => part.close()));
+    await Promise.all([webhookGate, slash].map((part) => part.close()));
     await Promise.all([workspace.close(), payments.close()]);
     contents.close();
     rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,9 @@ export type Answer =
     }
   | { kind: 'page'; status: number; html: string; note: string }
   | { kind: 'redirect'; location: string; note: string }
-  | { kind: 'silence' | 'reset' | 'unreadable'; note: string };
+  | { kind: 'unreadable'; note: string }
+  | { kind: 'silence'; note: string }
+  | { kind: 'reset'; note: string };
 
 export function answered(body: unknown, note: string): Answer {
   return { kind: 'json', status: 200, body, note };

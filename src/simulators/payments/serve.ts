@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { refusal, type Answer } from './answer.ts';
+import type { Holds, Passed } from '../holds.ts';
 import type { ExchangeEnd, RecordExchange } from './exchanges.ts';
 import { shownAuthorization, shownPath, shownText } from './masking.ts';
 import { findRoute, type Call, type Found, type Route } from './route.ts';
@@ -9,6 +10,8 @@ export type ServeDeps = {
   /** Decides and answers, in one turn. */
   answer: (route: Route, call: Call) => Answer;
   record: RecordExchange;
+  holds: Holds;
+  passed: ((passed: Passed) => void) | undefined;
   /** Told of what is never answered. */
   hangs: (response: ServerResponse) => void;
   onCrash: (error: unknown) => void;
@@ -22,7 +25,7 @@ export function createListener(deps: ServeDeps): RequestListener {
     handle(deps, request, response).catch((error: unknown) => {
       deps.onCrash(error);
       if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { code: '500', description: 'The simulator has a bug' }, {});
+      else response.writeHead(500).end('The simulator has a bug');
     });
   };
 }
@@ -34,6 +37,7 @@ async function handle(deps: ServeDeps, request: IncomingMessage, response: Serve
   const label = found.kind === 'route' ? found.route.label : 'Unknown endpoint';
   const body = await readBody(request);
   if (body.kind === 'cut_off') return;
+  await deps.holds.stand(url.pathname, 'before');
   const end = deps.record(() => ({
     from: found.kind === 'route' ? found.route.from : 'bot',
     to: 'payments',
@@ -43,13 +47,32 @@ async function handle(deps: ServeDeps, request: IncomingMessage, response: Serve
     request: shownRequest(request, url, body),
   }));
   const answer = answerTo(deps, found, { request, url, body });
+  const endWith = (last: () => Omit<ExchangeEnd, 'summary'>): void =>
+    end(() => ({ ...last(), summary: `${label}: ${answer.note}` }));
+  if (answer.kind === 'silence') {
+    deps.hangs(response);
+    response.once('close', () => endWith(() => ({ status: 0 })));
+    return;
+  }
+  if (answer.kind === 'reset') {
+    endWith(() => ({ status: 0 }));
+    response.socket?.resetAndDestroy();
+    return;
+  }
   if (answer.kind === 'json' && answer.afterMs !== undefined)
     await new Promise((resolve) => setTimeout(resolve, answer.afterMs));
-  if (answer.kind === 'silence') deps.hangs(response);
-  send(response, answer, (last) => end(() => ({ ...last(), summary: `${label}: ${answer.note}` })));
+  const { status, headers, text, shown } = written(answer);
+  endWith(() => ({ status, ...(shown === undefined ? {} : { response: shown() }) }));
+  await deps.holds.stand(url.pathname, 'after');
+  deps.passed?.({ path: url.pathname, request: `${request.url ?? ''}\n${body.text}`, answer: text });
+  response.writeHead(status, headers).end(text);
 }
 
-type Read = { kind: 'read'; value: unknown } | { kind: 'too_large' } | { kind: 'not_json' };
+type Read = { text: string } & (
+  | { kind: 'read'; value: unknown }
+  | { kind: 'too_large' }
+  | { kind: 'not_json' }
+);
 
 function answerTo(
   deps: ServeDeps,
@@ -83,22 +106,21 @@ async function readBody(request: IncomingMessage): Promise<Read | { kind: 'cut_o
   } catch {
     return { kind: 'cut_off' };
   }
-  return size > largestBody
-    ? { kind: 'too_large' }
-    : parseBody(Buffer.concat(chunks).toString(), request.headers['content-type']);
+  const text = Buffer.concat(chunks).toString();
+  return size > largestBody ? { kind: 'too_large', text } : parseBody(text, request.headers['content-type']);
 }
 
 function parseBody(text: string, contentType: string | undefined): Read {
-  if (text === '') return { kind: 'read', value: undefined };
+  if (text === '') return { kind: 'read', value: undefined, text };
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') {
-    return { kind: 'read', value: Object.fromEntries(new URLSearchParams(text)) };
+    return { kind: 'read', value: Object.fromEntries(new URLSearchParams(text)), text };
   }
-  if (type !== 'application/json') return { kind: 'not_json' };
+  if (type !== 'application/json') return { kind: 'not_json', text };
   try {
-    return { kind: 'read', value: JSON.parse(text) as unknown };
+    return { kind: 'read', value: JSON.parse(text) as unknown, text };
   } catch {
-    return { kind: 'not_json' };
+    return { kind: 'not_json', text };
   }
 }
 
@@ -115,35 +137,34 @@ function shownRequest(request: IncomingMessage, url: URL, body: Read): string {
   });
 }
 
-function send(
-  response: ServerResponse,
-  answer: Answer,
-  end: (last: () => Omit<ExchangeEnd, 'summary'>) => void,
-): void {
+type Written = {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  /** In the log of exchanges. */
+  shown?: () => string;
+};
+
+function written(answer: Exclude<Answer, { kind: 'silence' | 'reset' }>): Written {
   switch (answer.kind) {
     case 'json':
-      end(() => ({ status: answer.status, response: shownText({ body: answer.body }) }));
-      sendJson(response, answer.status, answer.body, answer.headers ?? {});
-      return;
+      return {
+        status: answer.status,
+        headers: { ...answer.headers, 'content-type': 'application/json' },
+        text: JSON.stringify(answer.body),
+        shown: () => shownText({ body: answer.body }),
+      };
     case 'page':
-      end(() => ({ status: answer.status, response: 'a page' }));
-      response.writeHead(answer.status, pageHeaders).end(answer.html);
-      return;
+      return { status: answer.status, headers: pageHeaders, text: answer.html, shown: () => 'a page' };
     case 'redirect':
-      end(() => ({ status: 303 }));
-      response.writeHead(303, { location: answer.location }).end();
-      return;
+      return { status: 303, headers: { location: answer.location }, text: '' };
     case 'unreadable':
-      end(() => ({ status: 200, response: unreadable }));
-      response.writeHead(200, { 'content-type': 'text/html' }).end(unreadable);
-      return;
-    case 'reset':
-      end(() => ({ status: 0 }));
-      response.socket?.resetAndDestroy();
-      return;
-    case 'silence':
-      response.once('close', () => end(() => ({ status: 0 })));
-      return;
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        text: unreadable,
+        shown: () => unreadable,
+      };
   }
 }
 
@@ -156,12 +177,3 @@ const pageHeaders = {
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'self' http://127.0.0.1:* http://localhost:*",
   'referrer-policy': 'no-referrer',
 };
-
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string>,
-): void {
-  response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(body));
-}

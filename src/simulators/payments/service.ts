@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
 import { createFaults, type Faults } from '../faults.ts';
+import { createHolds, type Holds, type Passed } from '../holds.ts';
 import { accountRoutes } from './account-routes.ts';
 import { createAccounts } from './accounts.ts';
 import { refusal, type Answer } from './answer.ts';
@@ -58,6 +59,8 @@ export type PaymentsOptions = {
   orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
+  /** Keeps in `passed` what was asked and answered. Default false. */
+  keepPassed?: boolean;
   /** Draws what shares of the faults strike. Default Math.random. */
   dice?: () => number;
   /** Signs deliveries as another service does. */
@@ -81,6 +84,12 @@ export type PaymentsService = {
   /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
   setFaults: (...faults: readonly PaymentsFault[]) => void;
   stats: () => PaymentsStats;
+  /** Resolves when the next request whose path ends so stands at that point. */
+  hold: Holds['hold'];
+  /** With `keepPassed`: each request that was answered. */
+  readonly passed: readonly Passed[];
+  /** Breaks every connection off, those held included. */
+  cut: () => void;
   /** Cuts every connection, hanging ones too. */
   close: () => Promise<void>;
 };
@@ -134,6 +143,8 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   if (options.knownCards === true) tellSavedCards(world);
   const faults = createFaults<PaymentsFault>(options.dice ?? Math.random);
   const hanging = new Set<ServerResponse>();
+  const holds = createHolds();
+  const passed: Passed[] = [];
   const setFaults = (...next: readonly PaymentsFault[]): void => {
     faults.set(next);
     for (const response of hanging) response.destroy();
@@ -147,6 +158,8 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
       routes: routesOf(world, options.tellTransaction),
       answer: (route, call) => answerCall({ world, faults, limit }, route, call),
       record,
+      holds,
+      passed: options.keepPassed === true ? (one) => passed.push(one) : undefined,
       hangs(response) {
         hanging.add(response);
         response.once('close', () => hanging.delete(response));
@@ -178,6 +191,9 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
     sendWebhooksTo: world.webhooks.sendTo,
     settled: world.webhooks.settled,
     setFaults,
+    hold: holds.hold,
+    passed,
+    cut: () => server.closeAllConnections(),
     stats: () => ({ ...world.stats.read(), faults: faults.struck() }),
     close: async () => {
       clearInterval(clock);

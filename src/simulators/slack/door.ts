@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from '../faults.ts';
+import type { Holds, Passed } from '../holds.ts';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { Recorder } from './exchanges.ts';
@@ -20,6 +21,8 @@ export type DoorDeps = {
   api: WebApi;
   record: Recorder;
   faults: Faults<SlackFault>;
+  holds: Holds;
+  passed: ((passed: Passed) => void) | undefined;
 };
 
 /** What goes back over the wire. */
@@ -55,6 +58,7 @@ export function createDoor(deps: DoorDeps): Door {
     const url = new URL(request.url ?? '/', 'http://workspace');
     const isFile = url.pathname.startsWith(uploadPath);
     const body = await readBody(request, isFile ? longestFile : maxBodyBytes);
+    await deps.holds.stand(url.pathname, 'before');
     const call = body === undefined ? tooLarge() : route(deps, request, url, body);
     counter.called(call.method, call.channel);
     const end = deps.record(() => ({
@@ -82,9 +86,12 @@ export function createDoor(deps: DoorDeps): Door {
       return;
     }
     if (afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, afterMs));
-    response.writeHead(reply.status, { 'content-type': contentType(reply.body), ...reply.headers });
-    response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
+    const answer = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
     end({ status: reply.status, outcome: outcomeOf(reply.body), response: reply.body });
+    await deps.holds.stand(url.pathname, 'after');
+    deps.passed?.({ path: url.pathname, request: `${request.url ?? ''}\n${body ?? ''}`, answer });
+    response.writeHead(reply.status, { 'content-type': contentType(reply.body), ...reply.headers });
+    response.end(answer);
   }
 
   return {

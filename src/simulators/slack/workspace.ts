@@ -16,6 +16,7 @@ import {
   userIds,
 } from './cast.ts';
 import { createFaults, type Faults } from '../faults.ts';
+import { createHolds, type Holds, type Passed } from '../holds.ts';
 import { createDoor, type Door } from './door.ts';
 import { createEvents, type Events } from './events.ts';
 import { createRecorder } from './exchanges.ts';
@@ -47,6 +48,8 @@ export type WorkspaceSettings = {
   moreChannels?: readonly string[];
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
+  /** Keeps in `passed` what the bot has asked and been answered. Default false. */
+  keepPassed?: boolean;
   /** Draws what shares of the faults strike. Default Math.random. */
   dice?: () => number;
   /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
@@ -78,6 +81,12 @@ export type Workspace = {
   onChange(listener: () => void): () => void;
   /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
   setFaults(...faults: readonly SlackFault[]): void;
+  /** Resolves when the next request of the bot whose path ends so, as `/chat.postMessage`, stands at that point. */
+  hold: Holds['hold'];
+  /** With `keepPassed`: each request of the bot that was answered. */
+  readonly passed: readonly Passed[];
+  /** Breaks every connection of the bot off, those held included. */
+  cut(): void;
   /** What the workspace has seen of the bot. */
   stats(): SlackStats;
   /** The bot's posts in a channel or in all, oldest first, thread replies included, ephemeral ones not. */
@@ -112,7 +121,10 @@ export type Workspace = {
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const app = await installApp(options, options.grantedOptionalScopes ?? []);
-  const { world, listeners, line, events, sockets, faults, door, server, baseUrl } = assemble(options, app);
+  const { world, listeners, line, events, sockets, faults, holds, passed, door, server, baseUrl } = assemble(
+    options,
+    app,
+  );
   await listen(server, options.port ?? 0);
   const actDeps = { world, line, events, responseUrl: (path: string) => baseUrl() + path };
 
@@ -134,6 +146,9 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
       door.cutHanging();
       if (isDown(next)) sockets.cut();
     },
+    hold: holds.hold,
+    passed,
+    cut: () => server.closeAllConnections(),
     stats: () => ({ ...world.counter.read(), faults: faults.struck() }),
     posts: (channelId) => botPosts(world, channelId),
     setChannel(channelId, change) {
@@ -161,6 +176,8 @@ type Parts = {
   events: Events;
   sockets: SocketMode;
   faults: Faults<SlackFault>;
+  holds: Holds;
+  passed: readonly Passed[];
   door: Door;
   server: Server;
   baseUrl: () => string;
@@ -198,11 +215,15 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
   const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
   const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
   const faults = createFaults<SlackFault>(options.dice ?? Math.random);
+  const holds = createHolds();
+  const passed: Passed[] = [];
   const door = createDoor({
     world,
     api: createWebApi({ world, credentials, baseUrl, openSocketUrl }),
     record,
     faults,
+    holds,
+    passed: options.keepPassed === true ? (one) => passed.push(one) : undefined,
   });
   server.on('request', (request, response) => {
     door.handle(request, response).catch(() => request.socket.destroy());
@@ -211,7 +232,7 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
     if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  return { world, listeners, line, events, sockets, faults, door, server, baseUrl };
+  return { world, listeners, line, events, sockets, faults, holds, passed, door, server, baseUrl };
 }
 
 function stop(server: Server): Promise<void> {
