@@ -16,6 +16,7 @@ const at = shareDesk({
         '- { what: retry }',
         '- { what: charge, currency: NGN, amount_from: 500000.00, needed: 2 }',
         '- { what: card_email }',
+        '- { what: redrive }',
       ].join('\n    '),
     ),
 });
@@ -217,10 +218,12 @@ describe('/pay approvals', () => {
     expect(asked.shown.text).toContain(reference);
     expect(asked.shown.buttons).toContain('Withdraw');
     await desk.asks('outsider', '/pay approvals', '⛔ Not allowed: /pay approvals');
-    await desk.asks('lead', '/pay', '1 request waits for your decision');
+    const menu = await desk.asks('lead', '/pay', '1 request waits for your decision');
     expect((await desk.home('lead', 'Waiting for your decision')).text).toContain(reference);
     await desk.home('agent', 'Asked by you, not decided yet');
-    const waiting = await desk.asks('lead', '/pay approvals', '🟡 1 request waits for your decision');
+    const waiting = await desk.seesBy('lead', '🟡 1 request waits for your decision', () =>
+      desk.presses('lead', 'Approvals', menu),
+    );
     await desk.presses('lead', approve(waiting), waiting);
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
   });
@@ -244,5 +247,25 @@ describe('what else a second person decides', () => {
     await desk.modalSays('agent', 'The e-mail was changed');
     const saved = desk.house.payments.state().cards.find(({ tokenKey }) => tokenKey === 'tok-bola-otp');
     expect(saved?.customerEmail).toBe('new.bola@example.org');
+  });
+
+  it('is delivering again what Slack refused', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const { payAlerts } = workspace.ids.channels;
+    workspace.setChannel(payAlerts, { archived: true });
+    const reference = await desk.house.decline();
+    await desk.house.until('Slack refuses it', () =>
+      desk.bot.lines.some((line) => line.includes('is_archived')),
+    );
+    desk.house.later(25 * 60 * minuteMs);
+    await desk.reads('lead', '/pay undelivered', 'payOps');
+    workspace.setChannel(payAlerts, { archived: false });
+    await desk.asks('lead', '/pay undelivered', 'could not be delivered');
+    await desk.seesBy('lead', '🟡 Sent for approval', () => desk.presses('lead', 'Deliver again'));
+    const card = await desk.reads('onCall', '🟡 Needs approval · Deliver again', 'onCallDm');
+    expect(desk.posts('onCall', 'payAlerts').some(({ shown }) => shown.text.includes(reference))).toBe(false);
+    await desk.presses('onCall', 'Approve delivering again', card);
+    await desk.reads('onCall', reference, 'payAlerts');
   });
 });

@@ -138,6 +138,13 @@ describe('/pay charge', () => {
     expect(desk.modal('onCall') ?? desk.modal('agent')).toBeUndefined();
   });
 
+  it('opens from the menu of /pay', async () => {
+    const desk = at();
+    const menu = await desk.asks('agent', '/pay', 'looks a transaction up');
+    await desk.presses('agent', 'Charge a card', menu);
+    expect((await desk.modalSays('agent', 'You review it before anything is charged')).submit).toBe('Review');
+  });
+
   it('opens from anywhere with the shortcut Charge a saved card', async () => {
     const desk = at();
     const { workspace } = desk.house;
@@ -290,12 +297,19 @@ describe('a charge whose outcome is unknown', () => {
     expect(list.shown.text).toContain('❔ 1 charge without a known outcome');
     expect(list.shown.text).toContain(`By: <@${desk.id('agent')}>`);
     expect((await desk.home('agent', reference)).text).toContain('In doubt');
+    // No event comes, and the bot looks again in minutes only.
+    desk.house.sendEventsTo([]);
+    const lookUps = desk.calls('/v1/transactions/accounts/single');
+    desk.house.later(8 * 60_000);
+    await desk.house.until('it has looked', () => desk.calls('/v1/transactions/accounts/single') > lookUps);
     await desk.house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
     await desk.presses('onCall', 'Check now', list);
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
-    await desk.asks('onCall', '/pay doubt', 'No charge is in doubt');
+    const menu = await desk.asks('onCall', '/pay', 'looks a transaction up');
+    await desk.seesBy('onCall', 'No charge is in doubt', () => desk.presses('onCall', 'Doubts', menu));
     await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');
     expect(taken(reference)).toBe(1);
+    desk.house.sendEventsTo([desk.bot]);
   });
 
   it('is Approved, confirming while the look-up does not prove it yet', async () => {

@@ -149,7 +149,10 @@ describe('/pay otp', () => {
     await desk.closes('agent');
     const second = await waitsForCode();
     await desk.closes('agent');
-    const list = await desk.asks('agent', '/pay otp', '🔑 2 charges wait for a code from you');
+    const menu = await desk.asks('agent', '/pay', 'wait for a code');
+    const list = await desk.seesBy('agent', '🔑 2 charges wait for a code from you', () =>
+      desk.presses('agent', 'Enter a code', menu),
+    );
     expect(list.shown.text).toContain(first);
     expect(list.shown.buttons).toEqual(['Enter code', 'Enter code']);
     expect((await desk.home('agent', 'Waiting for a code')).text).toContain(second);
