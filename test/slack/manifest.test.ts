@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { helpMessage } from '../../src/slack/help-message.ts';
-import { createStage } from '../commands/charge-stage.ts';
+import { everyVerb } from '../commands/every-verb.ts';
 
 const url = z.url({ protocol: /^https$/ });
 
@@ -111,8 +111,7 @@ describe('manifest.yml', () => {
   });
 
   it('declares exactly the shortcuts of the verbs, under their names', () => {
-    const { verbs } = createStage();
-    const declared = verbs.flatMap(({ shortcuts = [] }) => shortcuts);
+    const declared = everyVerb().flatMap(({ shortcuts = [] }) => shortcuts);
     const told = manifest.features.shortcuts.map(({ name, type, callback_id: callbackId }) => ({
       name,
       kind: type,
