@@ -7,14 +7,6 @@ import { createCardHistory } from '../../../src/operations/charge/card-history.t
 import { card, claimOf, day, hour, minute, ref, start, till, twinMs } from '../till.ts';
 
 describe('claim', () => {
-  it('claims a card that was never charged, and again for the same reference without a change', async () => {
-    const { store, history, other } = till();
-    expect(await history.claim(claimOf('a'))).toEqual({ kind: 'claimed' });
-    const before = await store.read(`card:${card}`);
-    expect(await other.claim(claimOf('a'))).toEqual({ kind: 'claimed' });
-    expect(await store.read(`card:${card}`)).toEqual(before);
-  });
-
   it.each(['approved', 'declined', 'three_d_secure', 'cleared'] as const)(
     'changes nothing for a reference that is %s by now',
     async (outcome) => {
@@ -26,38 +18,6 @@ describe('claim', () => {
       expect(await store.read(`card:${card}`)).toEqual(before);
     },
   );
-
-  it('keeps cards apart', async () => {
-    const { history } = till();
-    await history.claim(claimOf('a'));
-    expect(await history.claim(claimOf('b', 500_000, { card: 'beef' }))).toEqual({ kind: 'claimed' });
-  });
-
-  describe('while the same amount is unsettled', () => {
-    it('refuses as under way, naming who and when, whatever the person agreed to', async () => {
-      const { clock, begin, other } = till();
-      await begin(claimOf('a', 500_000, { by: 'U2' }));
-      clock.nowMs += 3 * day;
-      const refusal = { kind: 'under_way', reference: 'a', by: 'U2', at: start };
-      expect(await other.claim(claimOf('b'))).toEqual({ kind: 'refused', refusal });
-      expect(await other.claim(claimOf('c', 500_000, { despite: 'a' }))).toEqual({
-        kind: 'refused',
-        refusal,
-      });
-    });
-
-    it('takes another amount or currency of a card without a decline', async () => {
-      const { begin } = till();
-      await begin(claimOf('a'));
-      expect(await begin(claimOf('b', 500_001))).toEqual({ kind: 'claimed' });
-      const dollars = { ...claimOf('c'), money: { minor: 500_000, currency: 'USD' } };
-      expect(await begin(dollars)).toEqual({ kind: 'claimed' });
-      expect(await begin(claimOf('d', 7))).toEqual({
-        kind: 'refused',
-        refusal: { kind: 'under_way', reference: 'a', by: 'U1', at: start },
-      });
-    });
-  });
 
   describe('after the bank’s answer', () => {
     it('lets a declined card rest, then stops it after the last decline', async () => {
@@ -74,73 +34,6 @@ describe('claim', () => {
       expect(await history.claim(claimOf('d'))).toEqual({ kind: 'refused', refusal: stopped });
       clock.nowMs = stopped.nextTryFrom;
       expect(await history.claim(claimOf('d'))).toEqual({ kind: 'claimed' });
-    });
-
-    it('refuses a second amount while one is open on a card that was declined', async () => {
-      const { clock, history, begin, run } = till();
-      await run('a', 'declined');
-      clock.nowMs = start + day;
-      await begin(claimOf('b', 1, { by: 'U2' }));
-      expect(await history.claim(claimOf('c', 2))).toEqual({
-        kind: 'refused',
-        refusal: { kind: 'under_way', reference: 'b', by: 'U2', at: start + day },
-      });
-    });
-
-    it('never charges a card again that met 3-D Secure, years later either', async () => {
-      const { clock, history, begin, run } = till();
-      await begin(claimOf('pending', 9));
-      await run('a', 'three_d_secure', 8);
-      await history.settle(card, ref('pending'), 'cleared');
-      clock.nowMs += 3 * 365 * day;
-      expect(await history.mayTry(card)).toEqual({ kind: 'save_again' });
-      expect(await history.claim(claimOf('b'))).toEqual({ kind: 'refused', refusal: { kind: 'save_again' } });
-    });
-
-    it('refuses before it asks about a twin', async () => {
-      const { history, run } = till();
-      await run('a', 'declined');
-      expect(await history.claim(claimOf('b', 500_000, { despite: 'a' }))).toMatchObject({
-        kind: 'refused',
-        refusal: { kind: 'resting' },
-      });
-    });
-  });
-
-  describe('after a twin', () => {
-    it.each(['approved', 'cleared'] as const)(
-      'asks after one that was %s, naming who and when',
-      async (outcome) => {
-        const { clock, begin, history, run } = till();
-        await run('a', outcome);
-        clock.nowMs += twinMs - 1;
-        const twin = { reference: 'a', by: 'U1', at: start, outcome };
-        expect(await history.claim(claimOf('b'))).toEqual({ kind: 'twin', twin });
-        expect(await history.claim(claimOf('b', 500_000, { despite: 'z' }))).toEqual({ kind: 'twin', twin });
-        expect(await begin(claimOf('b', 500_000, { despite: 'a' }))).toEqual({ kind: 'claimed' });
-      },
-    );
-
-    it('asks nothing for another amount, nor once the time is over, counted from its beginning', async () => {
-      const { clock, history, begin } = till();
-      await begin(claimOf('a'));
-      clock.nowMs += 9 * minute;
-      await history.settle(card, ref('a'), 'approved');
-      expect(await history.claim(claimOf('b', 1))).toEqual({ kind: 'claimed' });
-      clock.nowMs += minute;
-      expect(await history.claim(claimOf('c'))).toEqual({ kind: 'claimed' });
-    });
-
-    it('asks anew about a twin that the person was not shown', async () => {
-      const { clock, history, begin, run } = till();
-      await run('a', 'approved');
-      clock.nowMs += minute;
-      await begin(claimOf('b', 500_000, { despite: 'a' }));
-      await history.settle(card, ref('b'), 'approved');
-      expect(await history.claim(claimOf('c', 500_000, { despite: 'a' }))).toMatchObject({
-        kind: 'twin',
-        twin: { reference: 'b' },
-      });
     });
   });
 
@@ -209,14 +102,6 @@ describe('claim', () => {
 });
 
 describe('settle', () => {
-  it('keeps the first time of an outcome that is told again', async () => {
-    const { clock, history, run } = till();
-    await run('a', 'declined');
-    clock.nowMs += 12 * hour;
-    await history.settle(card, ref('a'), 'declined');
-    expect(await history.mayTry(card)).toMatchObject({ kind: 'resting', nextTryFrom: start + day });
-  });
-
   it('takes a correction: a decline that was money after all starts the count anew', async () => {
     const { history, run } = till();
     await run('a', 'declined');
@@ -233,15 +118,6 @@ describe('settle', () => {
     await history.settle(card, ref('b'), 'declined');
     clock.nowMs += 5_000;
     expect((await history.mayTry(card)).kind).toBe('resting');
-  });
-
-  it('changes nothing for an attempt or a card it does not know', async () => {
-    const { store, history, run } = till();
-    await history.settle(card, ref('a'), 'declined');
-    expect(store.keys()).toEqual([]);
-    await run('a', 'approved');
-    await history.settle(card, ref('b'), 'declined');
-    expect((await history.mayTry(card)).kind).toBe('allowed');
   });
 });
 
@@ -264,17 +140,6 @@ describe('the record', () => {
     expect(await store.read(`card:${card}`)).toBeDefined();
   });
 
-  it('holds only what still counts', async () => {
-    const { clock, store, run } = till();
-    for (let month = 0; month < 24; month += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await run(`pay-${month}`, month % 3 === 0 ? 'declined' : 'approved');
-      clock.nowMs += 29 * day;
-    }
-    const value = (await store.read(`card:${card}`))?.value ?? '';
-    expect(value.match(/pay-/g)).toHaveLength(2);
-  });
-
   it('holds a reference, times, an outcome, a user and the money, and nothing else', async () => {
     const { store, run } = till();
     await run('a', 'approved');
@@ -288,21 +153,5 @@ describe('the record', () => {
     await store.create(`card:${card}`, '{"attempts":[{"outcome":"maybe"}]}');
     await expect(history.claim(claimOf('a'))).rejects.toThrow('outcome');
     await expect(history.mayTry(card)).rejects.toThrow('outcome');
-  });
-});
-
-describe('what is under way with a card', () => {
-  it('is every charge without an outcome, a lost claim left out, and telling it changes nothing', async () => {
-    const { clock, store, history, begin, run } = till();
-    expect(await history.underWay(card)).toEqual([]);
-    await run('a', 'approved');
-    await begin(claimOf('b', 1));
-    await history.claim(claimOf('never-stored', 2));
-    expect(await history.underWay(card)).toEqual(['b', 'never-stored']);
-    const before = await store.read(`card:${card}`);
-    clock.nowMs += claimTimes.lostMs;
-    expect(await history.underWay(card)).toEqual(['b']);
-    expect(await store.read(`card:${card}`)).toEqual(before);
-    expect(await history.underWay('beef')).toEqual([]);
   });
 });

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitRules } from '../../../src/domain/charge-limits.ts';
-import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import {
   ada,
   bola,
   charge,
   everyPoint,
-  hourMs,
   minuteMs,
   openWorld,
   reference,
   startProcess,
   submit,
   terms,
-  viewId,
   type Plan,
   type Process,
 } from '../charge-house.ts';
@@ -119,49 +116,6 @@ describe('a charge counts for the limits', () => {
     await charge(resting);
     expect((await submit(resting, 'V0REST001')).kind).toBe('refused');
     expect(await usedOf(resting)).toBe(0);
-  });
-});
-
-describe('a charge beyond a limit', () => {
-  it('is neither stored nor sent, and leaves the card as it was', async () => {
-    const world = openWorld('approved', rules);
-    const process = startProcess(world);
-    await charge(process);
-    const over = await submit(process, 'V0SECOND1');
-    expect(over).toMatchObject({
-      kind: 'over_limit',
-      refusal: { limit: 'per_agent_per_day', usedMinor: minor, leftMinor: minor - 1 },
-    });
-    // The card's limit is the next agent's too.
-    expect(await submit(process, 'V0SECOND2', bola)).toMatchObject({
-      refusal: { limit: 'per_card_per_day' },
-    });
-    await process.drained();
-    expect(world.bank.posts).toEqual([reference]);
-    expect(await process.desk.find(referenceOf('V0SECOND1'))).toBeUndefined();
-    expect(await usedOf(process)).toBe(minor);
-    // Tomorrow it fits.
-    world.clock.nowMs += 24 * hourMs;
-    expect((await submit(process, 'V0SECOND1')).kind).toBe('begun');
-  });
-
-  it('is refused before its terms are read back, and nothing is counted by that', async () => {
-    const process = startProcess(openWorld('approved', rules));
-    const asked = { viewId: 'V0SECOND1', terms, by: ada };
-    expect(await process.desk.review(asked)).toMatchObject({
-      kind: 'ready',
-      limits: { used: { agentMinor: 0, cardMinor: 0 } },
-    });
-    await charge(process);
-    expect(await process.desk.review(asked)).toMatchObject({ kind: 'over_limit' });
-    // The dialogue that has charged is not in its own way.
-    expect(await process.desk.review({ ...asked, viewId })).toMatchObject({ kind: 'ready' });
-  });
-
-  it('of a dialogue that has charged is the charge it made', async () => {
-    const process = startProcess(openWorld('approved', rules));
-    await charge(process);
-    expect((await submit(process)).kind).toBe('known');
   });
 });
 

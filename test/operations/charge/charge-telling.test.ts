@@ -39,35 +39,3 @@ describe('what is on the screen', () => {
     expect(process.shown.map(({ state }) => state.kind)).toEqual(['approved']);
   });
 });
-
-describe('who watches over webhooks', () => {
-  it.each([
-    ['approved', 'approved'],
-    ['declined', 'declined'],
-    ['rejected', undefined],
-    ['otp', undefined],
-  ] as const)('hears of a charge the service surely processed: %s as %s', async (plan, outcome) => {
-    const process = startProcess(openWorld(plan));
-    const heard: unknown[] = [];
-    process.deps.processed = async (seen) => void heard.push(seen);
-    await charge(process);
-    expect(heard).toEqual(outcome === undefined ? [] : [{ reference, outcome, hasEvent: false }]);
-  });
-
-  it.each([
-    ['approved', 'payment_success'],
-    ['declined', 'payment_failed'],
-  ] as const)('hears that the event of a charge that was %s came first', async (plan, kind) => {
-    const process = startProcess(openWorld(plan));
-    const heard: unknown[] = [];
-    process.deps.processed = async (seen) => void heard.push(seen);
-    const { chargeSavedCard } = process.deps;
-    process.deps.chargeSavedCard = async (sent, leave) => {
-      const answer = await chargeSavedCard(sent, leave);
-      await process.trigger({ ...success, kind });
-      return answer;
-    };
-    await charge(process);
-    expect(heard).toEqual([{ reference, outcome: plan, hasEvent: true }]);
-  });
-});
