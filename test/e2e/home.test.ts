@@ -51,6 +51,8 @@ describe('/pay', () => {
         await desk.presses('agent', label, menu);
       });
     }
+    const ops = await desk.asks('lead', '/pay', 'Nothing waits for you');
+    await desk.seesBy('lead', 'This channel gets no alerts', () => desk.presses('lead', 'Alerts here', ops));
   });
 
   it('help [verb] tells all that the person may do, with examples; a slip is told, with what was meant', async () => {

@@ -67,6 +67,7 @@ describe('/pay accounts', () => {
     await desk.seesBy('agent', 'Accounts 51–60 · page 2 · the last of 60', () =>
       desk.presses('agent', 'Next', first),
     );
+    await desk.seesBy('agent', 'Accounts 1–50', () => desk.presses('agent', 'Back'));
     const one = await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Account · Surulere Branch');
     const [id = ''] = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/.exec(JSON.stringify(one)) ?? [];
     expect(one.shown.text).toContain('***@example.com');
@@ -75,6 +76,34 @@ describe('/pay accounts', () => {
     await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
     await desk.asks('agent', '/pay account short', 'exactly 20 characters');
     await desk.asks('agent', '/pay account new', 'Not allowed');
+  });
+
+  it('are searched on when the call limit is over', async (test) => {
+    const rateLimit = { limit: 1, windowMs: 60_000 };
+    const desk = await openDesk(test, { clock: true, payments: { rateLimit } });
+    const stopped = await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 of the pages');
+    expect(stopped.shown.text).toContain('call limit');
+    desk.house.later(rateLimit.windowMs);
+    await desk.seesBy('agent', 'searched all 2 pages, 60 accounts', () =>
+      desk.presses('agent', 'Go on searching', stopped),
+    );
+  });
+
+  it('and terminals are read anew where nothing matched', async () => {
+    const desk = at();
+    for (const [verb, path] of [
+      ['accounts', '/v1/accounts'],
+      ['terminals', terminalsPath],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one list after the other
+      await desk.asks('agent', `/pay ${verb} nothing-like-it`, 'matches “nothing-like-it”');
+      const before = desk.calls(path);
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.presses('agent', 'Read anew');
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.house.until(`the ${verb} are read anew`, () => desk.calls(path) > before);
+      expect(desk.calls(path)).toBeGreaterThan(before);
+    }
   });
 
   it('new is checked at each field, created once, and refused by the service corrected in the same form', async () => {

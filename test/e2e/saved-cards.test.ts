@@ -111,7 +111,9 @@ describe('/pay cards', () => {
     const first = await lists(desk, email, 'shown 1–8');
     expect(first.shown.text).toContain('2 more: press Next.');
     const calls = desk.calls(cardPath);
-    const second = await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next', first));
+    await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next', first));
+    await desk.seesBy('lead', 'shown 1–8', () => desk.presses('lead', 'Back'));
+    const second = await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next'));
     await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', second));
     expect(savedKeys(desk.house)).toEqual(keys.filter((_, index) => index !== 8));
     expect(desk.calls(cardPath)).toBe(calls + 1);
