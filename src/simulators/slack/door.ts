@@ -30,7 +30,7 @@ type Reply = { status: number; headers?: Record<string, string>; body: unknown }
 /** What the bot asks of Slack, and what it would be answered. */
 type Call = FaultedCall & {
   summary: () => string;
-  request: () => unknown;
+  request: (() => unknown) | undefined;
   /** With `latest` for the time when a late history ends. */
   run: (changes?: ApiArguments) => Reply;
   /** Undefined: it keeps Slack's pace, in which a call that fails counts too. */
@@ -68,7 +68,7 @@ export function createDoor(deps: DoorDeps): Door {
       method: request.method ?? '',
       path: url.pathname,
       summary: call.summary(),
-      request: call.request(),
+      request: call.request,
     }));
     const { how, reply, afterMs } = meet(call);
     if (reply.status === 429) counter.rateLimited(call.method);
@@ -87,7 +87,7 @@ export function createDoor(deps: DoorDeps): Door {
     }
     if (afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, afterMs));
     const answer = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
-    end({ status: reply.status, outcome: outcomeOf(reply.body), response: reply.body });
+    end({ status: reply.status, outcome: outcomeOf(reply.body), response: () => parsedJson(answer) });
     await deps.holds.stand(url.pathname, 'after');
     deps.passed?.({ path: url.pathname, request: `${request.url ?? ''}\n${body ?? ''}`, answer });
     response.writeHead(reply.status, { 'content-type': contentType(reply.body), ...reply.headers });
@@ -172,7 +172,7 @@ function odd(summary: string, reply: Reply): Call {
     channel: undefined,
     blockTypes: () => [],
     summary: () => summary,
-    request: () => undefined,
+    request: undefined,
     run: () => reply,
   };
 }
@@ -243,7 +243,7 @@ function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
     channel: undefined,
     blockTypes: () => [],
     summary: () => `a file of ${Buffer.byteLength(body)} bytes`,
-    request: () => undefined,
+    request: undefined,
     run: () =>
       world.files.take(path, body)
         ? { status: 200, body: `OK - ${Buffer.byteLength(body)}` }

@@ -1,7 +1,10 @@
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { Exchange } from '../protocol.ts';
 
-/** How an exchange begins; `request` is a value, made readable here. */
+/** A value, made readable here: at once, or, of a function, when somebody reads it, for what never changes any more. */
+type Shown = object | string | number | boolean | null | (() => unknown);
+
+/** How an exchange begins. */
 export type BegunExchange = {
   from: 'bot' | 'slack';
   to: 'bot' | 'slack';
@@ -9,11 +12,11 @@ export type BegunExchange = {
   method: string;
   path: string;
   summary: string;
-  request?: unknown;
+  request?: Shown | undefined;
 };
 
 /** How it ends; `status` 0: there was no answer. `outcome` is put behind the summary. */
-export type ExchangeEnd = { status: number; outcome: string; response?: unknown };
+export type ExchangeEnd = { status: number; outcome: string; response?: Shown | undefined };
 
 /** `begin` is asked for only where somebody looks. */
 export type Recorder = (begin: () => BegunExchange) => (end: ExchangeEnd) => void;
@@ -28,24 +31,35 @@ export function createRecorder(onExchange: ((exchange: Exchange) => void) | unde
     const { request, ...start } = begin();
     lastId += 1;
     const startedMs = performance.now();
-    const begun: Exchange = {
-      id: lastId,
-      ...start,
-      path: maskText(start.path),
-      summary: maskText(start.summary),
-      ...(request === undefined ? {} : { request: readable(request) }),
-    };
-    onExchange(begun);
+    const told = { id: lastId, ...start, path: maskText(start.path), summary: maskText(start.summary) };
+    const asked = textOf(request);
+    onExchange(withText({ ...told }, 'request', asked));
     return ({ status, outcome, response }) => {
-      onExchange({
-        ...begun,
-        status,
-        durationMs: Math.round(performance.now() - startedMs),
-        summary: `${begun.summary}${outcome}`,
-        ...(response === undefined ? {} : { response: readable(response) }),
-      });
+      const durationMs = Math.round(performance.now() - startedMs);
+      const over = { ...told, status, durationMs, summary: `${told.summary}${outcome}` };
+      onExchange(withText(withText(over, 'request', asked), 'response', textOf(response)));
     };
   };
+}
+
+function textOf(shown: Shown | undefined): (() => string) | undefined {
+  if (shown === undefined) return undefined;
+  if (typeof shown !== 'function') {
+    const text = readable(shown);
+    return () => text;
+  }
+  let text: string | undefined;
+  return () => (text ??= readable(shown()));
+}
+
+function withText(
+  exchange: Exchange,
+  name: 'request' | 'response',
+  text: (() => string) | undefined,
+): Exchange {
+  return text === undefined
+    ? exchange
+    : Object.defineProperty(exchange, name, { get: text, enumerable: true, configurable: true });
 }
 
 /** What a person types into a field with such a name is never shown: one-time passwords, card data, tokens. */
