@@ -7,6 +7,7 @@
  *   --only charge      only ids in which this stands (a regular expression)
  *   --stories link     only files in whose names this stands (a regular expression)
  *   --fresh            record again what each file uses, also of files that have not changed
+ *   --sure             a story counts when it fails twice: for a machine that is busy with other things
  *   --lanes 4          so many cuts at once
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -63,6 +64,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     stories: { type: 'string' },
     fresh: { type: 'boolean' },
+    sure: { type: 'boolean' },
     lanes: { type: 'string', default: '3' },
   },
 });
@@ -242,6 +244,8 @@ async function openRunner(workers: number, isEnough: (ended: Ended) => boolean) 
   };
 }
 
+type Runner = Awaited<ReturnType<typeof openRunner>>;
+
 /** Runs every story uncut, unless its file has not changed since it was recorded last. */
 async function record(offered: readonly string[]): Promise<Story[]> {
   const known = readCache();
@@ -332,20 +336,32 @@ async function cutEach(
   const isTelling = ({ file, name, failed }: Ended): boolean =>
     failed && stories.some((story) => story.file === file && !story.failed.includes(name));
 
+  /** With --sure it counts when it fails twice: on a machine that is busy with other things a test may fail by itself. */
+  async function firstFailing(runner: Runner, id: string): Promise<Ended | undefined> {
+    const users = usersOf(id, stories);
+    const run = async (some: readonly Story[]): Promise<Ended | undefined> => {
+      const files = some.map(({ file }) => file);
+      const ended = await runner.run(files, timeoutOf(some), { ...env, [cutVariables.cut]: id });
+      return ended.find(isTelling);
+    };
+    /* oxlint-disable no-await-in-loop */
+    while (users.length > 0) {
+      const failed = await run(users);
+      if (!failed || !values.sure) return failed;
+      const from = users.findIndex(({ file }) => file === failed.file);
+      const again = await run(users.slice(from, from + 1));
+      if (again?.name === failed.name) return failed;
+      users.splice(0, from + 1);
+    }
+    /* oxlint-enable no-await-in-loop */
+    return undefined;
+  }
+
   async function work(): Promise<void> {
     const runner = await openRunner(1, isTelling);
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const users = usersOf(id, stories);
-      const ended =
-        users.length === 0
-          ? []
-          : // oxlint-disable-next-line no-await-in-loop -- one after the other in each lane
-            await runner.run(
-              users.map(({ file }) => file),
-              timeoutOf(users),
-              { ...env, [cutVariables.cut]: id },
-            );
-      const failed = ended.find(isTelling);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other in each lane
+      const failed = await firstFailing(runner, id);
       if (failed) failing.add(failed.file);
       held.push({ id, by: failed && `${basename(failed.file)} > ${failed.name}` });
       console.error(

@@ -104,6 +104,9 @@ const sealingKey = `test:${Buffer.alloc(32, 'sealing-key-canary').toString('base
 const customerEmail = 'chidi.eze@example.com';
 /** For what changes without telling: rows of a store, an answer of /readyz. */
 const lookAgainMs = 50;
+/** Who waits for a dead process's lease waits in real seconds. A bot in this process shares it with all the rest. */
+const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
+const patient = { PAYMENTS_TIMEOUT_SECONDS: '5', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '20' };
 /** With `clock`: how soon it looks again, and what has passed by then. */
 const fast = { lookAgainMs: 20, passesMs: 200 };
 /** Leases and Slack's triggers end by the clock, and connections are no faster for it. */
@@ -151,6 +154,7 @@ export async function openHouse(
   prefixes += 1;
   const prefix = `house-${process.pid}-${prefixes}`;
   const bots: Bot[] = [];
+  const isProcess = options.processes === true || options.program !== undefined;
   const contents =
     options.redisUrl === undefined ? sqliteContents(dataDir) : redisContents(options.redisUrl, prefix);
 
@@ -166,9 +170,7 @@ export async function openHouse(
     const redis = options.redisUrl === undefined ? {} : { REDIS_PREFIX: prefix, SEALING_KEYS: sealingKey };
     return {
       ...botSettings(around),
-      PAYMENTS_TIMEOUT_SECONDS: '1',
-      SLACK_TIMEOUT_SECONDS: '1',
-      WORK_LEASE_SECONDS: '5',
+      ...(isProcess ? hurried : patient),
       // What is told in digests has tests of its own.
       DIGEST_THRESHOLD: '0',
       ...(clock ? slowly.env : {}),
@@ -206,7 +208,7 @@ export async function openHouse(
     settings,
     bot(more, where) {
       const bot =
-        where !== 'here' && (options.processes === true || options.program !== undefined)
+        where !== 'here' && isProcess
           ? createBot(settings(more), news.tell, options.program)
           : createBotHere(settings(more), news.tell, now);
       bots.push(bot);
