@@ -23,6 +23,8 @@ const at = shareDesk({
   env: {
     LOG_LEVEL: 'debug',
     SEALING_KEYS: k1 ?? '',
+    PAYMENTS_TIMEOUT_SECONDS: '4',
+    WORK_LEASE_SECONDS: '10',
     PAYMENTS_TOKEN_REVOKE_BODY: '{"accessToken":"{{ACCESS_TOKEN}}"}',
   },
 });

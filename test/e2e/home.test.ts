@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { channelIds, userIds } from '../../src/simulators/slack/cast.ts';
 import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
 
-const at = shareDesk({ clock: true, payments: { knownCards: true }, env: { LOG_LEVEL: 'debug' } });
+const at = shareDesk({
+  clock: true,
+  payments: { knownCards: true },
+  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4' },
+});
 
 describe('/pay', () => {
   it('alone says what waits for the person, and has a button for what they may do', async () => {

@@ -5,11 +5,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { openDesk, runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
+import { runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
 
 const dayMs = 86_400_000;
 const { requiresOtp: bola } = seedCards;
-const at = shareDesk({ env: { LOG_LEVEL: 'debug' }, workspace: { grantedOptionalScopes: 'all' } });
+const at = shareDesk({
+  clock: true,
+  env: { LOG_LEVEL: 'debug', AUDIT_KEEP_DAYS: '1', PAYMENTS_TIMEOUT_SECONDS: '4' },
+  workspace: { grantedOptionalScopes: 'all' },
+});
 
 describe('/pay story', () => {
   it('tells a charge with a wrong code and the right one in order, each with who did it, page by page and as a file', async () => {
@@ -162,8 +166,8 @@ describe('the audit trail', () => {
     expect(csv.stdout).not.toMatch(/(^|,)"?=/m);
   });
 
-  it('is removed once it is older than it is kept, what is left is whole, and a changed word is found', async (test) => {
-    const desk = await openDesk(test, { clock: true, env: { AUDIT_KEEP_DAYS: '1', LOG_LEVEL: 'debug' } });
+  it('is removed once it is older than it is kept, what is left is whole, and a changed word is found', async () => {
+    const desk = at();
     for (const reference of ['OLD-1', 'OLD-2']) {
       // oxlint-disable no-await-in-loop -- each in a block of its own, the last of which is never removed
       await desk.asks('agent', `/pay ${reference}`, 'Not found');
