@@ -75,7 +75,7 @@ describe('health and metrics', () => {
       const response = await fetch(`${desk.bot.url()}${path}`);
       return { status: response.status, text: await response.text() };
     };
-    expect(await get('/healthz')).toMatchObject({ status: 200 });
+    expect(await get('/healthz')).toMatchObject({ status: 200, text: expect.stringContaining('ok') });
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     const well = JSON.parse((await get('/readyz')).text) as { state: string; parts: Part[] };
     expect(well.state).toBe('ok');
