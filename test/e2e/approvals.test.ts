@@ -16,7 +16,6 @@ const at = shareDesk({
         '- { what: retry }',
         '- { what: charge, currency: NGN, amount_from: 500000.00, needed: 2 }',
         '- { what: card_email }',
-        '- { what: redrive }',
       ].join('\n    '),
     ),
 });
@@ -247,25 +246,5 @@ describe('what else a second person decides', () => {
     await desk.modalSays('agent', 'The e-mail was changed');
     const saved = desk.house.payments.state().cards.find(({ tokenKey }) => tokenKey === 'tok-bola-otp');
     expect(saved?.customerEmail).toBe('new.bola@example.org');
-  });
-
-  it('is delivering again what Slack refused', async () => {
-    const desk = at();
-    const { workspace } = desk.house;
-    const { payAlerts } = workspace.ids.channels;
-    workspace.setChannel(payAlerts, { archived: true });
-    const reference = await desk.house.decline();
-    await desk.house.until('Slack refuses it', () =>
-      desk.bot.lines.some((line) => line.includes('is_archived')),
-    );
-    desk.house.later(25 * 60 * minuteMs);
-    await desk.reads('lead', '/pay undelivered', 'payOps');
-    workspace.setChannel(payAlerts, { archived: false });
-    await desk.asks('lead', '/pay undelivered', 'could not be delivered');
-    await desk.seesBy('lead', '🟡 Sent for approval', () => desk.presses('lead', 'Deliver again'));
-    const card = await desk.reads('onCall', '🟡 Needs approval · Deliver again', 'onCallDm');
-    expect(desk.posts('onCall', 'payAlerts').some(({ shown }) => shown.text.includes(reference))).toBe(false);
-    await desk.presses('onCall', 'Approve delivering again', card);
-    await desk.reads('onCall', reference, 'payAlerts');
   });
 });
