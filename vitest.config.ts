@@ -20,7 +20,7 @@ function memoryFolder(): string | undefined {
 const folder = memoryFolder();
 
 const whole = 'test/{e2e,chaos}/*.test.ts';
-const inBrowser = ['test/e2e/*browser.test.ts', 'test/playground/page/{page,block-kit,charging}.test.ts'];
+const inBrowser = ['test/e2e/browser.test.ts', 'test/playground/page/page.test.ts'];
 /** They tell what hangs from what is slow. */
 const timed = [
   'test/{store,http}/**/*.test.ts',
@@ -73,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: inBrowser,
-          globalSetup: 'test/support/one-chromium.ts',
+          globalSetup: 'test/support/browser.ts',
           sequence: { groupOrder: 2 },
         },
       },

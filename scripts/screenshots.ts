@@ -5,7 +5,7 @@ import { seedCards } from '../src/simulators/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
 import { channelIds } from '../src/simulators/slack/cast.ts';
 import { openBrowser } from '../test/support/browser.ts';
-import { openChargePage, type ChargePage } from '../test/support/charge-page.ts';
+import { openWindow, type PersonWindow } from '../test/support/person-window.ts';
 
 /** Makes the pictures of the documentation from the running playground: `node scripts/screenshots.ts`. */
 
@@ -34,14 +34,14 @@ async function shootWhole(page: Page, part: Locator, { name, room }: { name: str
 }
 
 /** The modal alone. */
-async function shootModal({ modal, page }: ChargePage, name: string): Promise<void> {
+async function shootModal({ modal, page }: PersonWindow, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await modal.screenshot({ path: `${folder}${name}.png` });
   console.log(`docs/images/${name}.png`);
 }
 
 /** The modal and what stands beside it on the right: the customer's phone. */
-async function shootBesideModal({ modal, page }: ChargePage, name: string): Promise<void> {
+async function shootBesideModal({ modal, page }: PersonWindow, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   const box = await modal.boundingBox();
   if (!box) throw new Error('There is no modal.');
@@ -50,13 +50,13 @@ async function shootBesideModal({ modal, page }: ChargePage, name: string): Prom
   console.log(`docs/images/${name}.png`);
 }
 
-async function shootLookUp(ada: ChargePage): Promise<void> {
+async function shootLookUp(ada: PersonWindow): Promise<void> {
   await ada.type('/pay ORDER-1001');
   await ada.page.getByText('Paid (confirmed)').waitFor();
   await shoot(ada.page, 'look-up');
 }
 
-async function shootAlert({ page }: ChargePage): Promise<void> {
+async function shootAlert({ page }: PersonWindow): Promise<void> {
   await page.getByRole('tab', { name: 'Saved cards' }).click();
   await page.getByRole('button', { name: 'Charge, declined' }).click();
   const alerts = page
@@ -79,9 +79,10 @@ async function shootAlert({ page }: ChargePage): Promise<void> {
   await shoot(page, 'alert');
 }
 
-async function shootCharges(ada: ChargePage): Promise<void> {
+async function shootCharges(ada: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
-  await ada.readBack({ card: '1127', amount: '12500', reason: 'Renewal, asked for by phone' });
+  await ada.type('/pay charge');
+  await ada.review({ card: '1127', amount: '12500', reason: 'Renewal, asked for by phone' });
   await shootModal(ada, 'charge-read-back');
   await ada.press('Charge NGN 12,500.00');
   await ada.modalSays('3 of 3 tries left');
@@ -99,7 +100,7 @@ async function shootCharges(ada: ChargePage): Promise<void> {
 }
 
 /** The App Home, with a code to enter. */
-async function shootHome(ada: ChargePage): Promise<void> {
+async function shootHome(ada: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '1127', amount: '8400' });
   await ada.modalSays('3 of 3 tries left');
@@ -114,12 +115,12 @@ async function shootHome(ada: ChargePage): Promise<void> {
 }
 
 /** One message of the open channel. */
-async function shootMessage({ page, message }: ChargePage, words: string, name: string): Promise<void> {
+async function shootMessage({ page, message }: PersonWindow, words: string, name: string): Promise<void> {
   await shootWhole(page, message(words), { name, room: tall });
 }
 
 /** A link that was paid, its saved card, and a list that was searched. */
-async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<void> {
+async function shootDesk(ada: PersonWindow, { payments }: Playground): Promise<void> {
   await ada.channel('pay-desk');
   await ada.type('/pay link 2,500.00');
   await ada.modalSays('It charges nobody by itself');
@@ -141,7 +142,7 @@ async function shootDesk(ada: ChargePage, { payments }: Playground): Promise<voi
 }
 
 /** A charge that waits for a second person, as whoever decides sees it. */
-async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
+async function shootApproval(ada: PersonWindow, lead: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
   await ada.modalSays('Sent to 2 approvers');
@@ -161,7 +162,7 @@ async function shootApproval(ada: ChargePage, lead: ChargePage): Promise<void> {
   await shootMessage(lead, 'started the charge', 'story');
 }
 
-async function shootCard(lead: ChargePage): Promise<void> {
+async function shootCard(lead: PersonWindow): Promise<void> {
   await lead.channel('pay-alerts');
   const card = lead.message('Declined by the bank');
   await lead.click(card.getByRole('button', { name: 'Acknowledge', exact: true }));
@@ -172,7 +173,7 @@ async function shootCard(lead: ChargePage): Promise<void> {
   await shootMessage(lead, 'Declined by the bank', 'alert-acknowledged');
 }
 
-async function shootStorm(lead: ChargePage): Promise<void> {
+async function shootStorm(lead: PersonWindow): Promise<void> {
   await lead.channel('pay-alerts');
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
@@ -191,7 +192,7 @@ const paidRule = `  - name: paid
     digest_after: 5
 `;
 
-async function shootPayments(lead: ChargePage, { payments }: Playground): Promise<void> {
+async function shootPayments(lead: PersonWindow, { payments }: Playground): Promise<void> {
   await lead.channel('general');
   const customers = Object.values(seedCards).map(({ customerEmail }) => customerEmail);
   for (let number = 0; number < 60; number += 1) {
@@ -209,18 +210,18 @@ async function shootPayments(lead: ChargePage, { payments }: Playground): Promis
 
 await mkdir(folder, { recursive: true });
 const playground = await startPlayground({ rules: paidRule });
-const browser = await openBrowser({ ...size, scale: 1.25 });
+const browser = await openBrowser({ viewport: size, deviceScaleFactor: 1.25 });
 if (!browser) {
   console.error('The pictures need chromium.');
   await playground.close();
   process.exit(1);
 }
 try {
-  const ada = openChargePage(playground, await browser.context.newPage());
+  const ada = openWindow(playground.url, await browser.context.newPage());
   await ada.be('ada');
   await shootLookUp(ada);
   await shootAlert(ada);
-  const lead = openChargePage(playground, await browser.context.newPage());
+  const lead = openWindow(playground.url, await browser.context.newPage());
   await lead.be('lindiwe');
   await shootCard(lead);
   await shootCharges(ada);

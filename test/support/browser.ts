@@ -1,16 +1,17 @@
-import { chromium, type BrowserContext } from 'playwright-core';
+import { chromium, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
 export type TestBrowser = {
-  /** A fresh window of that size, and its storage; the others of the same test share it. */
+  /** A fresh window and its storage; the others of the same test share it. */
   context: BrowserContext;
+  /** Throws when a page has logged a warning or an error, has failed or asked for something elsewhere, since last time. */
+  checkQuiet: () => void;
   close: () => Promise<void>;
 };
 
-/** Where the one Chromium of the tests listens, which `one-chromium.ts` starts. */
-export const chromiumVariable = 'PAYOPS_TEST_CHROMIUM';
+const chromiumVariable = 'PAYOPS_TEST_CHROMIUM';
 
-export const chromiumArguments = [
+const chromiumArguments = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -20,32 +21,40 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-export type BrowserOptions = {
-  width?: number;
-  height?: number;
-  /** Device pixels per page pixel: 2 for pictures that are to look sharp. */
-  scale?: number;
-  colorScheme?: 'light' | 'dark';
-};
+/** Once before the tests in a browser: one Chromium for all of them, whose windows share nothing. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  const executablePath = findProgram('chromium');
+  if (executablePath === undefined) return undefined;
+  const server = await chromium.launchServer({ executablePath, headless: true, args: chromiumArguments });
+  process.env[chromiumVariable] = server.wsEndpoint();
+  return () => server.close();
+}
 
 /** A window with a storage of its own in the tests' Chromium, or in one of its own; undefined when there is none. */
-export async function openBrowser(options: BrowserOptions = {}): Promise<TestBrowser | undefined> {
+export async function openBrowser(options: BrowserContextOptions = {}): Promise<TestBrowser | undefined> {
   const executablePath = findProgram('chromium');
   if (executablePath === undefined) return undefined;
   const endpoint = process.env[chromiumVariable];
   const browser = await (endpoint === undefined
     ? chromium.launch({ executablePath, headless: true, args: chromiumArguments })
     : chromium.connect(endpoint));
-  const context = await browser.newContext({
-    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
-    deviceScaleFactor: options.scale ?? 1,
-    colorScheme: options.colorScheme ?? 'light',
-    reducedMotion: 'reduce',
-  });
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   // A click or a wait for words fails by this: beside other work a page takes many times its time.
   context.setDefaultTimeout(45_000);
+  const complaints: string[] = [];
+  context.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
+  });
+  context.on('weberror', (failure) => complaints.push(failure.error().message));
+  context.on('request', (request) => {
+    if (new URL(request.url()).hostname !== '127.0.0.1') complaints.push(`asked for ${request.url()}`);
+  });
   return {
     context,
+    checkQuiet() {
+      const said = complaints.splice(0);
+      if (said.length > 0) throw new Error(`The browser complained:\n${said.join('\n')}`);
+    },
     async close() {
       await context.close();
       await browser.close();

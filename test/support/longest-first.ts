@@ -3,13 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** From some eight seconds up on an idle machine; what is not named here begins after them. */
 const longest = [
   'e2e/kills',
-  'e2e/charge-browser',
-  'e2e/alert-browser',
   'e2e/several-accounts',
   'e2e/charge-replicas',
   'e2e/crash',
   'e2e/lists',
-  'e2e/approvals-browser',
   'e2e/charge-canary',
   'e2e/command-line',
   'e2e/storm',
@@ -23,8 +20,6 @@ const longest = [
   'store/redis-sentinel',
   'store/redis-cluster',
   'playground/page/page',
-  'playground/page/block-kit',
-  'playground/page/charging',
   'hostile/requests/requests',
 ].map((name) => `/test/${name}.test.ts`);
 

@@ -249,6 +249,8 @@ export type CannedPlayground = PageServer & {
   /** Changes what one person sees and tells the page. */
   show: (change: (state: ServedState) => ServedState) => void;
   answer: (result: ActResult) => void;
+  /** As it was at its start. */
+  reset: () => void;
 };
 
 /** The page's real server in front of canned states: what the page asks for is only written down. */
@@ -291,6 +293,11 @@ export async function startCanned(
     },
     answer(next) {
       result = next;
+    },
+    reset() {
+      acts.length = 0;
+      read = stateOf;
+      result = { ok: true };
     },
   };
 }

@@ -1,63 +1,40 @@
-// oxlint-disable no-await-in-loop -- one hand clicks
 import type { Locator, Page } from 'playwright-core';
-import type { Playground } from '../../src/playground/playground.ts';
-import type { NextCharge } from '../../src/simulators/protocol.ts';
 
 /** Whom the page calls what. */
-export const people = { ada: 'U0AGENT01', lindiwe: 'U0LEAD0001', omar: 'U0ONCALL01' } as const;
+const people = { ada: 'U0AGENT01', lindiwe: 'U0LEAD0001', omar: 'U0ONCALL01' } as const;
 export type PersonName = keyof typeof people;
 
 /** What is typed into the form; `card` into the list, of which the first card offered is chosen. */
-export type TypedCharge = {
-  card?: string;
-  token?: string;
-  amount: string;
-  email?: string;
-  customerId?: string;
-  reason?: string;
-};
+export type TypedCharge = { card: string; amount: string; reason?: string };
 
 /** One person's window on the playground, driven by what can be seen and clicked in it. */
-export type ChargePage = {
+export type PersonWindow = {
   page: Page;
   /** The modal on top. */
   modal: Locator;
   /** The page is open as that person, and the bot answers. */
   be: (person: PersonName) => Promise<void>;
-  /** Closes whatever modal is open. */
-  tidy: () => Promise<void>;
   type: (command: string) => Promise<void>;
   /** Waits for the words in the modal and gives all that stands in it. */
   modalSays: (words: string | RegExp) => Promise<string>;
   click: (target: Locator) => Promise<void>;
   /** A button of the modal. */
   press: (button: string) => Promise<void>;
-  /** Fills the open form in, as a person would. */
-  fillIn: (charge: Partial<TypedCharge>) => Promise<void>;
-  /** `/pay charge`, the form, and its submit button: the read-back, as it reads. */
-  readBack: (charge: TypedCharge) => Promise<string>;
-  /** All of it, with the click that charges. */
+  /** The open charge form, and its submit button: the review, as it reads. */
+  review: (charge: TypedCharge) => Promise<string>;
+  /** `/pay charge` and all of it, with the click that charges. */
   charge: (charge: TypedCharge) => Promise<void>;
   enterCode: (code: string) => Promise<void>;
   close: () => Promise<void>;
   channel: (name: string) => Promise<void>;
-  /** A tab of the simulated payments service. */
+  /** A tab of the page. */
   tab: (name: string) => Promise<void>;
   /** The newest message of the open conversation that holds the words. */
   message: (words: string) => Locator;
-  orderNext: (next: NextCharge) => Promise<void>;
-  setWeather: (name: string) => Promise<void>;
 };
 
-const fields = {
-  token: 'charge_token',
-  amount: 'charge_amount',
-  email: 'charge_email',
-  customerId: 'charge_customer_id',
-  reason: 'charge_reason',
-} as const;
-
-export function openChargePage(playground: Playground, page: Page): ChargePage {
+/** `url` is the playground's. */
+export function openWindow(url: string, page: Page): PersonWindow {
   const modal = page.locator('#view-dialog');
 
   function field(blockId: string): Locator {
@@ -80,74 +57,50 @@ export function openChargePage(playground: Playground, page: Page): ChargePage {
   async function press(button: string): Promise<void> {
     await click(modal.getByRole('button', { name: button, exact: true }));
   }
-  /** One modal may lie on another: the one on top goes. */
-  async function close(): Promise<void> {
-    const id = await modal.getAttribute('data-view');
-    await click(modal.locator('.view-foot button').first());
-    await page.locator(`#view-dialog[data-view="${id}"]`).waitFor({ state: 'detached' });
-  }
-  async function chooseCard(typed: string): Promise<void> {
+  async function review({ card, amount, reason = '' }: TypedCharge): Promise<string> {
+    await modalSays('You review it before anything is charged.');
     const box = modal.locator('input[role=combobox]');
     await click(box);
-    await box.fill(typed);
-    await click(modal.getByRole('option', { name: typed }).first());
-  }
-  async function fillIn({ card, ...typed }: Partial<TypedCharge>): Promise<void> {
-    if (card !== undefined) await chooseCard(card);
-    const names = Object.keys(typed) as (keyof typeof typed)[];
-    for (const name of names) {
-      await field(fields[name]).fill(typed[name] ?? '');
-    }
-  }
-  async function readBack(charge: TypedCharge): Promise<string> {
-    await type('/pay charge');
-    await modalSays('You review it before anything is charged.');
-    await fillIn(charge);
+    await box.fill(card);
+    await click(modal.getByRole('option', { name: card }).first());
+    await field('charge_amount').fill(amount);
+    await field('charge_reason').fill(reason);
     await press('Review');
     return modalSays('Nothing sent yet.');
-  }
-  async function tab(name: string): Promise<void> {
-    await click(page.getByRole('tab', { name }));
   }
 
   return {
     page,
     modal,
     async be(person) {
-      await page.goto(`${playground.url}/?user=${people[person]}`);
+      await page.goto(`${url}/?user=${people[person]}`);
       await page.getByRole('region', { name: 'The bot' }).getByText('ready', { exact: true }).waitFor();
-    },
-    async tidy() {
-      while (await modal.isVisible()) await close();
     },
     type,
     modalSays,
     click,
     press,
-    fillIn,
-    readBack,
+    review,
     async charge(charge) {
-      await readBack(charge);
+      await type('/pay charge');
+      await review(charge);
       await click(modal.getByRole('button', { name: /^(Charge |Ask for approval$)/ }));
     },
     async enterCode(code) {
       await field('otp_code').fill(code);
       await press('Send code to the bank');
     },
-    close,
+    /** One modal may lie on another: the one on top goes. */
+    async close() {
+      const id = await modal.getAttribute('data-view');
+      await click(modal.locator('.view-foot button').first());
+      await page.locator(`#view-dialog[data-view="${id}"]`).waitFor({ state: 'detached' });
+    },
     async channel(name) {
       const entries = page.getByRole('navigation', { name: 'Workspace' });
       await click(entries.getByRole('button', { name: new RegExp(`^${name}( |$)`) }));
     },
-    tab,
+    tab: (name) => click(page.getByRole('tab', { name })),
     message: (words) => page.locator('.channel article', { hasText: words }).last(),
-    async orderNext(next) {
-      await tab('Saved cards');
-      await page.locator('select[name=nextCharge]').selectOption(next);
-    },
-    async setWeather(name) {
-      await tab('Weather');
-      await click(page.getByRole('radio', { name }));
-    },
   };
 }
