@@ -2,9 +2,11 @@
  * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes`: starts the whole bot
  * against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
  * charge, one after the other; `four-eyes`: at every await from a second person's click to the end of the charge.
- * Without options: all stories on both stores. `--every N` takes every Nth moment.
+ * Without options: all stories on both stores. `--every N` takes every Nth moment, from a random one unless `--from`
+ * says which.
  * The last line is the count and the verdict; the exit code follows it.
  */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -22,7 +24,12 @@ const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
 
 const { values } = parseArgs({
-  options: { store: { type: 'string' }, story: { type: 'string' }, every: { type: 'string' } },
+  options: {
+    store: { type: 'string' },
+    story: { type: 'string' },
+    every: { type: 'string' },
+    from: { type: 'string' },
+  },
 });
 const chosenStores = oneOrAll('store', stores, values.store);
 // The one with the longest waits first.
@@ -32,6 +39,12 @@ if (!Number.isSafeInteger(every) || every < 1) {
   console.error('--every must be a whole number from 1.');
   process.exit(2);
 }
+const from = Number(values.from ?? randomInt(every));
+if (!Number.isSafeInteger(from) || from < 0) {
+  console.error('--from must be a whole number from 0.');
+  process.exit(2);
+}
+if (every > 1) console.log(`--every ${every} --from ${from}`);
 
 const startedAt = performance.now();
 const bundle = await bundleKilledBot();
@@ -62,7 +75,7 @@ async function close(): Promise<void> {
 async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   const redis = server && connection && { url: server.url, client: connection.client };
   const place: Place = { bundle, busy, ...(store === 'redis' && redis ? { redis } : {}) };
-  const ways = { place, limit, every, pressAgain: true, awaitExpiry: true };
+  const ways = { place, limit, every, from, pressAgain: true, awaitExpiry: true };
   const result = await killEverywhere(
     story === 'four-eyes' ? { ...ways, story: 'approved', play: runApproval } : { ...ways, story },
   );

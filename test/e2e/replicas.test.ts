@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { setTimeout as rest } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import type { Bot } from '../support/bot.ts';
-import { fastClock } from '../support/fast-clock.ts';
 import { openHouse, type House, type HouseOptions } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -10,9 +9,8 @@ import type { Sent } from '../support/slash.ts';
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: replicas on one Redis, because redis-server is not installed.');
 
-/** A failure and a success each. */
-const pairs = 30;
-const fastBot = fileURLToPath(new URL('../chaos/chaos-bot.ts', import.meta.url));
+/** A failure and a success each, of which each channel takes one a second. */
+const pairs = 4;
 
 describe.skipIf(missing)('replicas on one Redis', () => {
   let redis: RedisServer;
@@ -26,7 +24,6 @@ describe.skipIf(missing)('replicas on one Redis', () => {
     options: HouseOptions,
   ): Promise<{ house: House; two: [Bot, Bot] }> {
     const house = await openHouse(test, {
-      processes: true,
       redisUrl: redis.url,
       workspace: { grantedOptionalScopes: 'all' },
       env: { PAYMENTS_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '45' },
@@ -38,19 +35,7 @@ describe.skipIf(missing)('replicas on one Redis', () => {
   }
 
   it.concurrent(`post each of ${2 * pairs} events once and in order, however often it comes and wherever, and a third one changes nothing`, async (test) => {
-    // Five times as fast: each channel takes thirty messages, at one a second.
-    const clock = { fromMs: Date.now(), factor: 5 };
-    const now = fastClock(clock);
-    const { house, two } = await openReplicas(test, {
-      program: fastBot,
-      workspace: { grantedOptionalScopes: 'all', now },
-      payments: { now },
-      env: {
-        PAYMENTS_TIMEOUT_SECONDS: '5',
-        WORK_LEASE_SECONDS: '225',
-        CHAOS_CLOCK: JSON.stringify(clock),
-      },
-    });
+    const { house, two } = await openReplicas(test, {});
     const [one, other] = two;
     house.sendEventsTo([one, other, one, other]);
     const failed: string[] = [];
@@ -63,7 +48,7 @@ describe.skipIf(missing)('replicas on one Redis', () => {
       // oxlint-disable-next-line no-await-in-loop
       await house.payments.settled();
     }
-    await house.until('work is under way', () => house.posts('payAlerts').length >= 3);
+    await house.until('work is under way', () => house.posts('payAlerts').length > 0);
     const third = house.bot();
     await third.start();
     await house.until('all work is done', async () => (await house.workLeft()) === 0);
@@ -86,12 +71,14 @@ describe.skipIf(missing)('replicas on one Redis', () => {
     const { house, two } = await openReplicas(test, { payments: { tokenLifetimeMs: 3_000 } });
     const startedAt = performance.now();
     const sent: Sent[] = [];
-    while (house.payments.stats().tokensIssued < 4) {
+    while (house.payments.stats().tokensIssued < 3) {
       // oxlint-disable-next-line no-await-in-loop -- waves, so that each meets another age of the token
       const wave = await Promise.all([...two, ...two, ...two].map((bot) => house.command(bot, 'ORDER-1001')));
       // oxlint-disable-next-line no-await-in-loop
       await house.until('the wave is answered', () => wave.every(({ answers }) => answers.length > 0));
       sent.push(...wave);
+      // oxlint-disable-next-line no-await-in-loop
+      await rest(50);
     }
     const elapsedMs = performance.now() - startedAt;
     expect(sent.filter((one) => !isPaid(one)).map(({ answers }) => answers)).toEqual([]);

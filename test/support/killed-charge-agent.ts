@@ -38,8 +38,7 @@ export async function openForm(house: House): Promise<string> {
 export async function chargeAsAgent(scene: Scene): Promise<void> {
   const { house, first } = scene;
   const isDead = (): boolean => !first.isRunning();
-  await submit(scene, formValues(scene.house, cards[scene.run.story]));
-  await house.until('the terms', () => isDead() || isReadBack(topView(house)), stepMs);
+  await review(house, formValues(house, cards[scene.run.story]), isDead);
   if (isDead()) return;
   await submit(scene, {});
   for (const code of scene.run.story === 'otp' ? codes : []) {
@@ -49,6 +48,19 @@ export async function chargeAsAgent(scene: Scene): Promise<void> {
     if (!isDead()) await enterCode(scene, code);
   }
   await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
+}
+
+/** Submits the form, again where Slack's three seconds, which are short here, were over before the bot had answered. */
+export async function review(house: House, values: Values, isDead = () => false): Promise<void> {
+  const isThere = (): boolean => isDead() || isReadBack(topView(house));
+  const endsAt = performance.now() + stepMs;
+  while (!isThere() && performance.now() < endsAt) {
+    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+    await submit({ house }, values);
+    // oxlint-disable-next-line no-await-in-loop
+    await house.until('the terms', isThere, 1_000).catch(() => undefined);
+  }
+  if (!isThere()) throw new Error('The terms never came.');
 }
 
 /** Another bot has the store now. A person who is asked for a code enters it, as `/pay otp` lets them. */
