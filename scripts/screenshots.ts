@@ -204,7 +204,7 @@ async function shootPayments(lead: PersonWindow, { payments }: Playground): Prom
       customerEmail,
     });
   }
-  await lead.page.getByText(/Many payments: [45]\d/).waitFor({ timeout: 60_000 });
+  await lead.page.getByText(/Many payments: [456]\d/).waitFor({ timeout: 60_000 });
   await shootMessage(lead, 'Many payments: ', 'many-payments');
 }
 
