@@ -91,7 +91,7 @@ async function openRedisHouse(test: TestContext): Promise<{ house: House; redis:
   const redis = await startRedis();
   test.onTestFinished(() => redis.stop());
   // Without the store a token is asked for unshared, once the store has had its time.
-  const env = { PAYMENTS_TIMEOUT_SECONDS: '3', WORK_LEASE_SECONDS: '7' };
+  const env = { PAYMENTS_TIMEOUT_SECONDS: '3', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '7' };
   const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
   return { house, redis };
 }

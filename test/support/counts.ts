@@ -1,7 +1,16 @@
+import { it, type TestContext } from 'vitest';
+
+const isFull = process.env['PAYOPS_FULL_COUNTS'] === '1';
+
 /**
  * How often something is done that is the same each time. `npm run test:full` does all of it; `npm test`, which people
  * wait for, a share that shows the same.
  */
 export function countOf(counts: { full: number; share: number }): number {
-  return process.env['PAYOPS_FULL_COUNTS'] === '1' ? counts.full : counts.share;
+  return isFull ? counts.full : counts.share;
+}
+
+/** A test of so many that `npm test` has no time for it: `.ci/run` has a line of its own. */
+export function itInFull(what: string, test: (context: TestContext) => Promise<void>): void {
+  if (isFull) it(what, test);
 }

@@ -11,7 +11,6 @@ const longest = [
   'e2e/command-line',
   'e2e/storm',
   'e2e/canary',
-  'hostile/bot/bodies',
   'e2e/outages',
   'e2e/charge-hang',
   'e2e/browser',

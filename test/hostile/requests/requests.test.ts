@@ -71,15 +71,18 @@ afterEach(() => {
   fault.name = 'none';
 });
 
+/** `npm run hostile` sends more, in CI too. */
+const count = 1_000;
+
 it('accepts no mutated request, whatever scheme it was signed by', async () => {
   const seed = randomInt(2 ** 31);
-  const { wrong, forged, same, genuine, statuses } = await runRequests({ count: 4_000, seed });
+  const { wrong, forged, same, genuine, statuses } = await runRequests({ count, seed });
   expect(wrong, `seed ${seed}`).toEqual([]);
-  expect(forged).toBeGreaterThanOrEqual(4_000);
+  expect(forged).toBeGreaterThanOrEqual(count);
   // Else all of it would be refused for another reason than its signature.
   expect(statuses.get(401) ?? 0).toBeGreaterThan(forged * 0.9);
-  expect(genuine.accepted).toBeGreaterThan(20);
-  expect(same.accepted).toBeGreaterThan(100);
+  expect(genuine.accepted).toBeGreaterThan(count / 200);
+  expect(same.accepted).toBeGreaterThan(count / 40);
 });
 
 it.each([
@@ -94,9 +97,9 @@ it.each([
   const seed = randomInt(2 ** 31);
   let seen = 0;
   // Some mistakes are met by few of the mutations: as many as the whole run has, and mostly far fewer.
-  for (let count = 0; count < 200_000 && seen === 0; count += 4_000) {
+  for (let tried = 0; tried < 200_000 && seen === 0; tried += 250) {
     // oxlint-disable-next-line no-await-in-loop -- until it is seen
-    const { wrong } = await runRequests({ count: 4_000, seed: seed + count });
+    const { wrong } = await runRequests({ count: 250, seed: seed + tried });
     seen = wrong.length;
   }
   expect(seen, `seed ${seed}`).toBeGreaterThan(0);

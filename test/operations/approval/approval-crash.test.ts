@@ -6,6 +6,7 @@ import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import { openRedisStore } from '../../../src/store/redis-store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { countOf } from '../../support/counts.ts';
 import { findProgram } from '../../support/programs.ts';
 import { redisForTests } from '../../support/redis-for-tests.ts';
 import {
@@ -130,6 +131,9 @@ async function killEverywhere(what: What, open: () => Promise<ApprovalWorld>, re
   return { wrong, kills, points: whole.passed.length };
 }
 
+/** On a store that is slow: at every so many awaits. */
+const everySo = countOf({ full: 3, share: 15 });
+
 /** A clock that is the store's too: what is due is taken as the worker takes it. */
 const workOn: Recover = async (_world, process) => await process.workFor(5 * minuteMs);
 
@@ -153,7 +157,7 @@ describe.each(whats)('an approved %s killed at every await between the click and
         return { ...world, store: { ...store, keys: () => [] } };
       },
       workOn,
-      3,
+      everySo,
     );
     await Promise.all(stores.map((store) => store.close()));
     rmSync(folder, { recursive: true });
@@ -176,7 +180,7 @@ const handOver: Recover = async (world, process, id) => {
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: approvals killed on Redis, because redis-server is not installed.');
-describe.skipIf(missing)('an approval killed at every third await on Redis', () => {
+describe.skipIf(missing)('an approval killed at some awaits on Redis', () => {
   const { connection } = redisForTests();
 
   it.each(whats)('is executed once: %s', async (what) => {
@@ -189,7 +193,7 @@ describe.skipIf(missing)('an approval killed at every third await on Redis', () 
         return { ...openApprovalWorld(), store: { ...store, keys: () => [] } };
       },
       handOver,
-      3,
+      everySo,
     );
     expect(wrong).toEqual([]);
   });
