@@ -1,116 +1,145 @@
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { readOutboxRecord, writeOutboxRecord } from '../../src/operations/outbox/outbox.ts';
-import { deliverAgainId } from '../../src/slack/undelivered-message.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { openChargeDialogue } from '../support/charge-dialogue.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { describe, expect, test } from 'vitest';
+import { shareDesk, type Desk } from '../support/desk.ts';
 
-const wrong = 'C0NOWHERE1';
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 type Part = { name: string; state: string; detail?: string; fix?: string };
 
-async function part(url: string, name: string): Promise<Part | undefined> {
-  const { parts } = (await (await fetch(`${url}/readyz`)).json()) as { parts: Part[] };
+async function health({ bot }: Desk, name: string): Promise<Part | undefined> {
+  const { parts } = (await (await fetch(`${bot.url()}/readyz`)).json()) as { parts: Part[] };
   return parts.find((one) => one.name === name);
 }
 
-/** As if the bot had been refused for so long already. */
-async function age(house: House, ms: number): Promise<void> {
-  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: () => Date.now() });
-  for (const key of await house.storeKeys('outbox:alert:')) {
-    const entry = await store.read(key);
-    if (!entry) continue;
-    const record = readOutboxRecord(entry.value);
-    const { refused, receivedAtMs } = record;
-    if (!refused) continue;
-    const aged = {
-      ...record,
-      receivedAtMs: receivedAtMs - ms,
-      refused: { ...refused, sinceMs: refused.sinceMs - ms },
-    };
-    await store.write(entry, writeOutboxRecord(aged), { delayMs: 0 });
-  }
-  await store.close();
+async function metric({ bot }: Desk, line: string): Promise<boolean> {
+  return (await (await fetch(`${bot.url()}/metrics`)).text()).includes(line);
 }
 
-function point(house: House, from: string, to: string): void {
-  writeFileSync(house.policyFile, readFileSync(house.policyFile, 'utf8').replaceAll(from, to));
-}
+describe('a channel that Slack refuses', () => {
+  const at = shareDesk({ clock: true, workspace: { grantedOptionalScopes: 'all' } });
+  const alertsOf = (references: readonly string[]) =>
+    at()
+      .posts('lead', 'payAlerts')
+      .flatMap(({ text }) => references.filter((one) => text.includes(one)));
+  const isRefused = () =>
+    at().house.until('it is refused', async () => (await health(at(), 'alerts'))?.state === 'degraded');
+  const references: string[] = [];
 
-/** A running bot, and one alert that it has given up, for a channel that does not exist. */
-async function giveUpOne(test: Parameters<typeof openHouse>[0]) {
-  const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
-  point(house, house.workspace.ids.channels.payAlerts, wrong);
-  const bot = house.bot();
-  await house.start(bot);
-  expect(await part(bot.url(), 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
-  const reference = await house.decline();
-  await house.until('it was refused', async () => (await part(bot.url(), 'alerts'))?.state === 'degraded');
-  await bot.stop();
-  await age(house, 25 * hourMs);
-  await house.start(bot);
-  await house.until(
-    'it is given up',
-    async () => (await part(bot.url(), 'undelivered'))?.state === 'degraded',
-  );
-  return { house, bot, reference };
-}
-
-/** The channel exists now, by the settings that the bot reads when it starts. */
-async function mend(house: House, bot: Awaited<ReturnType<typeof giveUpOne>>['bot']): Promise<void> {
-  await bot.stop();
-  point(house, wrong, house.workspace.ids.channels.payAlerts);
-  await house.start(bot);
-}
-
-/** The program that `npm run redrive` starts, with the very settings of the bot. */
-async function redrive(house: House, ...words: string[]): Promise<string> {
-  const command = ['src/main.ts', 'redrive', ...words];
-  const { stdout } = await promisify(execFile)(process.execPath, command, { env: house.settings() });
-  return stdout;
-}
-
-describe.concurrent('alerts for a channel that Slack refuses for a day', () => {
-  it('are told by health and to the operators, listed in Slack, and delivered once by the button', async (test) => {
-    const { house, bot, reference } = await giveUpOne(test);
-    expect(await part(bot.url(), 'repeats')).toMatchObject({ state: 'ok', detail: 'found by history' });
-    expect(await part(bot.url(), 'undelivered')).toMatchObject({
-      detail: `1 undelivered for ${wrong}: channel_not_found`,
-      fix: expect.stringContaining(`Check the channel id ${wrong} in payops.yml`),
-    });
-    expect(await (await fetch(`${bot.url()}/metrics`)).text()).toContain('payops_undelivered_messages 1');
-    await house.until('the operators are told', () => house.posts('payOps').length === 1);
-    expect(JSON.stringify(house.posts('payOps'))).toContain('/pay undelivered');
-
-    await mend(house, bot);
-    const dialogue = openChargeDialogue(house);
-    await house.type('onCall', '/pay undelivered');
-    await house.until('it is listed', () => house.seenBy('onCall').length > 0);
-    expect(house.seenBy('onCall')[0]?.text).toContain('One message could not be delivered');
-    await dialogue.pressInMessage('onCall', deliverAgainId);
-    await house.until('it is delivered', () => house.posts('payAlerts').length === 1);
-
-    expect(await redrive(house, '--channel', wrong)).toContain('Nothing is undelivered');
-    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
-    expect(await part(bot.url(), 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
-    expect(house.posts('payOps')).toHaveLength(1);
+  test('is told to the operators once, with what to do; /pay undelivered says that it is tried again', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    expect(await health(desk, 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
+    workspace.setChannel(workspace.ids.channels.payAlerts, { archived: true });
+    references.push(await desk.house.decline(), await desk.house.decline());
+    await isRefused();
+    desk.house.later(6 * minuteMs);
+    const words = ['Slack refuses the messages for a channel', 'is_archived', '/pay undelivered'];
+    await desk.reads('lead', words, 'payOps');
+    desk.house.later(hourMs);
+    await isRefused();
+    expect(desk.posts('lead', 'payOps')).toHaveLength(1);
+    await desk.asks('onCall', '/pay undelivered', 'Slack refuses messages, and they are tried again');
+    await desk.asks('agent', '/pay undelivered', 'Not allowed');
   });
 
-  it('are delivered by the running bot, once, when the command line has them delivered again', async (test) => {
-    const { house, bot, reference } = await giveUpOne(test);
-    await mend(house, bot);
-    expect(house.posts('payAlerts')).toEqual([]);
-    expect(await redrive(house)).toMatch(
-      new RegExp(`^One message is on the way again.*\n  ${wrong}: 1$`, 'm'),
+  test('for a day is given up: health, the metric and /pay undelivered say so', async () => {
+    const desk = at();
+    desk.house.later(25 * hourMs);
+    await desk.house.until(
+      'it is given up',
+      async () => (await health(desk, 'undelivered'))?.state === 'degraded',
     );
-    await house.until('it is delivered', () => house.posts('payAlerts').length === 1);
-    expect(await redrive(house)).toContain('Nothing is undelivered');
-    await house.until('health says so', async () => (await part(bot.url(), 'undelivered'))?.state === 'ok');
-    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
+    await desk.house.until('both are', () => metric(desk, 'payops_undelivered_messages 2'));
+    expect(await health(desk, 'undelivered')).toMatchObject({
+      detail: expect.stringContaining('is_archived'),
+      fix: expect.stringContaining('rchive'),
+    });
+    await desk.asks('onCall', '/pay undelivered', '2 messages could not be delivered');
+    expect(desk.posts('lead', 'payOps')).toHaveLength(1);
+  });
+
+  test('Deliver again: what Slack still refuses comes back; once it is mended each is delivered once, in the old order', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    workspace.setChannel(workspace.ids.channels.payAlerts, { archived: false });
+    await desk.presses('onCall', 'Deliver again');
+    await desk.sees('onCall', '2 messages on the way again');
+    await desk.settled('soon');
+    expect(alertsOf(references)).toEqual(references);
+    await desk.asks('onCall', '/pay undelivered', 'Nothing is undelivered');
+    expect(await health(desk, 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
+    // What was given up lives on.
+    const alert = await desk.reads('lead', references[0] ?? '', 'payAlerts');
+    await desk.presses('lead', 'Acknowledge', alert);
+    await desk.reads('lead', [references[0] ?? '', '👀 Acknowledged'], 'payAlerts');
+    await desk.settled('soon');
+  });
+
+  test('npm run redrive has it delivered by the running bot, of one channel alone if so asked', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const { payAlerts, payOps } = workspace.ids.channels;
+    workspace.setFaults({ kind: 'refused', channel: payAlerts, error: 'channel_not_found' });
+    const reference = await desk.house.decline();
+    await isRefused();
+    desk.house.later(25 * hourMs);
+    await desk.house.until(
+      'it is given up',
+      async () => (await health(desk, 'undelivered'))?.state === 'degraded',
+    );
+    workspace.setFaults();
+    expect((await desk.runs(['redrive', '--channel', payOps])).stdout).toContain('Nothing is undelivered');
+    const { stdout, code } = await desk.runs(['redrive']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^One message is on the way again.*\n  ${payAlerts}: 1$`, 'm'));
+    await desk.reads('lead', reference, 'payAlerts');
+    expect((await desk.runs(['redrive'])).stdout).toContain('Nothing is undelivered');
+    await desk.settled('soon');
+    expect(alertsOf([reference])).toEqual([reference]);
+  });
+
+  test('where the workspace forbids edits, what changes is posted once more, and then told in its thread', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const reference = await desk.house.decline();
+    const alert = await desk.reads('lead', [reference, 'Acknowledge'], 'payAlerts');
+    workspace.setFaults({ kind: 'refused', method: 'chat.update', error: 'edit_window_closed' });
+    await desk.presses('lead', 'Acknowledge', alert);
+    const anew = await desk.reads('lead', [reference, 'takes the place of'], 'payAlerts');
+    await desk.settled('soon');
+    await desk.presses('lead', 'Close…', anew);
+    await desk.modalSays('lead', 'Close alert');
+    await desk.submits('lead', { Reason: 'Paid in cash' });
+    await desk.reads('lead', ['☑️ Closed', 'Paid in cash'], anew);
+    desk.house.later(25 * hourMs);
+    await desk.settled('soon').catch(() => undefined);
+    expect(alertsOf([reference])).toHaveLength(2);
+    await desk.asks('onCall', '/pay undelivered', 'could not be delivered');
+    workspace.setFaults();
+  });
+
+  test('after a lost answer the channel’s history is read, and the alert stands there once', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
+    const reference = await desk.house.decline();
+    await desk.reads('lead', reference, 'payAlerts');
+    await desk.house.until('the history was asked', () => workspace.stats().historyReads > 0);
+    await desk.settled('soon');
+    expect(alertsOf([reference])).toEqual([reference]);
+    expect((await desk.reads('lead', reference, 'payAlerts')).shown.text).not.toContain('repeat');
+  });
+});
+
+describe('without the history scopes', () => {
+  const at = shareDesk({ clock: true });
+
+  test('an alert whose answer was lost is posted again, marked as one that may be a repeat', async () => {
+    const desk = at();
+    desk.house.workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
+    const reference = await desk.house.decline();
+    await desk.reads('lead', [reference, 'This may repeat an earlier alert'], 'payAlerts');
+    await desk.settled('soon');
+    expect(desk.posts('lead', 'payAlerts').filter(({ text }) => text.includes(reference))).toHaveLength(2);
   });
 });

@@ -1,0 +1,172 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { shareDesk } from '../support/desk.ts';
+import { openHouse, type House } from '../support/house.ts';
+
+const minuteMs = 60_000;
+
+/** Minute by minute almost: a bot that was away for five counts anew. */
+async function passes(house: House, minutes: number): Promise<void> {
+  for (let left = minutes; left > 0; left -= 4) {
+    house.later(Math.min(left, 4) * minuteMs);
+    let turns = 0;
+    // oxlint-disable-next-line no-await-in-loop
+    await house.until('the bot has had its turns', () => (turns += 1) > 3);
+  }
+}
+
+describe('the webhook door', () => {
+  const at = shareDesk({ clock: true });
+  const notices = () =>
+    at()
+      .posts('lead', 'payOps')
+      .map(({ text }) => text);
+  const failed = (orderReference: string, more: object = {}) => ({
+    event: 'payment_failed',
+    data: { order: { orderReference, amount: '5000.00', currency: 'NGN', ...more } },
+  });
+
+  test('takes what is signed over the raw bytes, and refuses a wrong signature, none at all, and another method', async () => {
+    const { house, bot, settled } = at();
+    expect(await house.sendEvent(failed('SIGNED-1'))).toBe(200);
+    expect(await house.sendEvent(failed('FORGED-1'), { [signatureHeader]: 'ab'.repeat(64) })).toBe(401);
+    expect(await house.sendEvent(failed('FORGED-2'), {})).toBe(401);
+    expect((await fetch(`${bot.url()}/webhooks/payments`)).status).toBe(405);
+    expect((await fetch(`${bot.url()}/webhooks/nowhere`, { method: 'POST' })).status).toBe(404);
+    await settled('soon');
+    const told = at()
+      .posts('lead', 'payAlerts')
+      .map(({ text }) => text)
+      .join('\n');
+    expect(told).toContain('SIGNED-1');
+    expect(told).not.toContain('FORGED');
+    const metrics = await (await fetch(`${bot.url()}/metrics`)).text();
+    expect(metrics).toContain('payops_webhook_deliveries_total{result="bad_signature"} 2');
+  });
+
+  test('an event proves nothing by itself: what the service does not know is told as such', async () => {
+    const { house, reads } = at();
+    await house.sendEvent(failed('UNKNOWN-1'));
+    const alert = await reads('lead', ['UNKNOWN-1', 'look-up says'], 'payAlerts');
+    expect(alert.text).toContain('Not found');
+  });
+
+  test('a repeat that differs is told to the operators once; the first alert stands', async () => {
+    const desk = at();
+    await desk.house.sendEvent(failed('DIFFERS-1'));
+    await desk.reads('lead', 'DIFFERS-1', 'payAlerts');
+    for (let times = 0; times < 2; times += 1)
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await desk.house.sendEvent(failed('DIFFERS-1', { amount: '1.00' }))).toBe(200);
+    const notice = await desk.reads(
+      'lead',
+      ['A repeated event differs from the first', 'DIFFERS-1'],
+      'payOps',
+    );
+    expect(notice.shown.text).toContain('amount');
+    await desk.settled('soon');
+    expect(notices().filter((text) => text.includes('DIFFERS-1'))).toHaveLength(1);
+    expect(desk.posts('lead', 'payAlerts').filter(({ text }) => text.includes('DIFFERS-1'))).toHaveLength(1);
+  });
+
+  test('a signed event of an unknown kind, and one without any, is answered 200, kept, and told once for each kind', async () => {
+    const { house, reads, settled } = at();
+    for (const event of ['refund_made', 'refund_made', 'dispute_opened'])
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await house.sendEvent({ event, data: { of: Math.random() } })).toBe(200);
+    expect(await house.sendEvent({ data: {} })).toBe(200);
+    await reads('lead', ['A signed event of unknown kind arrived', 'refund_made'], 'payOps');
+    await reads('lead', 'dispute_opened', 'payOps');
+    await reads('lead', 'A signed delivery without an event kind arrived', 'payOps');
+    await settled('soon');
+    expect(notices().filter((text) => text.includes('refund_made'))).toHaveLength(1);
+    expect(await house.storeKeys('unknown')).not.toEqual([]);
+  });
+
+  test('deliveries refused in a row are told to the operators once, with what was seen, and npm run explain-delivery says why', async () => {
+    const desk = at();
+    for (let times = 0; times < 12; times += 1)
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.house.sendEvent(failed(`REFUSED-${times}`), { [signatureHeader]: 'cd'.repeat(64) });
+    await passes(desk.house, 1);
+    await passes(desk.house, 2);
+    await desk.reads('lead', ['Webhook deliveries are refused', 'explain-delivery'], 'payOps');
+    await passes(desk.house, 3);
+    await desk.settled('soon');
+    expect(notices().filter((text) => text.includes('deliveries are refused'))).toHaveLength(1);
+
+    const body = JSON.stringify(failed('CAPTURED-1'));
+    const secret = desk.house.payments.credentials.webhookSecret;
+    const captured = (signature: string) => {
+      const path = join(desk.house.folder, 'delivery.http');
+      const head = `POST /webhooks/payments HTTP/1.1\r\n${signatureHeader}: ${signature}\r\n\r\n`;
+      writeFileSync(path, head + body);
+      return desk.runs(['explain-delivery', path]);
+    };
+    const holds = await captured(signWebhook(body, secret));
+    expect(holds).toMatchObject({ code: 0, stdout: expect.stringContaining('verifies') });
+    const not = await captured('ef'.repeat(64));
+    expect(not).toMatchObject({ code: 1, stdout: expect.stringContaining('Verdict: refused') });
+    expect(holds.stdout + not.stdout).not.toContain(secret);
+  });
+});
+
+describe('alarms about webhooks that do not come', () => {
+  const at = shareDesk({ clock: true, payments: { knownCards: true } });
+
+  test('a paid charge whose event never comes is told after half an hour, and silence after an hour, once each', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    // An event that came just before might be the charge's own.
+    await passes(house, 8);
+    await desk.opens('agent', '/pay charge 1,500.00');
+    await desk.submits('agent', { 'Saved card': '4081' });
+    await desk.submits('agent');
+    const paid = await desk.modalSays('agent', 'Paid (confirmed)');
+    const reference = /pay-\w+/.exec(paid.shown.text)?.[0] ?? '';
+    await desk.settled('soon');
+    await passes(house, 36);
+    await desk.reads('lead', ['A charge is paid, but its event never came', reference], 'payOps');
+    await passes(house, 32);
+    await desk.reads('lead', ['No webhook comes though charges ran', '1 charge'], 'payOps');
+    await passes(house, 8);
+    expect(desk.posts('lead', 'payOps')).toHaveLength(2);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+    await house.payments.settled();
+    await house.decline();
+    await desk.settled('soon');
+    expect(desk.posts('lead', 'payOps')).toHaveLength(2);
+  });
+});
+
+test('a record that nobody can read is put aside, told to the operators once, and holds up nothing', async (scope) => {
+  /** Some kinds of work, and one of no kind. */
+  const broken = ['outbox:alert:x', 'charge:pay-x', 'alert-payment:x', 'storm:C0ALERTS01', 'later:x'];
+  const house = await openHouse(scope, { clock: true });
+  mkdirSync(house.dataDir, { recursive: true, mode: 0o700 });
+  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: Date.now });
+  for (const key of broken)
+    // oxlint-disable-next-line no-await-in-loop
+    await store.create(key, 'k1.unreadable', { delayMs: 0, lane: 'one' });
+  const bot = house.bot();
+  await house.start(bot);
+  const told = () => house.posts('payOps').map(({ text }) => text);
+  const once = (key: string) => told().filter((text) => text.endsWith(` ${key}`)).length === 1;
+  await house.until('all are told', () => broken.every(once));
+  const reference = await house.decline();
+  await house.until('the alert is told', () =>
+    house.posts('payAlerts').some(({ text }) => text.includes(reference)),
+  );
+  for (const key of broken)
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await store.read(key)).toMatchObject({ value: 'k1.unreadable', attempts: 1 });
+  expect(told()).toHaveLength(broken.length);
+  expect(await (await fetch(`${bot.url()}/metrics`)).text()).toMatch(
+    /payops_records_put_aside_total\{.*\} 5/,
+  );
+  await store.close();
+});
