@@ -18,16 +18,20 @@ async function passes(house: House, minutes: number): Promise<void> {
   }
 }
 
+/** Of an order that the payments service does not know. */
+function failed(orderReference: string, more: object = {}) {
+  return {
+    event: 'payment_failed',
+    data: { order: { orderReference, amount: '5000.00', currency: 'NGN', ...more } },
+  };
+}
+
 describe('the webhook door', () => {
   const at = shareDesk({ clock: true });
   const notices = () =>
     at()
       .posts('lead', 'payOps')
       .map(({ text }) => text);
-  const failed = (orderReference: string, more: object = {}) => ({
-    event: 'payment_failed',
-    data: { order: { orderReference, amount: '5000.00', currency: 'NGN', ...more } },
-  });
 
   test('takes what is signed over the raw bytes, and refuses a wrong signature, none at all, and another method', async () => {
     const { house, bot, settled } = at();

@@ -6,16 +6,7 @@ import {
   keepProvenPayment,
   paymentPrefix,
 } from '../../../src/operations/alert/alert-recovery.ts';
-import {
-  cardsHouse,
-  failed,
-  linesOf,
-  mentionedIn,
-  paidBy,
-  pressables,
-  recordOf,
-  type CardsHouse,
-} from '../cards-house.ts';
+import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../cards-house.ts';
 import { sealer } from '../house.ts';
 
 const ada = 'U0ADA00001';
@@ -56,49 +47,6 @@ async function untoldFailure(house: CardsHouse): Promise<void> {
 }
 
 describe('a payment after a failure', () => {
-  it('of the same reference resolves the card, says after how long, and tells whoever acknowledged it', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await house.cards.move(id, { kind: 'acknowledge', by: ada });
-    await house.drain();
-    house.clock.nowMs += 2 * 3_600_000;
-    await payment(house, 'ORDER-1');
-    const [parent, ...others] = house.parents();
-    expect(others).toEqual([]);
-    expect(parent?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\) · NGN 12,500.00 · /);
-    const lines = parent ? linesOf(parent) : '';
-    expect(lines).toContain('reference ORDER-1 (the same reference)');
-    expect(lines).toContain('2 h');
-    expect(parent && pressables(parent)).toEqual([]);
-    expect(parent && house.notes(parent.ts).map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
-      '👀 Acknowledged',
-      '✅ Resolved',
-    ]);
-    expect(house.directs()).toMatchObject([
-      { channel: ada, shown: { text: expect.stringContaining('Resolved') } },
-    ]);
-  });
-
-  it('tells nobody in person when nobody acknowledged it', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await payment(house, 'ORDER-1');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
-    expect(house.directs()).toEqual([]);
-  });
-
-  it.each([
-    ['customer id', { customerEmail: 'other@example.com' }],
-    ['e-mail, however it is written', { customerId: 'someone-else', customerEmail: ' JANE@example.com' }],
-  ])('of another reference resolves it by the %s', async (_by, more) => {
-    const house = cardsHouse();
-    await failure(house);
-    await payment(house, 'ORDER-2', more);
-    const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
-    expect(parent && linesOf(parent)).toContain('reference ORDER-2 (another payment of the same customer)');
-  });
-
   it('finds the customer by the e-mail of the record, where the event told none', async () => {
     const house = cardsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
@@ -107,57 +55,6 @@ describe('a payment after a failure', () => {
     await house.drain();
     await payment(house, 'ORDER-2');
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
-  });
-
-  it('of somebody else resolves nothing', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await payment(house, 'ORDER-2', { customerId: 'cust-8', customerEmail: 'ann@example.com' });
-    await house.drain(60_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
-  });
-
-  it('resolves nothing until the look-up confirms it, and does then', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await house.receive(paidBy('ORDER-2'));
-    house.service.isAway = true;
-    await house.drain(20_000);
-    house.service.isAway = false;
-    house.records.set('ORDER-2', recordOf('ORDER-2', 'PENDING'));
-    await house.drain(60_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
-    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
-    await house.drain(120_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
-  });
-
-  it('gives up after a day without proof', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await house.receive(paidBy('ORDER-2'));
-    for (let hour = 0; hour < 26; hour += 1) {
-      house.clock.nowMs += 3_600_000;
-      await house.drain(0);
-    }
-    const asked = house.service.asked;
-    house.clock.nowMs += 86_400_000;
-    await house.drain(10_000);
-    expect(house.service.asked).toBe(asked);
-  });
-
-  it('leaves a closed card closed, and resolves each failure of the customer', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
-    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
-    await house.drain();
-    await house.cards.move(id, { kind: 'close', by: bola, reason: 'settled by phone' });
-    await payment(house, 'ORDER-2');
-    expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
-      '☑️ Closed',
-      '✅ Resolved by another payment',
-    ]);
   });
 });
 
@@ -176,61 +73,9 @@ describe('a failure of which one channel is told already, and whose event is to 
     expect(house.parents()).toHaveLength(2);
     for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Resolved/);
   });
-
-  it('is acted on all the same', async () => {
-    const house = cardsHouse(undefined, channels);
-    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
-    await house.drain();
-    expect(await house.cards.find(id)).toMatchObject({ event: { key: id }, card: { kind: 'open' } });
-    expect(await house.cards.move(id, { kind: 'acknowledge', by: ada })).toMatchObject({ kind: 'moved' });
-    await house.drain();
-    expect(house.parents()[0]?.shown.text).toMatch(/^👀 Acknowledged/);
-    await payment(house, 'ORDER-2');
-    expect(house.directs()).toMatchObject([{ channel: ada }]);
-  });
 });
 
 describe('a later payment of another order', () => {
-  it.each([
-    ['another amount', { amountMinor: 50_000 }, 'NGN 500.00'],
-    ['another currency', { currency: 'USD' }, 'USD 12,500.00'],
-  ])('of %s is told in the thread, once, and leaves the card open', async (_what, paid, words) => {
-    const house = cardsHouse();
-    await failure(house);
-    house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), ...paid });
-    for (let times = 0; times < 2; times += 1) {
-      await house.receive(paidBy('ORDER-2', paid));
-      await house.drain(10_000);
-      const kept = await house.store.read('alert-payment:payment_success/order/ORDER-2');
-      // As a crash before the end of its work would have it: looked at once more.
-      if (kept) await house.store.write(kept, kept.value, { delayMs: 0 });
-      await house.drain(10_000);
-    }
-    const [parent, ...others] = house.parents();
-    expect(others).toEqual([]);
-    expect(parent?.shown.text).toMatch(/^❌ Declined/);
-    const notes = house.notes(parent?.ts ?? '');
-    expect(notes.map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
-      '💳 Another payment, the alert stays open',
-    ]);
-    const [note] = notes;
-    expect(note && linesOf(note)).toContain(`The customer paid ${words} for ORDER-2, another amount`);
-    await payment(house, 'ORDER-3');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
-  });
-
-  it('fills no thread without end', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    for (let day = 0; day < 9; day += 1) {
-      const amountMinor = 100 + day;
-      house.records.set(`DAY-${day}`, { ...recordOf(`DAY-${day}`, 'SUCCESS'), amountMinor });
-      await house.receive(paidBy(`DAY-${day}`, { amountMinor }));
-      await house.drain(10_000);
-    }
-    expect(house.notes(house.parents()[0]?.ts ?? '')).toHaveLength(1);
-  });
-
   it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
     const house = cardsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
@@ -325,21 +170,6 @@ describe('a payment of an order that failed itself', () => {
     expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
     await payment(house, 'ORDER-3');
     expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '✅ Resolved']);
-  });
-
-  it('resolves that alert alone while Slack cannot be told of it yet', async () => {
-    const house = cardsHouse();
-    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
-    await house.receive(third);
-    await house.drain();
-    await untoldFailure(house);
-    await payment(house, 'ORDER-1');
-    await house.drain(1_200_000);
-    expect(statesOf(house)).toEqual([
-      '❌ Declined by the bank',
-      '🔎 Event says failed, look-up says Not found',
-      '✅ Resolved',
-    ]);
   });
 
   it('leaves the other to a payment of the same amount that has no failure of its own', async () => {
@@ -448,52 +278,9 @@ describe('a charge of the bot that is proven, without any event', () => {
       '✅ Resolved by another payment',
     ]);
   });
-
-  it('begun from no alert resolves one as any payment of the same customer and amount does', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await prove(house, { ...charged, customerEmail: 'jane@example.com' });
-    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
-  });
-});
-
-describe('an alert that is being charged again', () => {
-  it('says by whom and under which reference, and no longer once that ended or was lost', async () => {
-    const house = cardsHouse();
-    await failure(house);
-    await house.cards.move(id, { kind: 'acknowledge', by: ada });
-    const lines = () => linesOf(house.parents()[0]!);
-    const claim = await house.claims.claim(id, { reference: 'pay-1', by: bola });
-    await house.drain();
-    expect(lines()).toContain('Charging now');
-    expect(lines()).toContain('pay-1');
-    expect(mentionedIn(house.parents()[0]!)).toContain(bola);
-    if (claim.kind === 'claimed') await claim.release();
-    await house.drain();
-    expect(lines()).not.toContain('Charging now');
-    await house.claims.claim(id, { reference: 'pay-2', by: bola });
-    await house.drain();
-    expect(lines()).toContain('pay-2');
-    await house.drain(300_000);
-    expect(lines()).not.toContain('Charging now');
-  });
 });
 
 describe('a payment before the failure', () => {
-  it('of the same reference: the first post says both, and has no buttons', async () => {
-    const house = cardsHouse();
-    await payment(house, 'ORDER-1');
-    expect(house.parents()).toEqual([]);
-    await house.receive(failed);
-    await house.drain(1_000);
-    const [parent] = house.parents();
-    expect(parent?.shown.text).toMatch(/^✅ Resolved · Paid \(confirmed\)/);
-    const lines = parent ? linesOf(parent) : '';
-    expect(lines).toContain('the payment’s event came less than a minute before the failure’s');
-    expect(parent && pressables(parent)).toEqual([]);
-    expect(parent && mentionedIn(parent)).toEqual([]);
-  });
-
   it('of the same customer alone resolves nothing: it was for something else', async () => {
     const house = cardsHouse();
     await payment(house, 'ORDER-2');

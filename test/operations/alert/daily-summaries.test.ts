@@ -1,27 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { summaryTime } from '../../../src/app/daily-summaries.ts';
-import type { AlertCard } from '../../../src/domain/alert-card.ts';
-import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createDailySummaries, dailySummaryPrefix } from '../../../src/operations/alert/daily-summaries.ts';
-import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import { workOnce } from '../../../src/operations/work/work-once.ts';
 import type { Entry, Store } from '../../../src/store/store.ts';
-import { channel, event, killed, sealer } from '../house.ts';
+import { channel, killed, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 import { at8, dayMs, hourMs, stage } from '../summary-stage.ts';
 
 describe('a daily summary', () => {
-  it('comes once a day at its local time, and tells of the time since the one before', async () => {
-    const { begin, run, spans } = stage(Date.UTC(2026, 10, 20, 12));
-    await begin();
-    await run(2 * dayMs);
-    expect(spans()).toEqual([
-      ['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z'],
-      ['2026-11-21T07:00:00.000Z', '2026-11-22T07:00:00.000Z'],
-    ]);
-  });
-
   it('keeps to the wall clock over summer time, there and back, and over an hour that is skipped or comes twice', async () => {
     const spring = stage(Date.UTC(2026, 2, 28, 12), at8('Europe/Berlin'));
     await spring.begin();
@@ -101,46 +88,6 @@ describe('a daily summary', () => {
     await run(2 * dayMs);
     expect(spans()).toEqual([]);
     expect(await store.read(`${dailySummaryPrefix}${channel}`)).toBeUndefined();
-  });
-
-  it('tells counts, sums by currency, reasons, and how this channel’s alerts stand', async () => {
-    const acknowledged: AlertCard = { kind: 'acknowledged', by: 'U0ADA00001', at: 0 };
-    const { begin, run, told, clock, receive } = stage(Date.UTC(2026, 10, 20, 12), undefined, {
-      'payment_failed:0': acknowledged,
-      'payment_failed:1': { ...acknowledged, snoozedUntil: Infinity },
-      'payment_failed:2': { kind: 'closed', at: 0, by: 'U', reason: '' },
-    });
-    await begin();
-    const failures = [0, 1, 2, 3].map((index): PaymentEvent => ({
-      ...event,
-      key: `payment_failed:${index}`,
-      orderReference: `SUB-${index}`,
-      ...(index === 3 ? { reason: 'Expired card' } : { amountMinor: 100, currency: 'NGN' }),
-    }));
-    const paid: PaymentEvent = { kind: 'payment_success', key: 'p', amountMinor: 7, currency: 'USD' };
-    for (const one of [...failures, paid]) {
-      // oxlint-disable-next-line no-await-in-loop
-      await receiveEvent(receive, one, 'f');
-    }
-    const receivedAtMs = clock.nowMs;
-    await run(dayMs);
-    expect(told()).toEqual([
-      expect.objectContaining({
-        failed: { count: 4, sums: [{ minor: 300, currency: 'NGN' }], withoutAmount: 1 },
-        paid: { count: 1, sums: [{ minor: 7, currency: 'USD' }], withoutAmount: 0 },
-        toldHere: 4,
-        reasons: [
-          { reason: 'Insufficient funds', count: 3 },
-          { reason: 'Expired card', count: 1 },
-        ],
-        cards: {
-          open: [{ id: 'payment_failed:3', orderReference: 'SUB-3', receivedAtMs }],
-          acknowledged: 1,
-          snoozed: 1,
-          leftOut: 0,
-        },
-      }),
-    ]);
   });
 });
 

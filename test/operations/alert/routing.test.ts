@@ -11,7 +11,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { receiveEvent, type ReceiveDeps } from '../../../src/operations/alert/receive-event.ts';
-import { deliverNext, event, house, killed, ops, type Delivering } from '../house.ts';
+import { deliverNext, event, house, killed, type Delivering } from '../house.ts';
 
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];
 
@@ -36,16 +36,6 @@ function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
 }
 
 describe('an event for several channels', () => {
-  it('is told once in each, and a repeat in none', async () => {
-    const { receive, drain, told } = routed([rule({ goesOn: true })]);
-    expect(await receiveEvent(receive, event, 'f')).toBe('new');
-    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(told()).toEqual([alerts, big, quiet]);
-  });
-
   it('is told in all of them, once, wherever a crash came while it was stored', async () => {
     // The read that looks whether it is known, two copies, and the event's own record.
     for (let fatal = 1; fatal <= 4; fatal += 1) {
@@ -82,23 +72,6 @@ describe('an event for several channels', () => {
     }
   });
 
-  it('is told once in each channel of both, when the rules change between a crash and the repeat', async () => {
-    const { receive, drain, told, store } = routed([rule({ goesOn: true })]);
-    const dying: ReceiveDeps = {
-      ...receive,
-      store: {
-        ...store,
-        create: (key, value, options) =>
-          key.includes('copy/') ? store.create(key, value, options) : killed(),
-      },
-    };
-    await expect(receiveEvent(dying, event, 'f')).rejects.toThrow('killed');
-    const before = routed([rule({ channels: [alerts, ops] })]).receive.route;
-    await receiveEvent({ ...receive, route: before }, event, 'f');
-    await drain(60_000);
-    expect(told()).toEqual([alerts, ops, quiet]);
-  });
-
   it('is told once in each when the answer to the last write was lost', async () => {
     const { receive, drain, told, store } = routed([rule({})]);
     const losing: ReceiveDeps = {
@@ -117,23 +90,6 @@ describe('an event for several channels', () => {
     expect(told()).toEqual([big, quiet]);
   });
 
-  it('has a key of its own in each channel, by which history finds it', async () => {
-    const { receive, drain, posts } = routed([rule({})]);
-    await receiveEvent(receive, event, 'f');
-    await drain(60_000);
-    const keys = posts.map(({ post }) => (post.kind === 'alert' ? post.alert.event.key : ''));
-    expect(new Set(keys).size).toBe(2);
-  });
-
-  it('still tells the operators, once, of a repeat that differs', async () => {
-    const { receive, drain, posts } = routed([rule({})]);
-    await receiveEvent(receive, event, 'f');
-    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
-    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
-    await drain(60_000);
-    expect(posts.filter(({ channel }) => channel === ops)).toHaveLength(1);
-  });
-
   it('is no other event’s alert, whatever a merchant’s reference looks like', async () => {
     const { receive, drain, told } = routed([rule({})]);
     const odd: PaymentEvent = { ...event, key: `${event.key}@${quiet}`, orderReference: `SUB-1@${quiet}` };
@@ -144,70 +100,6 @@ describe('an event for several channels', () => {
     }
     await drain(60_000);
     expect(told()).toEqual([big, big, big, quiet, quiet, quiet]);
-  });
-});
-
-describe('a rule', () => {
-  it('that is muted tells nothing of what came meanwhile, which is remembered, and tells again after its end', async () => {
-    const { receive, drain, told, clock } = routed([rule({ mutedUntilMs: 1_010_000 })]);
-    expect(await receiveEvent(receive, event, 'f')).toBe('new');
-    await drain(60_000);
-    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
-    expect(told()).toEqual([]);
-    expect(clock.nowMs).toBeGreaterThan(1_010_000);
-    await receiveEvent(receive, { ...event, key: 'payment_failed:SUB-2' }, 'f');
-    await drain(60_000);
-    expect(told()).toEqual([big, quiet]);
-  });
-
-  it('can send successes where failures alone are told without it', async () => {
-    const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
-    const { receive, drain, told } = routed([
-      rule({ match: { event: 'payment_success' }, channels: [quiet] }),
-    ]);
-    await receiveEvent(receive, success, 'f');
-    await receiveEvent(receive, event, 'f');
-    await drain(60_000);
-    expect(told()).toEqual([alerts, quiet]);
-  });
-
-  it('stands on its alert with severity and mention, the mention not in quiet hours, judged when it leaves', async () => {
-    const called = rule({
-      name: 'big-ones',
-      channels: [big],
-      severity: 'high',
-      mention: { kind: 'group', id: 'S0ONCALL01' },
-      // 1970-01-01T00:16:40Z is when these tests begin.
-      quietHours: { fromMinute: 0, toMinute: 30, timeZone: 'UTC' },
-    });
-    const { receive, drain, posts, clock } = routed([called]);
-    await receiveEvent(receive, event, 'f');
-    await drain(0);
-    await receiveEvent(receive, { ...event, key: 'payment_failed:SUB-2' }, 'f');
-    clock.nowMs += 20 * 60_000;
-    await drain(60_000);
-    const routes = posts.map(({ post }) => (post.kind === 'alert' ? post.alert.route : undefined));
-    expect(routes).toEqual([
-      { rule: 'big-ones', severity: 'high' },
-      { rule: 'big-ones', severity: 'high', mention: { kind: 'group', id: 'S0ONCALL01' } },
-    ]);
-  });
-
-  it('says nothing on an alert that channels sends', async () => {
-    const { receive, drain, posts } = routed([]);
-    await receiveEvent(receive, event, 'f');
-    await drain(0);
-    expect(posts[0]?.post).toMatchObject({ kind: 'alert' });
-    expect(JSON.stringify(posts)).not.toContain('"route"');
-  });
-
-  it('that is changed sends what still waits where it goes now, and no channel is told twice', async () => {
-    const { receive, deliver, drain, told } = routed([rule({})]);
-    await receiveEvent(receive, event, 'f');
-    const route = (): { channel: string }[] => [{ channel: quiet }, { channel: alerts }];
-    Object.assign(deliver, { route });
-    await drain(60_000);
-    expect(told()).toEqual([alerts, quiet]);
   });
 });
 
@@ -223,26 +115,6 @@ describe('an event that does not say what a rule asks for', () => {
   );
   const noFunds = rule({ name: 'no-funds', match: { reasonPart: 'funds' }, severity: 'high' });
   const away: Lookup = { kind: 'unchecked', failure: 'network' };
-
-  it('is routed by what its look-up says, once to each channel and by the rule', async () => {
-    const { receive, drain, posts, told } = routed([noFunds], { lookups: [declined, declined, declined] });
-    expect(await receiveEvent(receive, silent, 'f')).toBe('new');
-    expect(await receiveEvent(receive, silent, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(told()).toEqual([big, quiet]);
-    for (const { post } of posts) {
-      expect(post).toMatchObject({ alert: { route: { rule: 'no-funds', severity: 'high' } } });
-    }
-    expect(await receiveEvent(receive, silent, 'f')).toBe('duplicate');
-    expect(await receiveEvent(receive, silent, 'g')).toBe('differs');
-  });
-
-  it('goes where the other rules and channels say when the look-up says something else', async () => {
-    const { receive, drain, told } = routed([noFunds]);
-    await receiveEvent(receive, silent, 'f');
-    await drain(60_000);
-    expect(told()).toEqual([alerts]);
-  });
 
   it('is told within seconds though the service is away, where what it says itself sends it', async () => {
     const lookups = Array.from({ length: 100 }, () => away);
@@ -277,15 +149,6 @@ describe('an event that does not say what a rule asks for', () => {
       await drain(120_000);
       expect(told()).toEqual([big, quiet]);
     }
-  });
-
-  it('is not told, and remembered, while the rule that takes it is muted', async () => {
-    const muted = { ...noFunds, mutedUntilMs: 2_000_000 };
-    const { receive, drain, told } = routed([muted], { lookups: [declined] });
-    await receiveEvent(receive, silent, 'f');
-    await drain(60_000);
-    expect(told()).toEqual([]);
-    expect(await receiveEvent(receive, silent, 'f')).toBe('duplicate');
   });
 
   it('asks the service nothing more where no rule needs it', async () => {

@@ -9,8 +9,7 @@ import {
   type OutboxRecord,
 } from '../../../src/operations/outbox/outbox.ts';
 import { finishPosted } from '../../../src/operations/outbox/outbox-work.ts';
-import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
-import { channel, event, house, noStorms, ops, sealer } from '../house.ts';
+import { channel, noStorms, ops, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
 const hourMs = 3_600_000;
@@ -180,16 +179,6 @@ describe('a channel that Slack refuses', () => {
     expect(new Set(tried.map(({ key }) => key))).toEqual(new Set(['a', 'b']));
   });
 
-  it('is told to the operators once, not once per message, and not for a few minutes', async () => {
-    const { put, pass, notices } = refusals();
-    for (let count = 0; count < 20; count += 1) await put(`a${count}`);
-    for (let count = 0; count < 20; count += 1) await put(`b${count}`, other);
-    await pass(240_000);
-    expect(notices()).toEqual([]);
-    await pass(3 * dayMs, 10_000);
-    expect(notices().map((key) => key.split(':')[3])).toEqual([channel, other]);
-  });
-
   it.each<RefusalAbout>(['channel', 'unclear'])(
     'is not told again while something of it is undelivered, and is told when it breaks anew (%s)',
     async (about) => {
@@ -217,28 +206,6 @@ describe('a channel that Slack refuses', () => {
     expect(notices()).toEqual([]);
     expect(await letters.all()).toMatchObject([{ channel: ops, messages: 1 }]);
   });
-
-  it('says what to do and where the messages are', async () => {
-    const { receive, drain, posts } = house({
-      posts: Array.from({ length: 6 }, () => refusedFor('channel')),
-    });
-    await receiveEvent(receive, event, 'f');
-    await drain(500_000);
-    expect(posts.filter((one) => one.channel === ops)).toMatchObject([
-      {
-        post: {
-          kind: 'notice',
-          notice: {
-            kind: 'refused',
-            channel,
-            slackError: 'not_in_channel',
-            fix: 'Invite the bot.',
-            giveUpHours: 24,
-          },
-        },
-      },
-    ]);
-  });
 });
 
 async function twoChannels() {
@@ -252,25 +219,6 @@ async function twoChannels() {
 }
 
 describe('dead letters', () => {
-  it('are listed by channel, the longest refused first', async () => {
-    const { letters } = await twoChannels();
-    expect(await letters.all()).toMatchObject([
-      { channel, messages: 3 },
-      { channel: other, messages: 2 },
-    ]);
-  });
-
-  it('are delivered again in their old order, at the pace', async () => {
-    const { state, letters, pass, alerts, clock } = await twoChannels();
-    state.isMended = true;
-    expect(await letters.redrive(channel)).toEqual([{ channel, messages: 3 }]);
-    expect(await letters.all()).toMatchObject([{ channel: other, messages: 2 }]);
-    const beganAtMs = clock.nowMs;
-    while (alerts().length < 3) await pass(1_000);
-    expect(alerts()).toEqual(['a', 'b', 'c']);
-    expect(clock.nowMs - beganAtMs).toBeGreaterThanOrEqual(2_000);
-  });
-
   it('are delivered again in the order in which they came, though they were given up in another', async () => {
     const state = { isMended: false };
     const { put, pass, letters, alerts } = refusals(() =>
@@ -282,17 +230,6 @@ describe('dead letters', () => {
     await letters.redrive(channel);
     await pass(60_000);
     expect(alerts()).toEqual(['a', 'b', 'c']);
-  });
-
-  it('of all channels are delivered again when none is named', async () => {
-    const { state, letters, pass, alerts } = await twoChannels();
-    state.isMended = true;
-    const redriven = await letters.redrive();
-    expect(redriven.reduce((sum, { messages }) => sum + messages, 0)).toBe(5);
-    await pass(60_000);
-    expect(alerts().toSorted()).toEqual(['a', 'b', 'c', 'x', 'y']);
-    expect(await letters.all()).toEqual([]);
-    expect(await letters.redrive()).toEqual([]);
   });
 
   it('that Slack refuses again wait as long as new ones, and are listed again', async () => {
@@ -363,13 +300,6 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ messages: 4_000 }]);
     expect(tried.at(-1)!.atMs - 1_000_000).toBeGreaterThan(2 * deps.giveUpMs);
     expect(lines).toContain('too much is undelivered; this goes on being tried');
-  });
-
-  it('are listed once, however often they are added', async () => {
-    const { letters } = refusals();
-    const one = { key: 'k', ...letter };
-    expect([await letters.add(one), await letters.add(one)]).toEqual([true, true]);
-    expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 
   it('stay listed while they are only about to be given up, and leave it when they were delivered meanwhile', async () => {

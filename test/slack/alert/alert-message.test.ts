@@ -74,23 +74,6 @@ function linesOf(event: PaymentEvent, hint?: 'unknown' | 'other'): string[] {
 }
 
 describe('alertMessage', () => {
-  it('calls a failed charge declined when the look-up agrees, with the bank’s words quoted', () => {
-    const message = alertMessage(declinedAlert(event));
-    assertBlocks('message', message.blocks);
-    expect(message.text).toBe('❌ Declined by the bank · NGN 12,500.00 · a***@example.com · ORDER-1042');
-    expect(shownLines(message)).toMatchInlineSnapshot(`
-      [
-        "❌ Declined by the bank · NGN 12,500.00 · a***@example.com · ORDER-1042",
-        "The bank says:",
-        "| Insufficient funds",
-        "Next: Try again from 2026-09-14 21:37 UTC, or use another card.",
-        "✗ status FAILED  ✓ reference  ✓ amount",
-        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ customer cust-7 ~ order id 5f6c2a9e-order",
-        "[Look up]",
-      ]
-    `);
-  });
-
   it.each([
     ['Expired card', 'Next: Ask the customer for another card.'],
     ['Do not honour', 'Next: Ask the customer for another card.'],
@@ -205,19 +188,6 @@ describe('alertMessage', () => {
     expect(linesOf(unsigned, 'unknown')).toContain('[Look up]');
   });
 
-  it('says in a plain sentence that it may repeat an earlier alert', () => {
-    const repeat = shownLines(alertMessage(alert({ mayBeRepeat: true })));
-    expect(repeat.some((line) => line.startsWith('This may repeat an earlier alert'))).toBe(true);
-    expect(shownLines(alertMessage(alert())).join('\n')).not.toContain('repeat');
-  });
-
-  it('carries the event’s key in its metadata, so that it can be found again', () => {
-    expect(alertMessage(alert()).metadata).toEqual({
-      event_type: 'payops_alert',
-      event_payload: { key: 'payment_failed:ORDER-1042' },
-    });
-  });
-
   it('offers no look-up of a reference that cannot be looked up', () => {
     const long = { ...event, orderReference: 'x'.repeat(3000) };
     const types = alertMessage(alert({ event: long })).blocks.map((block) => block.type);
@@ -279,34 +249,6 @@ describe('the alert of a saved card', () => {
     expect(message.text).toBe(unescaped(message.text));
     return shownLines(message);
   }
-
-  it('says which card, whose, of which payment, and that the bot can charge it', () => {
-    const shown = lines({ ...bare, cardSaved: { kind: 'kept', face } });
-    expect(shown[0]).toBe(
-      '💳 Card saved · ✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042',
-    );
-    expect(shown.join('\n')).toContain('·· 1111');
-    expect(shown.join('\n')).toContain('sealed; /pay charge offers it');
-  });
-
-  it('says why a card is not kept, and names no card that it does not know', () => {
-    const shown = lines({ ...bare, cardSaved: { kind: 'not_kept', face: {} } }).join('\n');
-    expect(shown).toContain('its type and digits are not told');
-    expect(shown).toContain('CARD_LEDGER is off');
-  });
-
-  it('says what to do about a payment that carries no token, in the sandbox nothing', () => {
-    const missing: PaymentEvent = { ...bare, cardSaved: { kind: 'no_token' } };
-    const live = lines(missing);
-    expect(live[0]).toContain('💳 No card token');
-    expect(live.join('\n')).toContain('list the customer’s saved cards');
-    expect(live.join('\n')).toContain('WEBHOOK_EVENT_POINTERS');
-    expect(live.join('\n')).not.toContain('/pay cards');
-    expect(lines(missing, { canListCards: true }).join('\n')).toContain('Next: /pay cards <e-mail> lists');
-    const sandbox = lines(missing, { environment: 'sandbox' }).join('\n');
-    expect(sandbox).toContain('Next: nothing');
-    expect(sandbox).not.toContain('WEBHOOK_EVENT_POINTERS');
-  });
 
   it('does not call a payment paid that is not proven', () => {
     const event: PaymentEvent = { ...bare, cardSaved: { kind: 'kept', face } };
