@@ -38,8 +38,3 @@ export async function killAtEachPoint(
   for (let killAt = 1; !(await play(killAt)); killAt = next(killAt)) kills += 1;
   return kills;
 }
-
-/** Every point at first, then ever fewer: what comes late in a long drain is much alike. */
-export function everFewer(killAt: number): number {
-  return killAt + 1 + Math.floor(killAt / 6);
-}
