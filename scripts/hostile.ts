@@ -46,7 +46,7 @@ console.log(
 process.exit(isFine() ? 0 : 1);
 
 async function runBot(): Promise<{ bodies: BodiesResult; slow: SlowResult }> {
-  const scene = await openScene();
+  const scene = await openScene('deployed');
   try {
     const bodies = await runBodies(scene, megabytes);
     tellBodies(bodies);

@@ -12,7 +12,6 @@ import { startPaymentsService, type PaymentsService } from '../../src/simulators
 import type { SlackStats } from '../../src/simulators/slack/faults.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
 import { keepAsking } from './asker.ts';
-import type { Break } from './broken-store.ts';
 import { checkHistory, type Findings } from './checker.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { createSigns, killAlong, type Signs, type Watch } from './kill-along.ts';
@@ -32,7 +31,8 @@ export type ChaosOptions = {
   channels: number;
   /** From `bundleChaosBot`. */
   bundle: Bundle;
-  broken?: Break;
+  /** Their store lies, to see that the checker sees it. */
+  isBroken?: boolean;
   /** Of Slack’s posts: as many are answered 500, and as many are kept while their answer is lost. */
   faultShare?: number;
   /** How long the work of a bot that was killed is nobody’s, in real time. */
@@ -168,7 +168,7 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
   const payopsFile = join(around.folder, 'payops.yml');
   mkdirSync(dataDir, { mode: 0o700 });
   writeFileSync(payopsFile, around.policy);
-  const { compress, broken, leaseMs = usualLeaseMs } = options;
+  const { compress, isBroken, leaseMs = usualLeaseMs } = options;
   const leaseSeconds = Math.ceil((leaseMs / 1_000) * compress);
   return {
     ...botSettings({
@@ -189,7 +189,7 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
     WORK_LEASE_SECONDS: String(Math.min(Math.max(leaseSeconds, shortestLeaseSeconds), longestLeaseSeconds)),
     LOG_LEVEL: 'warn',
     CHAOS_CLOCK: JSON.stringify(around.clock),
-    ...(broken ? { CHAOS_BREAK: broken } : {}),
+    ...(isBroken === true ? { CHAOS_BREAK: 'yes' } : {}),
   };
 }
 

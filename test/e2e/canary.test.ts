@@ -5,7 +5,7 @@ import { signatureHeader, signWebhook } from '../../src/simulators/payments/webh
 import type { PaymentsWeather } from '../../src/simulators/protocol.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
-import { openHouse, type House, type Person } from '../support/house.ts';
+import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { signSlack } from '../support/slack-requests.ts';
@@ -18,8 +18,9 @@ const customer = 'canary.customer@example.com';
 const odd = 'odd-event-canary-90125';
 
 describe.concurrent('with everything logged and everything going wrong, no secret gets out', () => {
+  /** A process, whose own output is searched: all that it writes to stdout and stderr. */
   it('on SQLite in Socket Mode', async (test) => {
-    const driven = await driveAll(test, { SLACK_MODE: 'socket' });
+    const driven = await driveAll(test, { SLACK_MODE: 'socket' }, { processes: true });
     const { house, canaries } = driven;
     expect(findCanaries(canaries, await placesOf(driven))).toEqual([]);
 
@@ -37,7 +38,7 @@ describe.concurrent('with everything logged and everything going wrong, no secre
     afterAll(() => redis?.stop());
 
     it('in HTTP mode', async (test) => {
-      const driven = await driveAll(test, {}, redis.url);
+      const driven = await driveAll(test, {}, { redisUrl: redis.url });
       const { house, canaries } = driven;
       expect(findCanaries(canaries, await placesOf(driven))).toEqual([]);
 
@@ -69,10 +70,13 @@ describe('findCanaries', () => {
 
 type Driven = { house: House; bot: Bot; canaries: Canaries; earlierDump: string };
 
-async function driveAll(test: TestContext, more: Record<string, string>, redisUrl?: string): Promise<Driven> {
+async function driveAll(
+  test: TestContext,
+  more: Record<string, string>,
+  options: HouseOptions,
+): Promise<Driven> {
   const house = await openHouse(test, {
-    processes: true,
-    ...(redisUrl === undefined ? {} : { redisUrl }),
+    ...options,
     payments: { retryDelaysMs: [50, 50, 50], tokenLifetimeMs: 3_000 },
     env: { LOG_LEVEL: 'debug' },
   });

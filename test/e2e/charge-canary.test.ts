@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
@@ -15,7 +13,8 @@ import type { Passed } from '../../src/simulators/holds.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { runPayops } from '../support/run-payops.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { askRedis } from '../support/redis-store.ts';
+import { startRedis } from '../support/redis-server.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: a charge’s secrets in Redis, because redis-server is not installed.');
@@ -23,48 +22,26 @@ if (missing) console.warn('SKIPPED: a charge’s secrets in Redis, because redis
 const otpPath = '/v1/checkout/checkout-card-otp';
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-describe.concurrent('with everything logged and every charge walked, no secret gets out', () => {
-  it('on SQLite', async (test) => {
-    const walked = await walk(test);
-    const { house, canaries } = walked;
-    await expectNothingOut(walked);
+it.skipIf(missing)('with everything logged and every charge walked, no secret gets out', async (test) => {
+  const redis = await startRedis();
+  test.onTestFinished(() => redis.stop());
+  const walked = await walk(test, redis.url);
+  const { house, canaries } = walked;
+  await expectNothingOut(walked);
 
-    const { approves } = seedCards;
-    const db = new DatabaseSync(join(house.dataDir, 'payops.sqlite'));
-    // Not into the audit's own blocks: an export would rightly print what somebody put there.
-    db.prepare("update entries set value = value || ? where key not like 'audit%'").run(
-      `${approves.tokenKey} ${otps.right}`,
-    );
-    db.close();
-    const planted = await placesOf(walked);
-    expect(findCanaries(canaries, planted)).toContain('token key of Ada Obi: approves in the store');
-    expect(rightCodeIn(planted)).toEqual(['the store']);
-  });
-
-  describe.skipIf(missing)('on Redis', () => {
-    let redis: RedisServer;
-    beforeAll(async () => {
-      redis = await startRedis();
-    });
-    afterAll(() => redis?.stop());
-
-    it('with each secret found that is planted', async (test) => {
-      const walked = await walk(test, redis.url);
-      const { house, canaries } = walked;
-      await expectNothingOut(walked);
-
-      await postAsTheBot(house, Object.values(canaries).join(' '));
-      const found = findCanaries(canaries, await placesOf(walked));
-      for (const place of ['Slack payloads', 'what people see']) {
-        expect(found.filter((one) => one.endsWith(` in ${place}`))).toHaveLength(
-          Object.keys(canaries).length,
-        );
-      }
-      const [code = ''] = Object.keys(walked.walk.typed.codes);
-      await fetch(`${house.paymentsGate.url}/v1/accounts?note=${code}`).then((answer) => answer.text());
-      expect(pathsWith(walked, code)).toEqual([otpPath, '/v1/accounts']);
-    });
-  });
+  // What is planted is found.
+  await postAsTheBot(house, Object.values(canaries).join(' '));
+  await askRedis(redis.port, 'SET', 'planted', `${seedCards.approves.tokenKey} ${otps.right}`);
+  const planted = await placesOf(walked);
+  const found = findCanaries(canaries, planted);
+  for (const place of ['Slack payloads', 'what people see']) {
+    expect(found.filter((one) => one.endsWith(` in ${place}`))).toHaveLength(Object.keys(canaries).length);
+  }
+  expect(found).toContain('token key of Ada Obi: approves in the store');
+  expect(rightCodeIn(planted)).toEqual(['the store']);
+  const [code = ''] = Object.keys(walked.walk.typed.codes);
+  await fetch(`${house.paymentsGate.url}/v1/accounts?note=${code}`).then((answer) => answer.text());
+  expect(pathsWith(walked, code)).toEqual([otpPath, '/v1/accounts']);
 });
 
 type Walked = {
@@ -79,20 +56,9 @@ type Walked = {
   forgotten: string;
 };
 
-const walks: Promise<unknown>[] = [];
-
-/** Resolves when the others have walked too: to search all of it holds up the simulators, who are in this process. */
-async function walk(test: TestContext, redisUrl?: string): Promise<Walked> {
-  const walking = walkAll(test, redisUrl);
-  walks.push(walking);
-  await Promise.allSettled(walks);
-  return await walking;
-}
-
-async function walkAll(test: TestContext, redisUrl?: string): Promise<Walked> {
+async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
   const house = await openHouse(test, {
-    processes: true,
-    ...(redisUrl === undefined ? {} : { redisUrl }),
+    redisUrl,
     payments: { knownCards: true, tokenLifetimeMs: 3_000 },
     env: {
       LOG_LEVEL: 'debug',

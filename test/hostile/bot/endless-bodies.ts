@@ -17,19 +17,21 @@ const kinds = Object.values(paths).flatMap((path) =>
   })),
 );
 
-/** As much as it takes, with and without a length: to the door of events alone, then to both doors at once. */
-export async function streamEndless(scene: Scene, megabytes: number): Promise<Endless[]> {
+/** As much as it takes, with and without a length, to the door of events alone. */
+export async function streamAlone(scene: Scene, megabytes: number): Promise<Endless[]> {
   const all: Endless[] = [];
   for (const kind of kinds.filter(({ path }) => path === paths.webhook)) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other first
     all.push(await stream(scene, kind, megabytes));
   }
-  all.push(
-    ...(await Promise.all(
-      kinds.map((kind) => stream(scene, { ...kind, name: `${kind.name}, beside others` }, megabytes)),
-    )),
-  );
   return all;
+}
+
+/** The same to both doors at once; that of Slack closes them when a request has lasted too long. */
+export function streamBeside(scene: Scene, megabytes: number): Promise<Endless[]> {
+  return Promise.all(
+    kinds.map((kind) => stream(scene, { ...kind, name: `${kind.name}, beside others` }, megabytes)),
+  );
 }
 
 /** Reads its answer only when nothing more can be sent, as a sender does that means harm. */

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { residentMb, streamEndless, watchMemory, type Endless } from './endless-bodies.ts';
+import { residentMb, streamAlone, streamBeside, watchMemory, type Endless } from './endless-bodies.ts';
 import { oddBodies, sendOdd } from './odd-bodies.ts';
 import { eventText, paths, type Scene } from './scene.ts';
 
@@ -15,7 +15,6 @@ export type BodiesResult = {
 
 export const mostGrowthMb = 32;
 const rounds = 2;
-const atOnce = 8;
 /** Before that many, and what the worker then does with them, a process still grows by itself, whatever it is sent. */
 const eventsBefore = 500;
 const workMs = 6_000;
@@ -26,26 +25,41 @@ const eventsAfter = 200;
 
 /** Odd and endless bodies at a bot that has begun its work, its memory watched from outside. */
 export async function runBodies(scene: Scene, megabytes: number): Promise<BodiesResult> {
-  const atWork = watchMemory(scene.pid);
+  const pid = scene.pid();
+  const atWork = watchMemory(pid);
   const wrong = await deliverOrdinary(scene, 'WARM', eventsBefore);
-  await standsStill(scene.pid);
+  await standsStill(pid);
   const before = atWork();
-  const most = watchMemory(scene.pid);
+  const most = watchMemory(pid);
   for (let round = 0; round < rounds; round += 1) {
-    for (let from = 0; from < oddBodies.length; from += atOnce) {
-      const some = oddBodies.slice(from, from + atOnce);
-      // oxlint-disable-next-line no-await-in-loop -- a few at once, as they would come
-      const problems = await Promise.all(some.map((odd) => sendOdd(scene, odd)));
-      wrong.push(...problems.filter((problem) => problem !== undefined));
-    }
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    wrong.push(...(await sendOddBodies(scene)));
   }
-  const endless = await streamEndless(scene, megabytes);
-  for (const { name, status, isClosed } of endless) {
-    if (status !== 413 || !isClosed) wrong.push(`${name}: ${status}, ${isClosed ? 'closed' : 'not closed'}`);
-  }
+  const alone = await streamAlone(scene, megabytes);
+  const endless = [...alone, ...(await streamBeside(scene, megabytes))];
+  wrong.push(...notClosed(endless));
   wrong.push(...(await deliverOrdinary(scene, 'AFTER', eventsAfter)));
   const grewMb = most() - before;
   return { odd: oddBodies.length * rounds, endless, wrong, residentMb: before, grewMb };
+}
+
+/** What was not refused and closed as it should be. */
+export function notClosed(endless: readonly Endless[]): string[] {
+  return endless
+    .filter(({ status, isClosed }) => status !== 413 || !isClosed)
+    .map(({ name, status, isClosed }) => `${name}: ${status}, ${isClosed ? 'closed' : 'not closed'}`);
+}
+
+/** All of them once: what was answered otherwise than it should be. */
+export async function sendOddBodies(scene: Scene, atOnce = 8): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let from = 0; from < oddBodies.length; from += atOnce) {
+    const some = oddBodies.slice(from, from + atOnce);
+    // oxlint-disable-next-line no-await-in-loop -- a few at once, as they would come
+    const problems = await Promise.all(some.map((odd) => sendOdd(scene, odd)));
+    wrong.push(...problems.filter((problem) => problem !== undefined));
+  }
+  return wrong;
 }
 
 async function standsStill(pid: number): Promise<void> {

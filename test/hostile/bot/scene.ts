@@ -3,10 +3,11 @@ import { signatureHeader, signWebhook } from '../../../src/simulators/payments/w
 import { deployedBot } from '../../support/bot.ts';
 import { openHouse } from '../../support/house.ts';
 
-/** One bot as it is deployed, on loopback, between a workspace and a payments service. */
+/** One bot on loopback, between a workspace and a payments service. */
 export type Scene = {
   port: number;
-  pid: number;
+  /** Of the bot as it is deployed. */
+  pid: () => number;
   /** What the payments service would send with this body. */
   signed: (body: Buffer | string) => Record<string, string>;
   /** The same for Slack. */
@@ -14,21 +15,24 @@ export type Scene = {
   close: () => Promise<void>;
 };
 
-/** Nothing of it needs vitest, so that a script can measure too. */
-export async function openScene(): Promise<Scene> {
+/** `deployed`: a process, to be measured from outside; `here`: in this one. Nothing of it needs vitest, so that a script can measure too. */
+export async function openScene(where: 'deployed' | 'here'): Promise<Scene> {
   const closers: (() => unknown)[] = [];
   const test = {
     onTestFinished: (close: unknown) => void closers.push(close as () => unknown),
     onTestFailed: () => undefined,
   };
-  const house = await openHouse(test, { program: deployedBot });
+  const house = await openHouse(
+    test,
+    where === 'deployed' ? { program: deployedBot } : { env: { STOP_SECONDS: '1' } },
+  );
   const bot = house.bot();
   await house.start(bot);
   const settings = house.settings();
   const { WEBHOOK_SECRETS: secret = '', SLACK_SIGNING_SECRET: slackSecret = '' } = settings;
   return {
     port: Number(new URL(bot.url()).port),
-    pid: bot.pid(),
+    pid: () => bot.pid(),
     signed: (body) => ({
       'content-type': 'application/json',
       // One character a byte, so that bytes which are no text are signed as they are.

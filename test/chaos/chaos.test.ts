@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleChaosBot, runChaos, type ChaosResult } from '../chaos/run-chaos.ts';
 import type { Bundle } from '../support/bot-bundle.ts';
-import { countOf } from '../support/counts.ts';
 import { findProgram } from '../support/programs.ts';
+import { bundleChaosBot, runChaos, type ChaosResult } from './run-chaos.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: chaos on Redis, because redis-server is not installed.');
 
-const events = countOf({ full: 240, share: 120 });
-const kills = countOf({ full: 6, share: 4 });
+const events = 40;
+const kills = 3;
 
 let bundle: Bundle;
 beforeAll(async () => {
@@ -16,22 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => bundle?.remove());
 
-/** A share of what `npm run chaos` does in full, with more of Slack’s faults so that some are among few posts. */
-async function chaos(store: 'redis' | 'sqlite'): Promise<ChaosResult> {
-  const seed = Date.now() % 1_000_000_000;
-  console.log(`chaos on ${store}: seed ${seed}`);
-  return await runChaos({
-    store,
-    events,
-    kills,
-    seed,
-    compress: 20,
-    channels: 10,
-    bundle,
-    faultShare: 0.03,
-    leaseMs: 3_000,
-  });
-}
+const seed = Date.now() % 1_000_000_000;
+const small = { events, seed, compress: 20, channels: 10, leaseMs: 3_000 };
 
 /** Everything that must not be; what the bots wrote about it goes to the console. */
 function whatWentWrong(result: ChaosResult): Record<string, unknown> {
@@ -67,12 +52,34 @@ const nothing = {
   killsMissing: 0,
 };
 
-describe.concurrent('bots killed at random under load', () => {
-  it('on SQLite: nothing lost, nothing doubled, in order and at Slack’s pace', async () => {
-    expect(whatWentWrong(await chaos('sqlite'))).toEqual(nothing);
-  });
+function numbersOf(references: readonly string[]): string[] {
+  return [...new Set(references.map((reference) => reference.slice(-6)))].toSorted();
+}
 
-  it.skipIf(missing)('on Redis, which is killed too: the same with four replicas', async () => {
-    expect(whatWentWrong(await chaos('redis'))).toEqual(nothing);
+/** Processes, for they are what is killed. \`npm run chaos\` does much more of it, and CI some, on both stores. */
+describe.concurrent('a small chaos', () => {
+  it.skipIf(missing)(
+    'on Redis, which is killed too: nothing lost, nothing doubled, in order and at Slack’s pace',
+    async () => {
+      console.log(`chaos: seed ${seed}`);
+      // More of Slack's faults than usual, so that some are among few posts.
+      const result = await runChaos({ ...small, store: 'redis', kills, bundle, faultShare: 0.03 });
+      expect(whatWentWrong(result)).toEqual(nothing);
+    },
+  );
+
+  it('finds what a store that lies has lost and doubled, and nothing else', async () => {
+    const result = await runChaos({
+      ...small,
+      store: 'sqlite',
+      kills: 0,
+      bundle,
+      faultShare: 0,
+      isBroken: true,
+    });
+    expect(result.acknowledged).toBe(events);
+    expect(numbersOf(result.lost)).toEqual(['000007', '000017', '000027', '000037']);
+    expect(numbersOf(result.doubled)).toEqual(['000003', '000013', '000023', '000033']);
+    expect(result).toMatchObject({ misplaced: [], strangers: [], workLeft: 0 });
   });
 });
