@@ -46,7 +46,7 @@ const checks: Step[] = [
  * compute. These have one worker, which loads all modules once, and take what the others leave of two processors.
  */
 const lanes = [
-  { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 2 },
+  { name: 'tests that wait', projects: ['whole', 'timed', 'browser'], workers: 4 },
   { name: 'tests that compute', projects: ['mocked', 'parts'], workers: 1 },
 ];
 const resultsPath = ({ name }: { name: string }): string => join(folder, `${name}.json`);

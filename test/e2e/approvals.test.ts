@@ -133,6 +133,9 @@ describe('a charge that a second person decides', () => {
     const post = await desk.reads('lead', ['🟡 Needs approval', reference], 'payOps');
     await desk.presses('lead', approve(post), post);
     const [half] = await everywhere(reference, '🟡 1 of 2 approved', ['agent', 'lead', 'onCall']);
+    // Within the same second it would be one press.
+    await desk.settled('soon');
+    desk.house.later(5_000);
     await desk.seesBy('lead', '🟡 You already approved this', () =>
       desk.presses('lead', approve(post), half),
     );

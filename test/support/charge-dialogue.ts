@@ -82,12 +82,17 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     await house.until(`${command} opens a modal`, () => ![undefined, before].includes(modalOf(person)?.id));
     return onTop(person);
   }
+  /** What loads cannot be submitted yet. */
+  async function loaded(person: Person): Promise<SeenModal> {
+    await house.until(`the ${person}’s form is loaded`, () => modalOf(person)?.submit !== undefined);
+    return onTop(person);
+  }
   async function submit(
     person: Person,
     texts: Record<string, string> = {},
     more: Record<string, Record<string, unknown>> = {},
   ): Promise<SeenModal | undefined> {
-    const { id, view } = onTop(person);
+    const { id, view } = await loaded(person);
     const values = { ...valuesOf(texts, view.blocks), ...more };
     await act(person, { kind: 'submit_view', viewId: id, values });
     return modalOf(person);
@@ -103,6 +108,7 @@ export function openChargeDialogue(house: House): ChargeDialogue {
   }
   async function readBack(person: Person, form: ChargeForm, command = '/pay charge'): Promise<SeenModal> {
     await opens(person, command);
+    await loaded(person);
     const { card, ...typed } = form;
     const chosen = card === undefined ? {} : { [chargeFields.card]: await choose(person, card) };
     const names = Object.keys(typed) as (keyof typeof typed)[];
