@@ -89,9 +89,9 @@ async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   return result;
 }
 
-/** A few moments near the end, or one of few, depend on what overtakes what; more would be kills that are only claimed. */
+/** A few moments near the end, or among reads that repeat until news comes, depend on what overtakes what; more would be kills that are only claimed. */
 function tooManyMissed({ missed, kills }: KillsResult): number {
-  return missed.length > Math.max(1, kills / 20) ? missed.length : 0;
+  return missed.length > Math.max(3, kills / 20) ? missed.length : 0;
 }
 
 function sum(numbers: readonly number[]): number {
