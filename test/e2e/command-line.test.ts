@@ -23,7 +23,7 @@ const at = shareDesk({
   env: {
     LOG_LEVEL: 'debug',
     SEALING_KEYS: k1 ?? '',
-    PAYMENTS_TIMEOUT_SECONDS: '4',
+    PAYMENTS_TIMEOUT_SECONDS: '8',
     PAYMENTS_TOKEN_REVOKE_BODY: '{"accessToken":"{{ACCESS_TOKEN}}"}',
   },
 });

@@ -5,7 +5,7 @@ import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
 const at = shareDesk({
   clock: true,
   payments: { knownCards: true },
-  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4' },
+  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' },
 });
 
 describe('/pay', () => {

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
 const email = 'zainab.link@example.com';
 const filled = { Amount: '150.00', 'Customer’s e-mail': email, 'Customer id': 'CUST-77' };
-const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4' } });
+const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
 
 describe('/pay link', () => {
   it('makes a payment link once, on a card that says Paid and Card saved when it is', async () => {

@@ -10,7 +10,7 @@ const singlePath = '/transactions/accounts/single';
 const doubleClickMs = 2_100;
 const at = shareDesk({
   clock: true,
-  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4' },
+  env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' },
 });
 
 describe('/pay <reference>', () => {

@@ -15,7 +15,7 @@ import {
 
 const ada = 'ada@example.com';
 const olu = 'olu@example.com';
-const patient = { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '120' };
+const patient = { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8', WORK_LEASE_SECONDS: '120' };
 
 type Accounts = SeveralAccounts & {
   desk: Desk;

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const { requiresOtp: bola } = seedCards;
 const at = shareDesk({
   clock: true,
-  env: { LOG_LEVEL: 'debug', AUDIT_KEEP_DAYS: '1', PAYMENTS_TIMEOUT_SECONDS: '4' },
+  env: { LOG_LEVEL: 'debug', AUDIT_KEEP_DAYS: '1', PAYMENTS_TIMEOUT_SECONDS: '8' },
   workspace: { grantedOptionalScopes: 'all' },
 });
 
