@@ -110,6 +110,15 @@ describe('routes of payops.yml', () => {
       expect(text).toContain(words);
   });
 
+  test('its button in the menu of /pay says the same', async () => {
+    const desk = at();
+    const menu = await desk.asks('onCall', '/pay', 'Alerts here', 'payDesk');
+    const said = await desk.seesBy('onCall', 'This channel gets alerts', () =>
+      desk.presses('onCall', 'Alerts here', menu),
+    );
+    expect(said.shown.text).toContain('vip');
+  });
+
   test('Send a test alert goes the whole way of an alert, and says who asked', async () => {
     const desk = at();
     await desk.presses(
