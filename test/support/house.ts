@@ -109,6 +109,8 @@ const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WOR
 const patient = { PAYMENTS_TIMEOUT_SECONDS: '5', SLACK_TIMEOUT_SECONDS: '5', WORK_LEASE_SECONDS: '20' };
 /** With `clock`: how soon it looks again, and what has passed by then. */
 const fast = { lookAgainMs: 20, passesMs: 200 };
+/** What is not there after this much real time waits for a lease to end, most likely: then time runs faster still. */
+const slow = { afterMs: 8_000, passesMs: 2_000 };
 /** Leases and Slack's triggers end by the clock, and connections are no faster for it. */
 const slowly = { env: { WORK_LEASE_SECONDS: '120' }, triggerLifeMs: 60_000 };
 let prefixes = 0;
@@ -127,7 +129,7 @@ export async function openHouse(
   options: HouseOptions = {},
 ): Promise<House> {
   const clock = options.clock === true ? openClock() : undefined;
-  const news = createNews(clock && { lookAgainMs: fast.lookAgainMs, pass: () => later(fast.passesMs) });
+  const news = createNews(clock && { lookAgainMs: fast.lookAgainMs, pass: later });
   const seen = createExchanges(news.tell);
   let aheadMs = 0;
   const now = (): number => Date.now() + aheadMs;
@@ -302,7 +304,7 @@ function prepareFolder(folder: string, workspace: Workspace): { dataDir: string;
   return { dataDir, policyFile };
 }
 
-type FastTime = { lookAgainMs: number; pass: () => void };
+type FastTime = { lookAgainMs: number; pass: (ms: number) => void };
 
 function createNews(fastTime?: FastTime): { tell: () => void; until: House['until'] } {
   let next = Promise.withResolvers<void>();
@@ -312,13 +314,16 @@ function createNews(fastTime?: FastTime): { tell: () => void; until: House['unti
       next = Promise.withResolvers();
     },
     async until(what, condition, timeoutMs = 60_000) {
-      const endsAt = performance.now() + timeoutMs;
+      const startedAt = performance.now();
+      const endsAt = startedAt + timeoutMs;
       for (;;) {
         const change = next.promise;
         if (await condition()) return;
         if (performance.now() > endsAt) throw new Error(`Not within ${timeoutMs} ms: ${what}.`);
         const nothing = rest(fastTime?.lookAgainMs ?? lookAgainMs, true);
-        if ((await Promise.race([change, nothing])) === true) fastTime?.pass();
+        if ((await Promise.race([change, nothing])) !== true) continue;
+        const isSlow = performance.now() - startedAt > slow.afterMs;
+        fastTime?.pass(isSlow ? slow.passesMs : fast.passesMs);
       }
     },
   };
