@@ -1,30 +1,64 @@
-import type { HistoryAnswer } from '../../src/domain/delivery.ts';
-import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import type { AlertCards } from '../../src/operations/alert/alert-cards.ts';
-import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import type { Store } from '../../src/store/store.ts';
-import { onCall } from './plans.ts';
+import type { Answer, Call } from './network.ts';
 
-/** A mistake made on purpose, in one of the things that the alerting rests on. */
+/** A mistake made on purpose in what stands around the bot, which is as good as one of its own: no walk may overlook it. */
 export type Breakage = {
   store?: (store: Store) => Store;
-  post?: (post: Post) => Post;
-  composed?: (made: Composed) => Composed;
-  findByKey?: () => Promise<HistoryAnswer>;
-  cards?: (cards: AlertCards) => AlertCards;
-  forgetsPayments?: true;
+  /** Instead of what happens when a call arrives: gives the answer. `carry` lets it happen. */
+  carry?: (call: Call, carry: (call: Call) => Promise<Answer | undefined>) => Promise<Answer | undefined>;
 };
 
-/** Each with what a walk must say of it; `seed`: a little before the first that does, where that is far from 1. */
-export const breakages: readonly { name: string; breakage: Breakage; seen: RegExp; seed?: number }[] = [
-  {
-    name: 'a store that loses an alert now and then',
-    breakage: { store: losing('outbox:alert:') },
-    seen: /is answered and not stored|belongs in|is lost|is in no digest/,
+/** Of so many calls this is the last: then it counts from one again. */
+function everyNth(nth: number): () => boolean {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count % nth === 0;
+  };
+}
+
+function ok(body: object): Answer {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ok: true, ...body }),
+  };
+}
+
+const isPost = ({ path }: Call): boolean => path === '/api/chat.postMessage';
+const isEdit = ({ path }: Call): boolean => path === '/api/chat.update';
+const isHistory = ({ path }: Call): boolean => path.startsWith('/api/conversations.');
+const isEvent = ({ path }: Call): boolean => path.startsWith('/webhooks/');
+const isCharge = ({ path }: Call): boolean => path.endsWith('/tokenized-card-payment');
+const isLookUp = ({ path }: Call): boolean => path.includes('/transactions/');
+
+/** Made anew for each walk; each with what a walk must say of it. */
+export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => Breakage }>> = {
+  'an event that is acknowledged and lost': {
+    seen: /is not told in|digests in .* count/,
+    breakage: () => {
+      const isLost = everyNth(5);
+      return {
+        carry: async (call, carry) => (isEvent(call) && isLost() ? ok({}) : await carry(call)),
+      };
+    },
   },
-  {
-    name: 'a store whose compare-and-swap compares nothing',
-    breakage: {
+  'a store that loses new work now and then': {
+    seen: /is not told in|digests in .* count|above a thread|though .* was paid|cannot be worked on/,
+    breakage: () => {
+      const isLost = everyNth(9);
+      return {
+        store: (store) => ({
+          ...store,
+          create: async (key, value, options = {}) =>
+            'delayMs' in options && isLost() ? true : await store.create(key, value, options),
+        }),
+      };
+    },
+  },
+  'a store whose compare-and-swap compares nothing': {
+    seen: /./,
+    breakage: () => ({
       store: (store) => ({
         ...store,
         async write(entry, value, options) {
@@ -32,158 +66,110 @@ export const breakages: readonly { name: string; breakage: Breakage; seen: RegEx
           return current && (await store.write(current, value, options));
         },
       }),
-    },
-    seen: /./,
+    }),
   },
-  {
-    name: 'a store that keeps no lanes',
-    breakage: {
+  'a store that creates the same record twice': {
+    seen: /is told \d times|digests in .* count|cannot be worked on/,
+    breakage: () => ({
+      store: (store) => ({
+        ...store,
+        async create(key, value, options) {
+          if (await store.create(key, value, options)) return true;
+          const there = await store.read(key);
+          return there !== undefined && (await store.write(there, value, options)) !== undefined;
+        },
+      }),
+    }),
+  },
+  'a store that keeps no lanes': {
+    seen: /comes behind|faster than Slack takes it/,
+    breakage: () => ({
       store: (store) => ({
         ...store,
         create: (key, value, options = {}) =>
           store.create(key, value, 'delayMs' in options ? { delayMs: options.delayMs } : options),
       }),
-    },
-    seen: /comes behind|sooner than Slack takes it/,
+    }),
   },
-  {
-    name: 'a store that keeps no pace',
-    breakage: {
+  'a store that keeps no pace': {
+    seen: /faster than Slack takes it/,
+    breakage: () => ({
       store: (store) => ({
         ...store,
         write: (entry, value, { pauseMs: _none, ...options } = {}) => store.write(entry, value, options),
       }),
-    },
-    seen: /sooner than Slack takes it/,
+    }),
   },
-  {
-    name: 'work that never ends',
-    breakage: {
-      store: (store) => ({
-        ...store,
-        write: (entry, value, options = {}) =>
-          store.write(
-            entry,
-            value,
-            entry.key.startsWith('alert:') && options.ttlMs !== undefined ? { delayMs: 3_600_000 } : options,
-          ),
-      }),
-    },
-    seen: /pieces of work after all was done/,
-  },
-  {
-    name: 'a post that is sent twice',
-    breakage: {
-      composed: (made) => ({
-        ...made,
-        async post(...place) {
-          await made.post(...place);
-          return await made.post(...place);
+  'a post that is made twice': {
+    seen: /is told \d times|faster than Slack takes it/,
+    breakage: () => {
+      const isTwice = everyNth(10);
+      return {
+        async carry(call, carry) {
+          if (isPost(call) && isTwice()) await carry(call);
+          return await carry(call);
         },
-      }),
+      };
     },
-    seen: /stands already|sooner than Slack takes it/,
   },
-  {
-    name: 'a history that is never read',
-    breakage: { findByKey: () => Promise.resolve({ kind: 'absent' }) },
-    seen: /stands already/,
+  'a history in which nothing is found': {
+    seen: /is told \d times|digests in .* count/,
+    breakage: () => ({
+      carry: async (call, carry) =>
+        isHistory(call) ? ok({ messages: [], has_more: false }) : await carry(call),
+    }),
   },
-  {
-    name: 'clicks that all hear that theirs was the first',
-    breakage: {
-      cards: (cards) => ({
-        ...cards,
-        async move(id, move) {
-          const result = await cards.move(id, move);
-          if (result.kind !== 'refused' || move.kind !== 'acknowledge') return result;
-          return { kind: 'moved', card: result.card, step: { kind: 'acknowledged', by: move.by, at: 0 } };
-        },
-      }),
+  'an edit that changes nothing': {
+    seen: /above a thread that says|though .* was paid| is \w+ and \w+/,
+    breakage: () => {
+      const isNone = everyNth(4);
+      return {
+        carry: async (call, carry) => (isEdit(call) && isNone() ? ok({}) : await carry(call)),
+      };
     },
-    seen: /never took the step/,
   },
-  {
-    name: 'payments that nobody keeps',
-    breakage: { forgetsPayments: true },
-    seen: /held against no failure/,
-  },
-  {
-    name: 'a first post that names people',
-    breakage: { post: (post) => ('isFirst' in post ? { ...post, isFirst: false } : post) },
-    seen: /pings/,
-  },
-  {
-    name: 'a rule whose quiet hours nobody keeps',
-    breakage: {
-      post: (post) =>
-        post.kind === 'alert' && post.alert.route
-          ? { ...post, alert: { ...post.alert, route: { ...post.alert.route, mention: onCall } } }
-          : post,
+  'a post in another channel': {
+    seen: /is told in|is not told in/,
+    breakage: () => {
+      const isAstray = everyNth(12);
+      return {
+        carry: async (call, carry) =>
+          isPost(call) && isAstray()
+            ? await carry({ ...call, body: call.body.replace(/channel=C\w+/, 'channel=C0GENERAL1') })
+            : await carry(call),
+      };
     },
-    seen: /calls S0ONCALL01 (in quiet hours|again)/,
-    seed: 13,
   },
-  {
-    name: 'an old alert that says whose it was',
-    breakage: {
-      post: (post) =>
-        post.kind === 'alert' && post.alert.event.isErased
-          ? { ...post, alert: { ...post.alert, event: notErased(post.alert.event) } }
-          : post,
-    },
-    seen: /shows its cust-1/,
-  },
-  {
-    name: 'a log of events that loses one now and then',
-    breakage: { store: losing('event:') },
-    seen: /summaries count/,
-  },
-  {
-    name: 'operators who are not told of an event that differs',
-    breakage: {
-      store: (store) => ({
-        ...store,
-        create: (key, ...rest) =>
-          key.startsWith('outbox:notice:differs:') ? Promise.resolve(true) : store.create(key, ...rest),
-      }),
-    },
-    seen: /nobody is told that .* differs/,
-  },
-  {
-    name: 'a message that carries the transaction’s id',
-    breakage: {
-      post: (post) =>
-        post.kind === 'alert'
-          ? {
-              ...post,
-              alert: {
-                ...post.alert,
-                event: { ...post.alert.event, customerId: post.alert.event.transactionId ?? '' },
-              },
-            }
-          : post,
-    },
-    seen: /canary-transaction leaves for Slack/,
-  },
-];
-
-function notErased({ isErased: _is, ...event }: PaymentEvent): PaymentEvent {
-  return { ...event, customerId: 'cust-1' };
-}
-
-/** What is changed there is changed, by what everybody hears. */
-function losing(prefix: string): (store: Store) => Store {
-  return (store) => {
-    let count = 0;
-    return {
-      ...store,
-      create(key, value, options) {
-        if (key.startsWith(prefix)) count += 1;
-        return key.startsWith(prefix) && count % 4 === 0
-          ? Promise.resolve(true)
-          : store.create(key, value, options);
+  'a look-up that finds every charge paid': {
+    seen: /somebody reads that it is paid/,
+    breakage: () => ({
+      async carry(call, carry) {
+        const answer = await carry(call);
+        if (!isLookUp(call) || !answer) return answer;
+        return { ...answer, body: answer.body.replace(/"(FAILED|PENDING)"/g, '"SUCCESS"') };
       },
-    };
-  };
-}
+    }),
+  },
+  'a charge that is made once more under another reference': {
+    seen: /nobody reads that|charges of/,
+    breakage: () => ({
+      async carry(call, carry) {
+        if (isCharge(call)) await carry({ ...call, body: call.body.replace(/"pay-\w{6}/, '"pay-twice2') });
+        return await carry(call);
+      },
+    }),
+  },
+  'a post that carries the card’s token': {
+    seen: /is in what went to Slack/,
+    breakage: () => ({
+      carry: (call, carry) =>
+        carry(isPost(call) ? { ...call, body: `${call.body}&note=tok-ada-approves` } : call),
+    }),
+  },
+  'a post that calls the people on call': {
+    seen: /are called without a rule/,
+    breakage: () => ({
+      carry: (call, carry) => carry(isPost(call) ? { ...call, body: `${call.body}&note=S0ONCALL01` } : call),
+    }),
+  },
+};

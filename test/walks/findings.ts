@@ -1,36 +1,305 @@
-import { findWrongCards } from './find-cards.ts';
-import { findWrongClicks } from './find-clicks.ts';
-import { findWrongDetails } from './find-details.ts';
-import { findWrongOrder } from './find-order.ts';
-import { findWrongPace } from './find-pace.ts';
-import { findWrongRecoveries } from './find-recoveries.ts';
-import { findWrongRepeats } from './find-repeats.ts';
-import { findWrongSummaries } from './find-summaries.ts';
-import { findWrongTellings, tellingsOf } from './tellings.ts';
-import { readAlertCard } from '../../src/operations/alert/alert-cards.ts';
-import type { World } from './world.ts';
+import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
+import type { BotPost } from '../../src/simulators/slack/page-state.ts';
+import { people, pressable, textOf } from './people.ts';
+import type { Scene } from './scene.ts';
 
-/** What must hold once everything has come to rest: each thing that does not becomes a violation. */
-export async function findWrongs(world: World): Promise<void> {
-  await readCards(world);
-  const tellings = await tellingsOf(world);
-  findWrongTellings(world, tellings);
-  findWrongOrder(world);
-  findWrongPace(world);
-  findWrongClicks(world);
-  await findWrongCards(world, tellings);
-  await findWrongRecoveries(world, tellings);
-  findWrongRepeats(world, tellings);
-  findWrongDetails(world, tellings);
-  findWrongSummaries(world, tellings);
+/**
+ * The words that walks read on the screen, and nothing else they know of the bot. What a person would look for who
+ * checks it: change them with the words of the bot.
+ */
+export const words = {
+  states: [
+    ['taken', /^👀/u],
+    ['snoozed', /^💤/u],
+    ['resolved', /^✅ Resolved/u],
+    ['closed', /^☑️ Closed/u],
+  ],
+  /** Notes below an alert that change nothing of its state, and those that only say who has it. */
+  noState: /^(💳|🔎)/u,
+  stillTaken: /^(👤|⏰)/u,
+  digest: /(Storm|Many payments)[^:]*: ([\d,]+)/,
+  above: /([\d,]+) of them above/,
+  mayRepeat: /may repeat/,
+  paid: /^✅ Paid/u,
+  declined: /^❌/u,
+  charge: /^(Charge.*[^…]|Again: .*|Approve .*)$/,
+  deliverAgain: /^Deliver again/,
+  take: /^Acknowledge/,
+  brokenRecord: /cannot be worked on|put aside|handler failed|broke off/,
+  linkOver: /No payment came|expired/i,
+} as const;
+
+const references = /\b(?:SUB-\d+|CARD-[\w-]+|ORDER-[\w-]+|pay-[a-z0-9]{20,})\b/g;
+type State = 'open' | (typeof words.states)[number][0];
+
+function stateOf(text: string): State {
+  return words.states.find(([, says]) => says.test(text))?.[0] ?? 'open';
 }
 
-/** An open card of a storm that somebody acknowledged is theirs, though nothing is written of it. */
-async function readCards(world: World): Promise<void> {
-  for (const { event } of world.sent.values()) {
-    if (event.kind !== 'payment_failed') continue;
-    const known = world.cards.get(event.key) ?? { steps: [], others: [] };
-    // oxlint-disable-next-line no-await-in-loop -- the store of a walk is at hand
-    world.cards.set(event.key, { ...known, card: await readAlertCard(world, event.key) });
+function referencesIn(text: string): string[] {
+  return [...new Set(text.match(references))];
+}
+
+/** A message of an event in a channel, and the thread below it. */
+type Told = { channel: string; post: BotPost; thread: BotPost[] };
+type Event = {
+  kind: 'payment_failed' | 'payment_success';
+  reference: string;
+  order: PaymentsOrder;
+  told: Told[];
+};
+
+/** What must hold once everything has come to rest; gives what was met on the way. */
+export function findWrongs(scene: Scene): Map<string, number> {
+  const met = new Map<string, number>();
+  const orders = new Map(scene.payments.state().orders.map((order) => [order.orderReference, order]));
+  const events = [...scene.seen.acknowledged.keys()].flatMap((key): Event[] => {
+    const [kind, reference] = key.split(' ') as [Event['kind'], string];
+    const order = orders.get(reference);
+    const told = toldOf(scene, reference);
+    return order ? [{ kind, reference, order, told }] : [];
+  });
+  for (const { kind, told } of events) {
+    count(met, kind);
+    for (const { post } of told) count(met, `alerts ${stateOf(post.text)}`);
   }
+  findWrongTellings(scene, events, met);
+  findWrongStates(scene, events);
+  findWrongRecoveries(scene, events);
+  findWrongOrder(scene, events);
+  findWrongCharges(scene, met);
+  findWrongTraffic(scene);
+  return met;
+}
+
+function count(met: Map<string, number>, what: string): void {
+  met.set(what, (met.get(what) ?? 0) + 1);
+}
+
+function toldOf({ workspace }: Scene, reference: string): Told[] {
+  const { payAlerts, payDesk, general } = workspace.ids.channels;
+  return [payAlerts, payDesk, general].flatMap((channel) => {
+    const posts = workspace.posts(channel);
+    return posts
+      .filter(({ threadTs, text }) => threadTs === undefined && referencesIn(text).includes(reference))
+      .map((post) => ({ channel, post, thread: posts.filter(({ threadTs }) => threadTs === post.ts) }));
+  });
+}
+
+function isLarge({ amount }: PaymentsOrder): boolean {
+  return Number(amount.replaceAll(',', '')) >= 10_000;
+}
+
+function isSmall({ amount }: PaymentsOrder): boolean {
+  return Number(amount.replaceAll(',', '')) <= 1_000;
+}
+
+/** Where the rules of the walk send it. */
+function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): string[] {
+  const { payAlerts, payDesk, general } = workspace.ids.channels;
+  if (kind === 'payment_success') return [general];
+  switch (weather.rules) {
+    case 'none':
+      return [payAlerts];
+    case 'both':
+      return isLarge(order) ? [payDesk, payAlerts] : [payAlerts];
+    case 'elsewhere':
+      if (isLarge(order)) return [payDesk, payAlerts];
+      return [isSmall(order) ? payDesk : payAlerts];
+  }
+}
+
+/** Each event once in each channel that the rules name, by a message of its own or counted in a digest; nowhere else. */
+function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<string, number>): void {
+  const { workspace, weather, broken } = scene;
+  const missing = new Map<string, number>();
+  for (const event of events) {
+    const { kind, reference, told } = event;
+    const ways = channelsFor(scene, event);
+    for (const { channel, post } of told) {
+      if (!ways.includes(channel)) broken.push(`${kind} ${reference} is told in ${channel}: ${post.text}`);
+    }
+    for (const channel of ways) {
+      const here = told.filter((one) => one.channel === channel);
+      const marked = weather.mayReadHistory
+        ? 0
+        : here.filter(({ post }) => words.mayRepeat.test(textOf(post.blocks))).length;
+      if (here.length - marked > 1)
+        broken.push(`${kind} ${reference} is told ${here.length} times in ${channel}`);
+      if (here.length === 0) missing.set(`${channel} ${kind}`, (missing.get(`${channel} ${kind}`) ?? 0) + 1);
+      if (here.length === 0 && weather.threshold === 0)
+        broken.push(`${kind} ${reference} is not told in ${channel}`);
+    }
+  }
+  if (weather.threshold === 0) return;
+  const { payAlerts, payDesk, general } = workspace.ids.channels;
+  for (const channel of [payAlerts, payDesk, general]) {
+    for (const kind of ['payment_failed', 'payment_success'] as const) {
+      const inDigests = digests(scene, channel, kind).reduce((sum, one) => sum + one, 0);
+      if (inDigests > 0) count(met, `digests of ${kind}`);
+      const wanted = missing.get(`${channel} ${kind}`) ?? 0;
+      if (inDigests !== wanted)
+        broken.push(`digests in ${channel} count ${inDigests} of ${wanted} times ${kind}`);
+    }
+  }
+}
+
+/** How many each of them counts that have no message of their own. */
+function digests({ workspace }: Scene, channel: string, kind: Event['kind']): number[] {
+  return workspace.posts(channel).flatMap(({ text, blocks, threadTs }) => {
+    const [, what, number] = words.digest.exec(text) ?? [];
+    if (threadTs !== undefined || number === undefined) return [];
+    if ((what === 'Many payments') !== (kind === 'payment_success')) return [];
+    const above = words.above.exec(textOf(blocks))?.[1] ?? '0';
+    return [Number(number.replaceAll(',', '')) - Number(above.replaceAll(',', ''))];
+  });
+}
+/** What stands in the channels is what happened last, and the same in each. */
+function findWrongStates(scene: Scene, events: readonly Event[]): void {
+  const { broken, done } = scene;
+  for (const { kind, reference, told: all } of events) {
+    // Where a post may stand twice, nobody knows of the first.
+    const told = all.filter(
+      ({ channel }, index) => !all.slice(index + 1).some((one) => one.channel === channel),
+    );
+    const states = new Set(told.map(({ post }) => stateOf(post.text)));
+    if (states.size > 1) broken.push(`${kind} ${reference} is ${[...states].join(' and ')}`);
+    for (const { post, thread } of told) {
+      const [state, noted] = [stateOf(post.text), notedState(thread)];
+      if (noted !== undefined && noted !== state)
+        broken.push(`${kind} ${reference} says ${state} above a thread that says ${noted}`);
+      const buttons = pressable(post.blocks);
+      const has = new Set(buttons.map(({ actionId }) => actionId)).size;
+      if (has > 3) broken.push(`${has} buttons on the alert of ${reference}`);
+      if ((state === 'resolved' || state === 'closed') && has > 0)
+        broken.push(`the alert of ${reference} is ${state} and has buttons`);
+      const takers = done.filter(({ label }) => words.take.test(label)).map(({ user }) => user);
+      const [, taker] = /Acknowledged by\W*<@(\w+)>/.exec(textOf(post.blocks)) ?? [];
+      if (taker !== undefined && !takers.includes(taker)) broken.push(`${taker} never took ${reference}`);
+      if (state !== 'open' && kind === 'payment_success')
+        broken.push(`a payment that is ${state}: ${reference}`);
+    }
+  }
+}
+
+/** By the last note that says one. */
+function notedState(thread: readonly BotPost[]): State | undefined {
+  const last = thread.findLast(({ text }) => stateOf(text) !== 'open' || words.stillTaken.test(text));
+  if (!last) return undefined;
+  return words.stillTaken.test(last.text) ? undefined : stateOf(last.text);
+}
+
+/** A payment of the same customer and amount that came later resolves the alert, and nothing else does. */
+function findWrongRecoveries(scene: Scene, events: readonly Event[]): void {
+  const { seen, broken } = scene;
+  const name = ({ kind, reference }: Event): string => `${kind} ${reference}`;
+  const payments = events.filter(({ kind }) => kind === 'payment_success');
+  for (const failed of events) {
+    if (failed.kind !== 'payment_failed' || failed.told.length === 0) continue;
+    const states = failed.told.slice(-1).map(({ post }) => stateOf(post.text));
+    const may = payments.filter((paid) => paid.reference === failed.reference || isSameSale(paid, failed));
+    const must = may.filter(
+      (paid) =>
+        paid.reference === failed.reference ||
+        (seen.sent.get(name(paid)) ?? 0) > (seen.acknowledged.get(name(failed)) ?? 0),
+    );
+    if (states.includes('resolved') && may.length === 0)
+      broken.push(`${failed.reference} is resolved by no payment`);
+    if (must.length > 0 && states.some((state) => state !== 'resolved' && state !== 'closed'))
+      broken.push(`${failed.reference} is ${states.join()}, though ${must[0]?.reference} was paid`);
+  }
+}
+
+function isSameSale({ order: one }: Event, { order: other }: Event): boolean {
+  return one.customerEmail === other.customerEmail && one.amount === other.amount;
+}
+
+/** What is in doubt steps aside in the end, while nobody can look whether it arrived. */
+const longAwayMs = 10 * 60_000;
+
+/** Behind an alert of its channel that left its sender only after it was acknowledged. */
+function findWrongOrder(scene: Scene, events: readonly Event[]): void {
+  const { workspace, seen, broken } = scene;
+  if (seen.slackAwayMs > longAwayMs) return;
+  for (const channel of Object.values(workspace.ids.channels)) {
+    if (seen.refused.has(channel)) continue;
+    const placed = events
+      .flatMap((event) =>
+        event.told
+          .filter((one) => one.channel === channel)
+          .map(({ post }) => ({ event, ts: Number(post.ts) })),
+      )
+      .toSorted((one, other) => one.ts - other.ts);
+    let latest = placed[0];
+    for (const one of placed) {
+      const ackedAt = seen.acknowledged.get(`${one.event.kind} ${one.event.reference}`) ?? 0;
+      const sentAt = latest ? (seen.sent.get(`${latest.event.kind} ${latest.event.reference}`) ?? 0) : 0;
+      if (latest && sentAt > ackedAt)
+        broken.push(`${one.event.reference} comes behind ${latest.event.reference} in ${channel}`);
+      if (sentAt <= (seen.sent.get(`${one.event.kind} ${one.event.reference}`) ?? 0)) latest = one;
+    }
+  }
+}
+
+/** What people read of a charge is what the service has of it; and each was asked for. */
+function findWrongCharges(scene: Scene, met: Map<string, number>): void {
+  const { workspace, payments, seen, done, broken } = scene;
+  const { orders } = payments.state();
+  const read = people.flatMap((person) => {
+    const { messages, views } = workspace.state(workspace.ids.users[person]);
+    return [
+      ...Object.values(messages).flat(),
+      ...views.map(({ title, blocks }) => ({ text: title, blocks })),
+    ];
+  });
+  const charged = orders.filter(({ orderReference }) => seen.charged.has(orderReference));
+  for (const order of charged) {
+    const { orderReference: reference, state } = order;
+    count(met, `charges ${state}`);
+    const about = read.filter((one) => `${one.text} ${textOf(one.blocks)}`.includes(reference));
+    const says = (what: RegExp): boolean => about.some(({ text }) => what.test(text));
+    if (state === 'paid' && !says(words.paid)) broken.push(`nobody reads that ${reference} is paid`);
+    if (state !== 'paid' && says(words.paid))
+      broken.push(`${reference} is ${state}, and somebody reads that it is paid`);
+  }
+  const asked = done.filter(({ label }) => words.charge.test(label)).length;
+  if (charged.length > asked) broken.push(`${charged.length} charges of ${asked} that were asked for`);
+}
+
+/** Slack’s own pace was kept; people of a rule are called by its posts alone; nothing secret went anywhere. */
+function findWrongTraffic(scene: Scene): void {
+  const { seen, broken, log, workspace, payments, weather } = scene;
+  for (const { body } of seen.tooFast)
+    broken.push(`posted faster than Slack takes it: ${body.slice(0, 200)}`);
+  const { channels, groups } = workspace.ids;
+  for (const { path, body } of seen.toSlack) {
+    if (!path.includes('chat.postMessage')) continue;
+    const post = decodeURIComponent(body.replaceAll('+', ' '));
+    const calls = post.includes(groups.onCall);
+    const isTold =
+      weather.rules === 'both' &&
+      post.includes(`channel=${channels.payDesk}`) &&
+      post.includes('payment_failed/');
+    if (calls && !isTold) broken.push(`the people on call are called without a rule: ${post.slice(0, 200)}`);
+  }
+  const { cards } = payments.state();
+  const secrets = [
+    ...cards.map(({ tokenKey }) => tokenKey),
+    payments.credentials.clientSecret,
+    payments.credentials.webhookSecret,
+    workspace.credentials.signingSecret,
+    workspace.credentials.botToken,
+  ];
+  const places = {
+    log: log.join(''),
+    store: seen.stored.join(''),
+    Slack: seen.toSlack.map(({ body }) => body).join(''),
+  };
+  for (const [place, text] of Object.entries(places)) {
+    for (const secret of secrets)
+      if (text.includes(secret)) broken.push(`${secret} is in what went to ${place}`);
+  }
+  for (const line of log)
+    if (words.brokenRecord.test(line) && !line.includes('a fault of the walk'))
+      broken.push(line.slice(0, 600));
 }

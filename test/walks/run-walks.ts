@@ -1,7 +1,5 @@
-import type { Store } from '../../src/store/store.ts';
-import type { Breakage } from './breakages.ts';
+import { breakages } from './breakages.ts';
 import { walk } from './walk.ts';
-import type { World } from './world.ts';
 
 export type WalksResult = {
   /** How many were walked, the failing one included. */
@@ -9,35 +7,44 @@ export type WalksResult = {
   /** What was met on them, how often. */
   met: Map<string, number>;
   /** The first in which something did not hold. */
-  failure?: { seed: number; violations: readonly string[] };
+  failure?: { seed: number; broken: readonly string[]; story: readonly string[] };
 };
 
-export type WalksOptions = {
+/** Walks from one seed to the next until something does not hold, and sees that the same seed goes the same way. */
+export async function runWalks({
+  count,
+  seed: first,
+}: {
   count: number;
-  /** Of the first walk; each further one has the next. */
   seed: number;
-  breakage?: Breakage;
-  openStore?: (clock: { nowMs: number }) => Store;
-};
-
-/** Walks from one seed to the next until something does not hold. The same seed gives the same walk. */
-export async function runWalks({ count, seed: first, ...options }: WalksOptions): Promise<WalksResult> {
+}): Promise<WalksResult> {
   const met: WalksResult['met'] = new Map();
   for (let walks = 1; walks <= count; walks += 1) {
     const seed = first + walks - 1;
     // oxlint-disable-next-line no-await-in-loop -- one world after the other
-    const { world, violations } = await walk(seed, options);
-    meet(met, world);
-    if (violations.length > 0) return { walks, met, failure: { seed, violations } };
+    const walked = await walk(seed);
+    for (const [what, times] of walked.met) met.set(what, (met.get(what) ?? 0) + times);
+    if (walked.broken.length > 0) return { walks, met, failure: { seed, ...walked } };
   }
-  return { walks: count, met };
+  const [one, other] = [await walk(first), await walk(first)];
+  const differs = one.story.findIndex((line, index) => line !== other.story[index]);
+  if (differs < 0) return { walks: count, met };
+  const broken = [`the same seed goes two ways: ${one.story[differs]} | ${other.story[differs]}`];
+  return { walks: count, met, failure: { seed: first, broken, story: one.story } };
 }
 
-function meet(met: WalksResult['met'], world: World): void {
-  const add = (what: string, count: number): void => void met.set(what, (met.get(what) ?? 0) + count);
-  for (const { card } of world.cards.values()) add(`cards ${card.kind}`, 1);
-  for (const { post } of world.slack.messages) add(`messages ${post.kind}`, 1);
-  for (const { kind } of world.slack.faulted) add(`answers ${kind}`, 1);
-  for (const { answer } of world.clicks) add(`clicks ${answer?.kind ?? 'unanswered'}`, 1);
-  add('events', world.sent.size);
+/** What the first walk that sees the breakage says of it, and which one that is; undefined when none of so many does. */
+export async function findBreakage(
+  name: string,
+  { count, seed: first }: { count: number; seed: number },
+): Promise<{ seed: number; says: string } | undefined> {
+  const found = breakages[name];
+  if (!found) throw new Error(`No breakage is called ${name}.`);
+  for (let seed = first; seed < first + count; seed += 1) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { broken } = await walk(seed, found.breakage());
+    const says = broken.find((one) => found.seen.test(one));
+    if (says !== undefined) return { seed, says };
+  }
+  return undefined;
 }

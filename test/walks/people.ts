@@ -1,0 +1,217 @@
+import { elementValues } from '../../src/playground/page/element-values.ts';
+import type { PageBlock, PageMessage, PageOption, PaymentsCard } from '../../src/simulators/protocol.ts';
+import type { Scene } from './scene.ts';
+
+type Element = {
+  type: string;
+  action_id?: string;
+  text?: { text: string };
+  options?: PageOption[];
+  url?: string;
+  [field: string]: unknown;
+};
+type Placed = { blockId: string; actionId: string; element: Element; label: string };
+type Container = { type: 'message'; channel: string; ts: string } | { type: 'view'; viewId: string };
+
+/** What somebody pressed or submitted: on which message or form, and by which words. */
+export type Done = { user: string; label: string; on: string; atMs: number };
+
+export const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
+export type Person = (typeof people)[number];
+/** Twice a whole number of 5,000 on purpose: payments and failures shall be of the same amount. */
+const amounts = [
+  '5000.00',
+  '12000.00',
+  '12000.00',
+  '5000.01',
+  '5000.02',
+  '7000.06',
+  '7000.08',
+  '7000.11',
+  '150000.00',
+];
+export const customers = ['ada.obi@example.com', 'bola.ade@example.com', 'chidi.eze@example.com'] as const;
+
+function placedIn(block: PageBlock): Placed[] {
+  const own = [block['element'], block['accessory']].filter((one) => one !== undefined);
+  return [...((block['elements'] ?? []) as Element[]), ...(own as Element[])].flatMap((element) => {
+    if (typeof element !== 'object' || element.action_id === undefined || element.url !== undefined)
+      return [];
+    const placed = { blockId: block.block_id ?? '', actionId: element.action_id };
+    const { type, options = [], text } = element;
+    if (type === 'button') return [{ ...placed, element, label: text?.text ?? '' }];
+    return options.map((option) => ({
+      ...placed,
+      element: { ...element, selected_option: option },
+      label: option.text.text,
+    }));
+  });
+}
+
+/** A look-up that is shared stands in the channel as an alert does, and would be taken for one. */
+const unpressed = /^Share/;
+
+/** What a person can press there, by its label. */
+export function pressable(blocks: readonly PageBlock[]): Placed[] {
+  return blocks
+    .flatMap((block) => (block.type === 'input' ? [] : placedIn(block)))
+    .filter(({ label }) => !unpressed.test(label));
+}
+
+/** Every text of the blocks, people as `<@id>`. */
+export function textOf(part: unknown): string {
+  if (Array.isArray(part)) return part.map(textOf).join(' ');
+  if (typeof part !== 'object' || part === null) return '';
+  if ('user_id' in part) return `<@${String(part.user_id)}>`;
+  if ('usergroup_id' in part) return `<@${String(part.usergroup_id)}>`;
+  const own = 'text' in part && typeof part.text === 'string' ? `${part.text} ` : '';
+  return own + Object.values(part).map(textOf).join(' ').replaceAll(/ +/g, ' ');
+}
+
+async function press(
+  scene: Scene,
+  user: string,
+  placed: Placed,
+  { on, ...container }: Container & { on: string },
+): Promise<void> {
+  const { blockId, actionId, element, label } = placed;
+  scene.done.push({ user, label, on, atMs: scene.time.nowMs });
+  scene.tell(`${user} presses “${label}” on ${on.slice(0, 90)}`);
+  const action = { kind: 'block_action', blockId, actionId, element, container, values: {} } as const;
+  const result = await scene.workspace.act(user, action);
+  if (!result.ok) scene.tell(`${user} is told: ${result.problem}`);
+}
+
+/** Somebody does what their screen offers: fills in what is open, presses a button, types a command. */
+export function actAtRandom(scene: Scene, person: Person): void {
+  const { random, workspace } = scene;
+  const user = workspace.ids.users[person];
+  const state = workspace.state(user);
+  const view = state.views.at(-1);
+  if (view) {
+    const buttons = pressable(view.blocks);
+    const lot = random.below(10);
+    if (lot < 8 && view.submit !== undefined) return background(scene, () => submit(scene, user));
+    if (lot < 9 && buttons.length > 0) {
+      const placed = random.pick(buttons);
+      return background(scene, () =>
+        press(scene, user, placed, { type: 'view', viewId: view.id, on: view.title }),
+      );
+    }
+    return background(scene, () => workspace.act(user, { kind: 'close_view', viewId: view.id }));
+  }
+  const offered = Object.values(state.messages)
+    .flatMap((all) => all.slice(-25))
+    .flatMap((message) => pressable(message.blocks).map((placed) => ({ message, placed })));
+  if (offered.length === 0 || random.chance(0.2)) return type(scene, user);
+  // Each kind of button as often as any other.
+  const label = random.pick([...new Set(offered.map(({ placed }) => placed.label))]);
+  const { message, placed } = random.pick(offered.filter((one) => one.placed.label === label));
+  pressOn(scene, user, message, placed);
+  // Two see the same message at once.
+  const other = workspace.ids.users[random.pick(people)];
+  if (other !== user && !message.ephemeral && random.chance(0.3)) pressOn(scene, other, message, placed);
+}
+
+function pressOn(scene: Scene, user: string, message: PageMessage, placed: Placed): void {
+  const { channel, ts, text: on } = message;
+  background(scene, () => press(scene, user, placed, { type: 'message', channel, ts, on }));
+}
+
+/** Presses everything that has such a label on the newest message that has any. */
+export function pressAll(scene: Scene, user: string, label: RegExp): void {
+  const on = ({ blocks }: PageMessage): Placed[] => pressable(blocks).filter((one) => label.test(one.label));
+  const message = Object.values(scene.workspace.state(user).messages)
+    .flat()
+    .toSorted((one, other) => Number(one.ts) - Number(other.ts))
+    .findLast((one) => on(one).length > 0);
+  for (const placed of message ? on(message) : []) pressOn(scene, user, message as PageMessage, placed);
+}
+
+function type(scene: Scene, user: string): void {
+  const { random, payments } = scene;
+  const orders = payments.state().orders.slice(0, 12);
+  const reference = orders.length === 0 ? 'ORDER-1' : random.pick(orders).orderReference;
+  const text = random.pick([
+    ...['', ' 5000', ' 5000.01', ' 7000.06', ' 12000', ' 150000'].map((amount) => `/pay charge${amount}`),
+    '/pay otp',
+    `/pay lookup ${reference}`,
+    `/pay story ${reference}`,
+    '/pay doubt',
+    '/pay alerts',
+    '/pay undelivered',
+    '/pay approvals',
+    '/pay link 5000',
+  ]);
+  say(scene, user, text);
+}
+
+export function say(scene: Scene, user: string, text: string): void {
+  scene.tell(`${user} types ${text}`);
+  const channel = scene.workspace.ids.channels.payOps;
+  background(scene, () => scene.workspace.act(user, { kind: 'send_message', channel, text }));
+}
+
+async function submit(scene: Scene, user: string): Promise<void> {
+  const { workspace } = scene;
+  const view = workspace.state(user).views.at(-1);
+  if (!view) return;
+  const card = scene.random.pick(scene.payments.state().cards);
+  const values: Record<string, Record<string, unknown>> = {};
+  for (const block of view.blocks.filter(({ type: kind }) => kind === 'input')) {
+    const element = block['element'] as Element;
+    const [blockId, actionId] = [block.block_id ?? '', element.action_id ?? ''];
+    // oxlint-disable-next-line no-await-in-loop -- one field after the other
+    const state = await fill(scene, user, { block, element, viewId: view.id, card });
+    if (state) values[blockId] = { [actionId]: { type: element.type, ...state } };
+  }
+  const front = workspace.state(user).views.at(-1);
+  if (front?.id !== view.id || front.title !== view.title) return;
+  scene.done.push({ user, label: view.submit ?? '', on: view.title, atMs: scene.time.nowMs });
+  scene.tell(`${user} submits “${view.title}” ${JSON.stringify(values).slice(0, 300)}`);
+  const result = await workspace.act(user, { kind: 'submit_view', viewId: view.id, values });
+  if (!result.ok) scene.tell(`${user} is told: ${result.problem}`);
+}
+
+type Field = { block: PageBlock; element: Element; viewId: string; card: PaymentsCard };
+
+async function fill(scene: Scene, user: string, field: Field): Promise<object | undefined> {
+  const { random, workspace } = scene;
+  const { block, element, viewId, card } = field;
+  const kind = elementValues[element.type];
+  if (!kind || element[kind.initial] !== undefined) return undefined;
+  if (element.type === 'users_select') return { selected_user: workspace.ids.users[random.pick(people)] };
+  if (element.type.endsWith('external_select')) {
+    const where = { blockId: block.block_id ?? '', actionId: element.action_id ?? '', viewId };
+    const asked = await workspace.act(user, {
+      kind: 'suggest',
+      ...where,
+      text: card.customerEmail.slice(0, 4),
+    });
+    const options = asked.ok ? (asked.options ?? []) : [];
+    return options.length === 0 ? undefined : { selected_option: random.pick(options) };
+  }
+  if (element.options) {
+    const option = random.pick(element.options);
+    return kind.many === true ? { selected_options: [option] } : { [kind.value]: option };
+  }
+  if (!element.type.endsWith('_input')) return undefined;
+  return { value: typed(scene, textOf(block['label']), field) };
+}
+
+/** By what the field is called. */
+function typed({ random, payments }: Scene, label: string, { block, card }: Field): string {
+  if (/token key/i.test(label)) return card.tokenKey;
+  if (/e-?mail/i.test(label)) return card.customerEmail;
+  if (/code/i.test(label)) {
+    const code = payments.state().orders.find(({ otp }) => otp !== undefined)?.otp?.code;
+    return code === undefined || random.chance(0.2) ? '654321' : code;
+  }
+  if (/amount/i.test(label)) return random.pick(amounts);
+  return block['optional'] === true ? '' : 'Settled with the customer';
+}
+
+/** Nobody waits for it: what a person does takes the time it takes. */
+export function background(scene: Scene, work: () => Promise<unknown>): void {
+  work().catch((error: unknown) => scene.broken.push(`a person’s act fails: ${String(error)}`));
+}

@@ -1,0 +1,356 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createApp } from '../../src/app.ts';
+import { openLog, readSettings } from '../../src/app/read-settings.ts';
+import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
+import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { createRandom, type Random } from '../chaos/random.ts';
+import { memoryStore } from '../operations/memory-store.ts';
+import type { Breakage } from './breakages.ts';
+import type { Done } from './people.ts';
+import { Network, type Answer, type Call, type Fate } from './network.ts';
+import { asRun, VirtualTime, type Run } from './virtual-time.ts';
+
+/** What a walk is like from its beginning to its end. */
+export type Weather = {
+  replicas: number;
+  mayReadHistory: boolean;
+  /** Of all calls, in each direction. */
+  slackFaults: number;
+  paymentsFaults: number;
+  storeFaults: number;
+  mayCrash: boolean;
+  threshold: number;
+  rules: keyof typeof rules;
+  acts: number;
+};
+
+/** A walk’s world: two simulators, the bots between them, and all that went to and fro. */
+export type Scene = {
+  random: Random;
+  weather: Weather;
+  time: VirtualTime;
+  network: Network;
+  workspace: Workspace;
+  payments: PaymentsService;
+  bots: Run[];
+  /** False from the moment that all is well again. */
+  faults: { isOn: boolean; slackAway: Fate['kind'] | undefined; storeAway: boolean; paymentsAway: boolean };
+  /** Calls that left anybody for anybody, so far. */
+  changes: number;
+  log: string[];
+  /** What happened, for whoever reads a failure. */
+  story: string[];
+  /** What did not hold, seen at once. */
+  broken: string[];
+  seen: Seen;
+  tell: (line: string) => void;
+  startBot: () => Promise<void>;
+  crash: (run: Run) => void;
+  /** Lets so much time pass, in ever longer steps while nothing happens. */
+  letPass: (ms: number) => Promise<void>;
+  /** What people did. */
+  done: Done[];
+  end: () => Promise<void>;
+};
+
+/** What crossed the doors. */
+export type Seen = {
+  /** Everything that left a bot for Slack. */
+  toSlack: Call[];
+  /** Every value that was stored. */
+  stored: string[];
+  /** Slack’s own refusals of a post for its pace. */
+  tooFast: Call[];
+  /** Events that were answered with 200, by kind and reference: when first. */
+  acknowledged: Map<string, number>;
+  /** When each event left first. */
+  sent: Map<string, number>;
+  /** For how long Slack was away, all in all. */
+  slackAwayMs: number;
+  /** Channels that were refused for a while. */
+  refused: Set<string>;
+  /** What was charged: the order references that reached the service. */
+  charged: Set<string>;
+};
+
+const firstStepMs = 400;
+const settleMs = 60;
+const longestStepMs = 1_800_000;
+const startMs = 1_800_000_000_000;
+const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as object;
+
+/** The rules that a walk may have. In each, `large` is told from NGN 10,000 on. */
+export const rules = {
+  none: '',
+  both: `routes:
+  - { name: large, when: { currency: NGN, amount_from: 10000.00 }, to: DESK, mention: S0ONCALL01, continue: true }
+`,
+  elsewhere: `routes:
+  - { name: large, when: { currency: NGN, amount_from: 10000.00 }, to: [DESK, ALERTS] }
+  - { name: small, when: { currency: NGN, amount_to: 1000.00 }, to: DESK }
+`,
+};
+
+export async function openScene(seed: number, weather: Weather, breakage: Breakage): Promise<Scene> {
+  const random = createRandom(seed);
+  const time = new VirtualTime(startMs, random.fork('chance'));
+  const dice = random.fork('traffic');
+  const network = new Network(time, {
+    fate: (call) => fateOf(scene, dice, call),
+    async carry(call, carry) {
+      const seen = async (one: Call): Promise<Answer | undefined> => {
+        arrived(scene, one);
+        return await carry(one);
+      };
+      const answer = await (breakage.carry?.(call, seen) ?? seen(call));
+      if (answer) answered(scene, call, answer);
+      return answer;
+    },
+  });
+  const workspace = await startWorkspace({
+    manifest,
+    grantedOptionalScopes: weather.mayReadHistory ? 'all' : [],
+  });
+  const payments = await startPaymentsService({});
+  const storeRandom = random.fork('store');
+  const whole = memoryStore(time);
+  const shared = breakage.store?.(whole) ?? whole;
+  const { channels, users } = workspace.ids;
+  const policyFolder = mkdtempSync(join(tmpdir(), 'payops-walk-'));
+  const policyFile = join(policyFolder, 'payops.yml');
+  const policy = payopsFile({
+    channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payOps },
+    users,
+  }).replace('  ops:', `  successes: ${channels.general}\n  ops:`);
+  const routes = rules[weather.rules]
+    .replaceAll('DESK', channels.payDesk)
+    .replaceAll('ALERTS', channels.payAlerts);
+  writeFileSync(policyFile, policy + routes);
+  const read = readSettings({
+    ...botSettings({
+      port: 0,
+      dataDir: policyFolder,
+      payopsFile: policyFile,
+      slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
+      payments: { ...payments.credentials, url: payments.url },
+      redisUrl: undefined,
+    }),
+    // As an operator has them: the playground's people do not like to wait.
+    PAYMENTS_TIMEOUT_SECONDS: '8',
+    SLACK_TIMEOUT_SECONDS: '10',
+    WORK_LEASE_SECONDS: '45',
+    DIGEST_THRESHOLD: String(weather.threshold),
+  });
+  rmSync(policyFolder, { recursive: true });
+  if (read.kind === 'refused') throw new Error(read.words);
+  const { config } = read;
+  const sealer = createSealer([{ id: 'walk', key: Buffer.alloc(32, 'walk') }]);
+  let started = 0;
+
+  const scene: Scene = {
+    random: random.fork('walk'),
+    weather,
+    time,
+    network,
+    workspace,
+    payments,
+    bots: [],
+    faults: { isOn: true, slackAway: undefined, storeAway: false, paymentsAway: false },
+    changes: 0,
+    log: [],
+    story: [],
+    broken: [],
+    seen: {
+      toSlack: [],
+      stored: [],
+      tooFast: [],
+      acknowledged: new Map(),
+      sent: new Map(),
+      slackAwayMs: 0,
+      refused: new Set(),
+      charged: new Set(),
+    },
+    tell(line) {
+      scene.story.push(`${((time.nowMs - startMs) / 1_000).toFixed(3)} s: ${line}`);
+    },
+    async startBot() {
+      started += 1;
+      const run: Run = { name: `bot ${started}`, isDead: false, heldUntilMs: 0, underWay: 0 };
+      scene.tell(`${run.name} starts`);
+      const log = openLog(config, 'info', (line) => {
+        scene.log.push(line);
+        scene.tell(`${run.name} ${line.trimEnd()}`);
+      });
+      const store = gated(scene, run, shared, storeRandom);
+      const kept = {
+        store,
+        sealer,
+        keyIds: ['walk'],
+        redis: undefined,
+        checked: () => Promise.resolve(),
+        refusal: () => undefined,
+        close: () => Promise.resolve(),
+      };
+      const begun = asRun(run, () => createApp({ config, log, now: () => Date.now() }, kept).start());
+      await time.pass(200);
+      urls.set(run, `127.0.0.1:${await begun}`);
+      scene.bots.push(run);
+    },
+    crash(run) {
+      if (run.isDead) return;
+      scene.tell(`${run.name} is killed`);
+      network.kill(run);
+      scene.bots.splice(scene.bots.indexOf(run), 1);
+    },
+    async letPass(ms) {
+      const untilMs = time.nowMs + ms;
+      for (let stepMs = firstStepMs; time.nowMs < untilMs;) {
+        const before = scene.changes;
+        const isIdle = network.open === 0 && scene.bots.every(({ underWay }) => underWay === 0);
+        // oxlint-disable-next-line no-await-in-loop -- one step after the other
+        if (isIdle) await time.leap(Math.min(stepMs, untilMs - time.nowMs));
+        // Whoever looked for work has an answer by then.
+        // oxlint-disable-next-line no-await-in-loop
+        await time.pass(settleMs);
+        if (scene.changes !== before) stepMs = firstStepMs;
+        else if (isIdle) stepMs = Math.min(stepMs * 4, longestStepMs);
+      }
+    },
+    done: [],
+    async end() {
+      for (const run of scene.bots) run.isDead = true;
+      const closed = Promise.all([workspace.close(), payments.close()]);
+      await time.pass(10);
+      await closed;
+      await whole.close();
+    },
+  };
+  const urls = new Map<Run, string>();
+  const balance = random.fork('balance');
+  network.route = () => {
+    const awake = scene.bots.filter(({ heldUntilMs }) => heldUntilMs <= time.nowMs);
+    const from = awake.length > 0 ? awake : scene.bots;
+    return from.length === 0 ? undefined : urls.get(balance.pick(from));
+  };
+  workspace.connect('http://bot/slack/events');
+  payments.sendWebhooksTo('http://bot/webhooks/payments');
+  for (let number = 0; number < weather.replicas; number += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await scene.startBot();
+  }
+  return scene;
+}
+
+/** Each call takes a little while, in which others go on; one of a dead bot is not made, or nobody hears its answer. */
+function gated(scene: Scene, run: Run, store: Store, random: Random): Store {
+  const { time, weather, faults } = scene;
+  async function through(call: () => Promise<unknown>): Promise<unknown> {
+    if (random.chance(0.4)) await time.sleep(1 + random.below(4));
+    const isFaulty = faults.isOn && (faults.storeAway || random.chance(weather.storeFaults));
+    if (isFaulty && random.chance(0.5)) throw new StoreUnavailable('a fault of the walk');
+    time.activity += 1;
+    const result = await call();
+    time.activity += 1;
+    if (isFaulty) throw new StoreUnavailable('a fault of the walk, after it was carried out');
+    if (random.chance(0.2)) await time.sleep(1 + random.below(20));
+    return result;
+  }
+  async function gate(call: () => Promise<unknown>): Promise<unknown> {
+    if (run.isDead) return await new Promise(() => undefined);
+    run.underWay += 1;
+    const result = await through(call).finally(() => {
+      run.underWay -= 1;
+    });
+    return run.isDead ? await new Promise(() => undefined) : result;
+  }
+  return Object.fromEntries(
+    Object.entries(store).map(([name, call]) => [
+      name,
+      (...args: unknown[]) => {
+        if (name === 'close') return Promise.resolve();
+        if (typeof args[1] === 'string') scene.seen.stored.push(args[1]);
+        return gate(() => (call as (...given: unknown[]) => Promise<unknown>).apply(store, args));
+      },
+    ]),
+  ) as unknown as Store;
+}
+
+function fateOf(scene: Scene, dice: Random, call: Call): Fate {
+  scene.changes += 1;
+  const event = eventOf(call);
+  if (event !== undefined && !scene.seen.sent.has(event)) scene.seen.sent.set(event, scene.time.nowMs);
+  const { faults, weather, workspace, payments } = scene;
+  const passes: Fate = { kind: 'carried', thereMs: 2 + dice.below(30), backMs: 2 + dice.below(60) };
+  if (!call.from) return passes;
+  const isSlack = workspace.url.endsWith(call.to);
+  const isPayments = payments.url.endsWith(call.to);
+  if (!isSlack && !isPayments) return passes;
+  const isAway = isSlack ? faults.slackAway !== undefined : faults.paymentsAway;
+  const share = isSlack ? weather.slackFaults : weather.paymentsFaults;
+  const isFault = faults.isOn && (isAway || dice.chance(share));
+  if (!isFault) return passes;
+  const kind = isSlack && faults.slackAway ? faults.slackAway : dice.pick(faultKinds);
+  const fate = faultOf(kind, dice, passes);
+  scene.tell(`${call.from.name} → ${call.path}: ${fate.kind}`);
+  return fate;
+}
+
+const faultKinds = ['not_sent', 'lost', 'unheard', 'unheard', 'answered'] as const;
+
+function faultOf(kind: Fate['kind'], dice: Random, passes: Fate): Fate {
+  switch (kind) {
+    case 'not_sent':
+      return { kind };
+    case 'lost':
+      return { kind, isCut: dice.chance(0.5) };
+    case 'unheard':
+      return { kind, lateMs: dice.chance(0.3) ? dice.below(8_000) : 0, isCut: dice.chance(0.5) };
+    case 'answered':
+      return { kind, answer: dice.chance(0.5) ? broken : tooMany(1 + dice.below(30)) };
+    case 'carried':
+      return passes;
+  }
+}
+
+const broken: Answer = { status: 500, headers: {}, body: 'Internal Server Error' };
+
+function tooMany(seconds: number): Answer {
+  const headers = { 'retry-after': String(seconds), 'content-type': 'application/json' };
+  return { status: 429, headers, body: '{"ok":false,"error":"ratelimited"}' };
+}
+
+function arrived({ seen, workspace, payments }: Scene, call: Call): void {
+  if (workspace.url.endsWith(call.to)) seen.toSlack.push(call);
+  if (payments.url.endsWith(call.to) && call.path.includes('tokenized-card-payment')) {
+    const { order } = JSON.parse(call.body) as { order?: { orderReference?: string } };
+    seen.charged.add(order?.orderReference ?? '');
+  }
+}
+
+function answered(scene: Scene, call: Call, answer: Answer): void {
+  const { seen, workspace, time } = scene;
+  const isPost = workspace.url.endsWith(call.to) && call.path === '/api/chat.postMessage';
+  if (isPost && answer.status === 429) seen.tooFast.push(call);
+  const event = eventOf(call);
+  if (event !== undefined) {
+    if (answer.status === 200 && !seen.acknowledged.has(event)) seen.acknowledged.set(event, time.nowMs);
+    scene.tell(`${event} is answered ${answer.status}`);
+  }
+}
+
+/** Its kind and reference, of what is sent as an event. */
+function eventOf(call: Call): string | undefined {
+  if (call.to !== 'bot' || !call.path.startsWith('/webhooks/')) return undefined;
+  const { event, data } = JSON.parse(call.body) as {
+    event: string;
+    data: { order: { orderReference: string } };
+  };
+  return `${event} ${data.order.orderReference}`;
+}
