@@ -56,7 +56,9 @@ export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<voi
 async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {
   if (!work.record.progress) return work;
   const { leaseMs } = deps;
-  const claimed = await hold(deps, work, { progress: { kind: 'leaving', leaseMs } }, leaseMs);
+  // A post that may have arrived shows what was read before; found later, it is edited once more.
+  const before = work.record.doubt ? { sent: undefined } : {};
+  const claimed = await hold(deps, work, { ...before, progress: { kind: 'leaving', leaseMs } }, leaseMs);
   // Nothing was sent: whoever marked it stale after a crash need not wait for another lease.
   if (!claimed) await again(deps, work, {}, atOnce);
   return claimed;

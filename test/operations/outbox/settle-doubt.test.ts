@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryAnswer, PostOutcome } from '../../../src/domain/delivery.ts';
 import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { cardsHouse, failed } from '../cards-house.ts';
 import { deliverNext, event, house, killedWhileSending } from '../house.ts';
 
 describe('a post that may have arrived', () => {
@@ -52,6 +54,33 @@ describe('a post that may have arrived', () => {
     await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
     await drain(120_000);
     expect(posts).toEqual([]);
+  });
+
+  it('edits what the history shows late, though a repeat that knew more was killed before it left', async () => {
+    const world = cardsHouse();
+    const { deliver, cards } = world;
+    const { compose, findByKey } = deliver;
+    deliver.compose = (post) => {
+      const made = compose(post);
+      const unheard = async (...place: Parameters<typeof made.post>): Promise<PostOutcome> => {
+        await made.post(...place);
+        return { kind: 'unsure', cause: new Error('reset') };
+      };
+      return { ...made, post: unheard };
+    };
+    deliver.findByKey = () => Promise.resolve({ kind: 'absent' });
+    await world.receive(failed);
+    await world.drain(0);
+    await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    deliver.compose = () => {
+      throw new StoreUnavailable('killed');
+    };
+    await expect(world.drain(60_000)).rejects.toThrow('killed');
+    Object.assign(deliver, { compose, findByKey });
+    await world.drain(180_000);
+    expect(world.parents().map(({ shown }) => shown.text)).toEqual([
+      expect.stringMatching(/^👀 Acknowledged/u),
+    ]);
   });
 
   it('keeps the doubt of an unsure post through later refusals to post', async () => {
