@@ -11,7 +11,7 @@ const roundMs = 60_000;
 
 /**
  * Time of this process, for all that runs in it: dates and intervals, which go on with real time and are moved by
- * `pass`. Timeouts stay real, as connections are.
+ * `pass`. Timeouts stay real, as connections are. Between two ticks, of 20 ms, it stands still.
  */
 export function openClock(): Clock {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], shouldAdvanceTime: true });
