@@ -10,7 +10,7 @@ export type Term = { what: 'reference' | 'customer' | 'email' | 'card'; text: st
 /** An event that has a term in common: its key, when it came, and by which terms it was found. */
 export type ListedEvent = { id: string; atMs: number; by: readonly Term[] };
 
-/** The events of each order, customer and card, under keyed hashes of those: the store has no listing. */
+/** The events of each order, customer and card, under keyed hashes of those. */
 export type EventLists = {
   /** Found from now on by every event that has one of the terms. Throws StoreUnavailable, as all of it. */
   add(terms: readonly Term[], event: { id: string; atMs: number }): Promise<void>;

@@ -4,6 +4,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import { pagesOf } from '../work/change-record.ts';
 import { sealingKeyFix } from '../work/put-aside.ts';
 
 /** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is kept of it. */
@@ -25,7 +26,6 @@ export const rehearsedMs = 7 * 86_400_000;
 const keptMs = rehearsedMs + 86_400_000;
 const list = 'events';
 const hourMs = 3_600_000;
-const eventsAtOnce = 500;
 
 /** One record for each event, sealed, in one list by when it was received. */
 export function createEventLog(deps: {
@@ -60,20 +60,9 @@ export function createEventLog(deps: {
 
     async *between(fromMs, untilMs) {
       let hour: LoggedEvent[] = [];
-      let after: { after?: string } | undefined = {};
-      while (after) {
-        // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
-        const { entries, next }: Awaited<ReturnType<Store['list']>> = await store.list(list, {
-          from: fromMs,
-          max: eventsAtOnce,
-          ...after,
-        });
-        after = next === undefined ? undefined : { after: next };
+      pages: for await (const entries of pagesOf(store, list, fromMs)) {
         for (const event of entries.flatMap(({ key, value }) => openIfPossible(key, value))) {
-          if (event.receivedAtMs >= untilMs) {
-            after = undefined;
-            break;
-          }
+          if (event.receivedAtMs >= untilMs) break pages;
           const [first = event] = hour;
           if (hourOf(first) !== hourOf(event)) {
             yield { events: hour };

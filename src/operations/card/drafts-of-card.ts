@@ -3,7 +3,7 @@ import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
 import { draftKeepMs } from '../work/drafts.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 
-/** Which drafts hold a card's token, since the store lists nothing. All of it throws StoreUnavailable. */
+/** Which drafts hold a card's token. All of it throws StoreUnavailable. */
 export type DraftsOfCard = {
   /** Called before a draft is kept, so that none is lacking here. */
   kept(key: string, terms: { tokenKey: string }): Promise<void>;

@@ -61,7 +61,7 @@ const listed = z.record(
 );
 type Listed = z.infer<typeof listed>;
 
-/** The dead letters of all channels, because the store has no listing; shared by all replicas. */
+/** The dead letters of all channels, shared by all replicas. */
 export function createDeadLetters({ store, now }: { store: RecordStore; now: () => number }): DeadLetters {
   const changeRecord = createChangeRecord(store);
 

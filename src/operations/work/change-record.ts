@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { CreateOptions, Entry, Index, Store } from '../../store/store.ts';
 
 /**
@@ -21,18 +22,27 @@ export type ChangeRecord = <Result>(
 
 export type RecordStore = Pick<Store, 'create' | 'read' | 'write'>;
 
-const entriesAtOnce = 200;
+const entriesAtOnce = 500;
 
-/** All of a list, lowest place first. Throws StoreUnavailable. */
+/** All of a list from that place on (absent: from the first), lowest first, some at a time. Throws StoreUnavailable. */
+export async function* pagesOf(
+  store: Pick<Store, 'list'>,
+  name: string,
+  from?: number,
+): AsyncGenerator<readonly Entry[]> {
+  let next: string | undefined;
+  do {
+    const start = next === undefined ? withoutUndefined({ from }) : { after: next };
+    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
+    const page = await store.list(name, { max: entriesAtOnce, ...start });
+    yield page.entries;
+    ({ next } = page);
+  } while (next !== undefined);
+}
+
 export async function entriesOf(store: Pick<Store, 'list'>, name: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  let page: Awaited<ReturnType<Store['list']>> | undefined;
-  do {
-    const after = page?.next === undefined ? {} : { after: page.next };
-    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
-    page = await store.list(name, { max: entriesAtOnce, ...after });
-    entries.push(...page.entries);
-  } while (page.next !== undefined);
+  for await (const page of pagesOf(store, name)) entries.push(...page);
   return entries;
 }
 
