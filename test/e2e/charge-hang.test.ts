@@ -8,12 +8,12 @@ import {
   openSlackLine,
   saveCards,
   sendToBot,
-  visibleText,
   type Acked,
   type ChargeDialogue,
   type SlackLine,
 } from '../support/charge-dialogue.ts';
 import { openHouse, type House, type HouseOptions } from '../support/house.ts';
+import { visibleText } from '../support/visible-text.ts';
 
 const submissions = 10;
 /** Of the median, and of 99 in a hundred. */

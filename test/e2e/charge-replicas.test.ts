@@ -11,13 +11,13 @@ import {
   openSlackLine,
   saveCards,
   sendToBot,
-  visibleText,
   type Acked,
   type ChargeDialogue,
   type NewCard,
   type SlackLine,
 } from '../support/charge-dialogue.ts';
 import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
+import { visibleText } from '../support/visible-text.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

@@ -1,6 +1,5 @@
 import nock from 'nock';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
@@ -10,6 +9,7 @@ import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient, type ClientDeps } from '../../src/payments/client.ts';
 import { findTransaction, specifiedReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 const baseUrl = 'https://payments.test';
@@ -43,19 +43,6 @@ function clientOf(
     { accessToken, fetch: (request) => fetch(request), ...deps },
   );
   return { client, accessToken };
-}
-
-async function serve(listener: RequestListener): Promise<{ url: string; close: () => void }> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 const record = {
@@ -152,18 +139,18 @@ describe('payments client', () => {
   });
 
   it('throws timeout at the deadline, also while the body trickles', async () => {
-    const { url, close } = await serve((_request, response) => {
+    const { url, close } = await serveOnLoopback((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.write('{"code":');
     });
     const { client } = clientOf({ timeoutMs: 50, baseUrl: url });
     await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({ kind: 'timeout' });
-    close();
+    await close();
   });
 
   it('tells the length of each body it sends, the repeat after a 401 included', async () => {
     const seen: { headers: IncomingHttpHeaders; body: string }[] = [];
-    const { url, close } = await serve((request, response) => {
+    const { url, close } = await serveOnLoopback((request, response) => {
       void text(request).then((body) => {
         seen.push({ headers: request.headers, body });
         const status = seen.length === 1 ? 401 : 200;
@@ -173,7 +160,7 @@ describe('payments client', () => {
     const body = { tokenKey: 'k', order: { ...order, customerEmail: 'ọlá@example.com' } };
     const { client } = clientOf({ baseUrl: url });
     await client.POST('/v1/checkout/tokenized-card-payment', { params: { header }, body });
-    close();
+    await close();
     expect(seen.map(({ body: sent }) => JSON.parse(sent))).toEqual([body, body]);
     const length = String(Buffer.byteLength(JSON.stringify(body)));
     for (const { headers } of seen) {
@@ -188,7 +175,7 @@ describe('payments client', () => {
     function* bomb(): Generator<Buffer> {
       for (sent = 0; sent < 64; sent += 1) yield mebibyte;
     }
-    const { url, close } = await serve((_request, response) => {
+    const { url, close } = await serveOnLoopback((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' });
       void pipeline(Readable.from(bomb()), createGzip(), response).catch(() => undefined);
     });
@@ -199,7 +186,7 @@ describe('payments client', () => {
       message: expect.stringContaining('1 MiB'),
     });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * mebibyte.length);
-    close();
+    await close();
   });
 
   it('makes one call of twenty during a 429 of 60 s, and says of the others when it goes on', async () => {

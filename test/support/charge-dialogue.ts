@@ -9,6 +9,7 @@ import type { Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';
 import type { House, Person } from './house.ts';
 import { signSlack } from './slack-requests.ts';
+import { visibleText } from './visible-text.ts';
 
 /** What a person types into the form. `card` is typed into the list, and the first card offered is chosen. */
 export type ChargeForm = {
@@ -364,17 +365,4 @@ export function hasButton(blocks: readonly PageBlock[], actionId: string): boole
   return blocks.some((block) =>
     ((block['elements'] ?? []) as Found['element'][]).some((one) => one['action_id'] === actionId),
   );
-}
-
-/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
-export function visibleText(blocks: readonly unknown[]): string {
-  return blocks.map((block) => textsIn(block).join(' ').trim()).join('\n');
-}
-
-function textsIn(part: unknown): string[] {
-  if (Array.isArray(part)) return part.flatMap(textsIn);
-  if (typeof part !== 'object' || part === null) return [];
-  if ('user_id' in part) return [`<@${String(part.user_id)}>`];
-  const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
-  return [...own, ...Object.values(part).flatMap(textsIn)];
 }

@@ -1,11 +1,11 @@
 import childProcess from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { createServer, request as openRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as openRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 import type { Kept } from '../../src/app/kept.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 /**
  * For `npm run cut` alone: what of the bot the tests of a file use, and one thing cut out of it, as if the line that
@@ -48,16 +48,7 @@ function isCut(id: string, more: Pick<Used, 'isSelect'> = {}): boolean {
 /** Where a bot that listens on this port is reached: past a door that lets nothing through that is cut out. */
 export async function openDoor(port: number): Promise<Door> {
   if (!isWatched()) return { url: `http://127.0.0.1:${port}`, close: async () => undefined };
-  const server = createServer((request, response) => void pass(request, response, port));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return await serveOnLoopback((request, response) => void pass(request, response, port));
 }
 
 async function pass(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {

@@ -12,6 +12,7 @@ import type { Bot } from './bot.ts';
 import { wordsLeft } from './cuts.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
 import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
+import { visibleText } from './visible-text.ts';
 
 export type DeskOptions = HouseOptions & {
   /** The policy file, changed before the bot reads it. */
@@ -473,19 +474,6 @@ function shownIn(surface: {
     text: `${surface.text}\n${visibleText(blocks)}`,
     buttons: blocks.flatMap(labelsOf),
   };
-}
-
-/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
-export function visibleText(blocks: readonly unknown[]): string {
-  return blocks.map((block) => textsIn(block).join(' ').replaceAll(/ +/g, ' ').trim()).join('\n');
-}
-
-function textsIn(part: unknown): string[] {
-  if (Array.isArray(part)) return part.flatMap(textsIn);
-  if (typeof part !== 'object' || part === null) return [];
-  if ('user_id' in part) return [`<@${String(part.user_id)}>`];
-  const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
-  return [...own, ...Object.values(part).flatMap(textsIn)];
 }
 
 /** What is typed into the form of `/pay charge`; `card` finds a saved one. */

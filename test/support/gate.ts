@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { createHolds, type Held, type HoldPoint, type Passed } from '../../src/simulators/holds.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 export type Gate = {
   url: string;
@@ -20,10 +20,6 @@ export type Gate = {
 export async function openGate(targets: () => readonly string[]): Promise<Gate> {
   const { hold, stand } = createHolds();
   const passed: Passed[] = [];
-  const server = createServer((request, response) => {
-    pass(request, response).catch(() => request.socket.destroy());
-  });
-
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
     const path = url.split('?', 1)[0] ?? '/';
@@ -37,19 +33,10 @@ export async function openGate(targets: () => readonly string[]): Promise<Gate> 
     response.writeHead(worst.status, worst.headers).end(worst.body);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    passed,
-    hold,
-    cut: () => server.closeAllConnections(),
-    close() {
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
-  };
+  const server = await serveOnLoopback((request, response) => {
+    pass(request, response).catch(() => request.socket.destroy());
+  });
+  return { ...server, passed, hold };
 }
 
 /** They belong to one connection, or no longer fit the body. */

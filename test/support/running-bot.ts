@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { createCommandSet } from '../../src/commands/command-set.ts';
 import { lookupCommand, type LookupDeps } from '../../src/commands/lookup.ts';
@@ -8,6 +7,7 @@ import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack, type SlackDeps } from '../../src/slack/router/bolt.ts';
 import type { Command, MayRun } from '../../src/slack/command.ts';
 import { createClients } from '../../src/slack/workspace.ts';
+import { serveOnLoopback } from './loopback.ts';
 import {
   botToken,
   pressBody,
@@ -92,7 +92,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
   });
   if (options.slackIsUp !== false) answerAuthTest();
   slack.start();
-  const bot = await listen((request, response) => slack.httpListener?.(request, response));
+  const bot = await serveOnLoopback((request, response) => slack.httpListener?.(request, response));
   async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const said: Told = JSON.parse(await text(request));
     told.push(said);
@@ -100,7 +100,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
     response.end('ok');
     happened();
   }
-  const responseUrl = await listen((request, response) => void hear(request, response));
+  const responseUrl = await serveOnLoopback((request, response) => void hear(request, response));
 
   async function ask(request: SignedRequest): Promise<Acknowledged> {
     const response = await fetch(`${bot.url}/slack/events`, { method: 'POST', ...request });
@@ -162,19 +162,6 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
       ...(options.note ? { note: options.note } : {}),
     },
   );
-}
-
-async function listen(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 export function answerAuthTest(): void {

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { openHouse, type House, type HouseOptions } from './house.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 /** One call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */
 export type Call = {
@@ -99,7 +98,7 @@ async function openLine(service: PaymentsService): Promise<{
 }> {
   const calls: Call[] = [];
   let refusals = 0;
-  const server = createServer((request, response) => {
+  const server = await serveOnLoopback((request, response) => {
     void (async () => {
       const body = await buffer(request);
       const { authorization } = request.headers;
@@ -129,16 +128,10 @@ async function openLine(service: PaymentsService): Promise<{
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
     })().catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     calls,
     refuse: (times) => void (refusals = times),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }
 

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Bot } from './bot.ts';
+import { serveOnLoopback } from './loopback.ts';
 import { signSlack, slashBody } from './slack-requests.ts';
 
 /** One command, sent past the workspace, so that nothing but the bot is measured. */
@@ -23,17 +23,13 @@ export async function openSlashSender(
   changed: () => void,
 ): Promise<SlashSender> {
   const told = new Map<string, string[]>();
-  const server = createServer((request, response) => {
-    void hear(request, response);
-  });
   async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { text: words } = JSON.parse(await text(request)) as { text: string };
     told.get(request.url ?? '')?.push(words);
     response.end('ok');
     changed();
   }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await serveOnLoopback((request, response) => void hear(request, response));
 
   return {
     async send(bot, words) {
@@ -47,11 +43,6 @@ export async function openSlashSender(
       await response.text();
       return { status: response.status, ackMs: performance.now() - startedAt, answers };
     },
-    close() {
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
+    close,
   };
 }

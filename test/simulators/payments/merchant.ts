@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Exchange } from '../../../src/simulators/protocol.ts';
 import {
@@ -8,6 +6,7 @@ import {
   type PaymentsService,
 } from '../../../src/simulators/payments/service.ts';
 import { signWebhook } from '../../../src/simulators/payments/webhooks-out.ts';
+import { serveOnLoopback } from '../../support/loopback.ts';
 import { loadOpenapiAnswers } from '../../support/openapi-answers.ts';
 
 export const openapi = loadOpenapiAnswers(new URL('../../../openapi/payments.yaml', import.meta.url));
@@ -122,7 +121,7 @@ export type Receiver = { url: string; received: Received[]; answers: number[] };
 /** The merchant's webhook URL. Answers the given statuses in turn, then 200; 401 always to a bad signature. */
 export async function startReceiver(merchant: Merchant, answers: number[] = []): Promise<Receiver> {
   const receiver: Receiver = { url: '', received: [], answers };
-  const server = createServer((request, response) => {
+  const server = await serveOnLoopback((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -134,12 +133,8 @@ export async function startReceiver(merchant: Merchant, answers: number[] = []):
       response.writeHead(signed ? (receiver.answers.shift() ?? 200) : 401).end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
+  onTestFinished(server.close);
+  receiver.url = `${server.url}/webhooks/payments`;
   merchant.service.sendWebhooksTo(receiver.url);
   return receiver;
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { App, LogLevel } from '@slack/bolt';
 import { WebClient } from '@slack/web-api';
@@ -7,6 +7,7 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../../src/simulators/slack/workspace.ts';
+import { serveOnLoopback } from '../../support/loopback.ts';
 
 export const manifest = {
   display_information: { name: 'Pay' },
@@ -149,16 +150,9 @@ export async function openRawBot(
       waiter(received);
     }
   }
-  const server = createServer((request, response) => void receive(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-  );
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`;
+  const server = await serveOnLoopback((request, response) => void receive(request, response));
+  cleanups.push(server.close);
+  const url = `${server.url}/slack/events`;
   workspace.connect(url);
   return {
     requests,

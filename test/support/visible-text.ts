@@ -1,0 +1,12 @@
+/** Every text of the blocks in the order of the screen: a line for each block, people as `<@id>`. */
+export function visibleText(blocks: readonly unknown[]): string {
+  return blocks.map((block) => textsIn(block).join(' ').replaceAll(/ +/g, ' ').trim()).join('\n');
+}
+
+function textsIn(part: unknown): string[] {
+  if (Array.isArray(part)) return part.flatMap(textsIn);
+  if (typeof part !== 'object' || part === null) return [];
+  if ('user_id' in part) return [`<@${String(part.user_id)}>`];
+  const own = 'text' in part && typeof part.text === 'string' ? [part.text] : [];
+  return [...own, ...Object.values(part).flatMap(textsIn)];
+}
