@@ -11,7 +11,7 @@ export type Loopback = {
 
 /** A server on 127.0.0.1, on a free port. */
 export async function serveOnLoopback(listener: RequestListener): Promise<Loopback> {
-  const server = createServer(listener);
+  const server = createServer({ keepAliveTimeout: 65_000 }, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

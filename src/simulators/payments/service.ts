@@ -124,7 +124,8 @@ const overdueCheckMs = 1_000;
  */
 export async function startPaymentsService(options: PaymentsOptions): Promise<PaymentsService> {
   const now = options.now ?? Date.now;
-  const server = createServer();
+  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
+  const server = createServer({ keepAliveTimeout: 65_000 });
   const port = await listen(server, options.port ?? 0);
   const url = `http://127.0.0.1:${port}`;
   const listeners = new Set<() => void>();

@@ -211,7 +211,8 @@ function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
     line,
     retryDelaysMs: options.eventRetryDelaysMs ?? [0, 60_000, 300_000],
   });
-  const server = createServer();
+  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
+  const server = createServer({ keepAliveTimeout: 65_000 });
   const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
   const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
   const faults = createFaults<SlackFault>(options.dice ?? Math.random);
