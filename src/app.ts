@@ -83,6 +83,7 @@ export function createApp(outside: Outside, kept: Kept = openKept(outside)): App
     // What was approved may begin a charge.
     await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
     await Promise.all(merchantBots.map(({ charges }) => charges.drained()));
+    await Promise.all(merchantBots.map(({ links }) => links.drained()));
     await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
     // The last ones: whatever stops may still have something to say.
     await pens.drained();

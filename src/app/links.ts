@@ -4,6 +4,7 @@ import { createExpectedLookUp, lookUpExpected } from '../operations/alert/look-u
 import { createPaymentLinks, type PaymentLinks } from '../operations/link/payment-links.ts';
 import { createLookAtChannel } from '../slack/look-at-channel.ts';
 import type { SlackClients } from '../slack/workspace.ts';
+import { createBackground, type Background } from './background.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
@@ -13,15 +14,19 @@ type LinkParts = {
   payments: Pick<Payments, 'createCheckoutOrder' | 'findTransaction'>;
   clients: SlackClients;
   wake: () => void;
-  notes: Pick<AuditNotes, 'note'>;
+  notes: Pick<AuditNotes, 'write'>;
 };
 
+export type Links = PaymentLinks & Pick<Background, 'drained'>;
+
 /** Payment links, put together: the orders they are made of, and what follows them until they are paid. */
-export function createLinks({ config, log, now }: Outside, parts: LinkParts): PaymentLinks {
+export function createLinks(outside: Outside, parts: LinkParts): Links {
+  const { config, log, now } = outside;
   const { kept, payments, clients, wake, notes } = parts;
   const { createCheckoutOrder, findTransaction } = payments;
   const lookAt = createLookAtChannel(clients.interactive);
-  return createPaymentLinks({
+  const background = createBackground(outside, 'a payment link');
+  const links = createPaymentLinks({
     store: kept.store,
     sealer: kept.sealer,
     createCheckoutOrder,
@@ -39,6 +44,8 @@ export function createLinks({ config, log, now }: Outside, parts: LinkParts): Pa
     wake,
     wait: sleep,
     log,
-    note: notes.note,
+    audit: notes.write,
+    inBackground: background.add,
   });
+  return { ...links, drained: background.drained };
 }

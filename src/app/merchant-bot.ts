@@ -111,6 +111,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     webhooks,
     alarms,
     charges,
+    links,
     approvals,
     routes,
     alerts,

@@ -30,15 +30,17 @@ export type AuditEntry = {
  * link, approval or saved card went from one state to another. `answer`: the payments service said something.
  * `reveal`: an address was shown in full. `retention`: old entries were removed.
  */
-export type AuditedKind =
-  | 'command'
-  | 'press'
-  | 'form'
-  | 'decision'
-  | 'step'
-  | 'answer'
-  | 'reveal'
-  | 'retention';
+export const auditedKinds = [
+  'command',
+  'press',
+  'form',
+  'decision',
+  'step',
+  'answer',
+  'reveal',
+  'retention',
+] as const;
+export type AuditedKind = (typeof auditedKinds)[number];
 
 /** On the chain when it resolves; throws StoreUnavailable, and then it may be called again with the same id. */
 export type Audit = (entry: AuditEntry) => Promise<void>;

@@ -5,9 +5,8 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { linkPrefix } from '../../src/operations/link/link-record.ts';
 import { paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
-import { createPaymentLinks, type LinkRequest } from '../../src/operations/link/payment-links.ts';
+import { createPaymentLinks, linkPrefix, type LinkRequest } from '../../src/operations/link/payment-links.ts';
 import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -83,6 +82,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
 
   /** One process over the one store; `reach` stands between them. */
   function start(reach: Store = store) {
+    const background: Promise<unknown>[] = [];
     const links = createPaymentLinks({
       store: reach,
       sealer,
@@ -105,6 +105,11 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       wake: () => undefined,
       wait: (ms) => Promise.resolve((clock.nowMs += ms)),
       log: () => undefined,
+      inBackground(work) {
+        background.push(work);
+        // Whoever drains hears of it.
+        work.catch(() => undefined);
+      },
     });
     const delivering = {
       ...deliver,
@@ -133,6 +138,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       { prefix: linkPrefix, work: (entry: Parameters<typeof links.work>[0]) => links.work(entry) },
     ];
     async function drain(forMs = 0): Promise<void> {
+      await Promise.all(background.splice(0));
       const endsAtMs = clock.nowMs + forMs;
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- one piece of work after the other

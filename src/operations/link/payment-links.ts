@@ -1,26 +1,35 @@
 import { createHash } from 'node:crypto';
-import type { CheckoutOrder, CheckoutOrderAnswer } from '../../domain/charge-answer.ts';
+import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { CheckoutOrder, CheckoutOrderAnswer } from '../../domain/charge-answer.ts';
 import type { ExpectedCharge } from '../../domain/confirmation.ts';
+import { formatMoney } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import {
   dueForLink,
+  isFollowed,
+  restOfLink,
+  stepLink,
   type LinkEvent,
+  type LinkRules,
   type LinkTerms,
   type OrderEnd,
   type PaymentLink,
 } from '../../domain/payment-link.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
+import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } from '../../records/cases.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { keepProvenPayment } from '../alert/alert-recovery.ts';
+import { outboxKey } from '../outbox/outbox.ts';
+import { markStale } from '../outbox/outbox-work.ts';
+import { storeMessage } from '../outbox/store-message.ts';
 import { insist } from '../work/insist.ts';
-import { linkOrderKey, linksOf, openLinkRecord, type LinkRecord } from './link-record.ts';
-import { createLinkStore, type LinkStore, type LinkStoreDeps } from './link-store.ts';
 import { referenceOf } from '../work/reference-of.ts';
-import { tellLink, type TellLinkDeps } from './tell-link.ts';
+import { linkCardKey } from './prepare-link.ts';
 
 export type LinkRequest = {
   viewId: string;
@@ -60,21 +69,22 @@ export type PaymentLinks = {
   work(entry: Entry): Promise<void>;
 };
 
-export type PaymentLinksDeps = LinkStoreDeps &
-  TellLinkDeps & {
-    store: Pick<Store, 'list'>;
-    createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
-    log: Log;
-    /** False where Slack says that the bot cannot post; a post is what finds out the rest. */
-    mayPost: (channel: string) => Promise<boolean>;
-    /** Asks the service, but not again at once when it is away. */
-    lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
-    /** For a person, who is not told of an outage that was a moment ago. */
-    lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
-    /** Where the customer is sent after paying. */
-    callbackUrl: string | undefined;
-    wait: (ms: number) => Promise<unknown>;
-  };
+export type PaymentLinksDeps = CasesDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  rules: LinkRules;
+  createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
+  log: Log;
+  /** False where Slack says that the bot cannot post; a post is what finds out the rest. */
+  mayPost: (channel: string) => Promise<boolean>;
+  /** Asks the service, but not again at once when it is away. */
+  lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
+  /** For a person, who is not told of an outage that was a moment ago. */
+  lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
+  /** Where the customer is sent after paying. */
+  callbackUrl: string | undefined;
+  /** Work that nobody waits for; the process does, before it ends. */
+  inBackground: (work: Promise<unknown>) => void;
+};
 
 /** Of a person's open links so many are shown. */
 const mostShown = 20;
@@ -82,52 +92,137 @@ const mostShown = 20;
 /** Of a link whose time is over: the service may be away, and a payment take a day to be proven. */
 const settleMs = 7 * 86_400_000;
 
-type Linking = PaymentLinksDeps & { links: LinkStore };
+export const linkPrefix = 'link:';
+
+/** A link, and the dialogue that asked for it: submitted twice, it asks once. */
+type LinkCase = { link: PaymentLink; viewId: string };
+
+const money = z.object({ minor: z.int(), currency: z.string() });
+const check = z.object({
+  part: z.enum(['status', 'reference', 'amount']),
+  holds: z.boolean(),
+  statement: z.string(),
+});
+const linkCase: z.ZodType<LinkCase> = z.object({
+  viewId: z.string(),
+  link: z.object({
+    reference: z.custom<OrderReference>((value) => typeof value === 'string'),
+    terms: z.object({
+      money,
+      customerEmail: z.string(),
+      customerId: z.string().exactOptional(),
+      savesCard: z.boolean(),
+    }),
+    by: z.string(),
+    askedAtMs: z.number(),
+    state: z.discriminatedUnion('kind', [
+      z.object({ kind: z.enum(['asking', 'lost', 'unanswered', 'open']) }),
+      z.object({ kind: z.literal('refused'), why: z.string() }),
+      z.object({ kind: z.literal('confirming'), sinceMs: z.number(), looks: z.int() }),
+      z.object({ kind: z.literal('paid'), money, atMs: z.number() }),
+      z.object({ kind: z.enum(['review', 'aged']), atMs: z.number() }),
+    ]),
+    misses: z.int(),
+    order: z.object({ orderId: z.string(), checkoutLink: z.string() }).exactOptional(),
+    hintedAtMs: z.number().exactOptional(),
+    failure: z.object({ atMs: z.number(), why: z.string().exactOptional() }).exactOptional(),
+    cardSaved: z
+      .discriminatedUnion('kind', [
+        z.object({
+          kind: z.enum(['kept', 'not_kept']),
+          face: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+        }),
+        z.object({ kind: z.literal('no_token') }),
+      ])
+      .exactOptional(),
+    evidence: z.object({ status: check, reference: check, amount: check }).exactOptional(),
+    places: z.array(z.string()),
+  }),
+});
+
+/** The list of a person's links that are still followed. */
+function linksOf(userId: string): string {
+  return `links-of:${userId}`;
+}
+
+type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent> };
 
 export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
+  const { rules } = deps;
   // What belongs to a link is made before the link is settled, and outlives it.
-  const rememberMs = deps.rememberMs + deps.rules.followMs + settleMs;
-  const linking: Linking = { ...deps, rememberMs, links: createLinkStore(deps) };
-  const { links } = linking;
+  const outlive = { ...deps, rememberMs: deps.rememberMs + rules.followMs + settleMs };
+  const links: Linking['links'] = createCases<LinkCase, LinkEvent>(
+    outlive,
+    {
+      prefix: linkPrefix,
+      schema: linkCase,
+      lists: ({ link }) => (isFollowed(link) ? { [linksOf(link.by)]: link.askedAtMs } : {}),
+      step(before, event, nowMs) {
+        const link = stepLink(before.link, event, nowMs, rules);
+        return link && { ...before, link };
+      },
+      restMs: ({ link }, nowMs) => restOfLink(link, nowMs, rules),
+      history: (step) => [auditOf(step)],
+    },
+    { due: ({ link }, nowMs) => act(linking, link, nowMs), tell: ({ link }) => tell(linking, link) },
+  );
+  const linking: Linking = { ...outlive, links };
+
+  /** Whoever did it is told by what this gives: everybody else, and the audit, need not be waited for. */
+  function settled(reference: string, kept: Kept<LinkCase>, isTold?: 'told'): PaymentLink {
+    deps.inBackground(links.settle(reference, kept, isTold));
+    return kept.state.link;
+  }
+
+  /** The form tells of a refusal by itself. */
+  async function askFirst(link: PaymentLink): Promise<PaymentLink> {
+    const { event } = await ask(linking, link, false);
+    const kept = await insist(deps, () => links.apply(link.reference, event));
+    if (!kept) throw new Error('a link that was asked for is not in the store');
+    return settled(link.reference, kept, kept.state.link.state.kind === 'refused' ? 'told' : undefined);
+  }
+
   return {
     async begin(request) {
       const reference = request.reference ?? referenceOf(request.viewId);
-      const fresh = recordOf(request, reference, deps.now());
-      const before = await links.begin(fresh);
+      const fresh = caseOf(request, reference, deps.now());
+      const before = await links.begin(reference, fresh, ({ link }) => link.state.kind === 'refused');
       if (before) {
         const isSame = before.viewId === request.viewId;
         return isSame ? { kind: 'known', link: before.link } : { kind: 'taken' };
       }
-      return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(linking, fresh) };
+      return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(fresh.link) };
     },
-    find: async (reference) => (await links.read(reference))?.link,
+    find: async (reference) => (await links.find(reference))?.link,
     async openOf(userId) {
-      const { entries } = await deps.store.list(linksOf(userId), { max: mostShown, newestFirst: true });
-      return entries.map(({ key, value }) => openLinkRecord(deps.sealer, key, value).link);
+      const open = await links.list(linksOf(userId), { max: mostShown, newestFirst: true });
+      return open.map(({ link }) => link);
     },
     async lookNow(reference) {
-      const record = await links.read(reference);
-      if (!record) return undefined;
-      const lookup = await deps.lookUpNow(expectedOf(record.link));
-      const after = await links.apply(reference, { kind: 'looked_up', lookup });
-      return { link: (await conclude(linking, after ?? record)).link, lookup };
+      const before = await links.find(reference);
+      if (!before) return undefined;
+      const lookup = await deps.lookUpNow(expectedOf(before.link));
+      const kept = await links.apply(reference, { kind: 'looked_up', lookup });
+      return { link: kept ? settled(reference, kept) : before.link, lookup };
     },
     async share(reference, channel) {
       if (!(await deps.mayPost(channel))) return false;
-      const record = await links.apply(reference, { kind: 'placed', place: channel });
-      if (record) await conclude(linking, record);
-      return record !== undefined;
+      const kept = await links.apply(reference, { kind: 'placed', place: channel });
+      if (kept) settled(reference, kept);
+      return kept !== undefined;
     },
     trigger: (event) => trigger(linking, event),
-    work: (entry) => work(linking, entry),
+    async work(entry) {
+      await links.work(entry);
+    },
   };
 }
 
-function recordOf(
+function caseOf(
   { viewId, terms, by, channel }: LinkRequest,
   reference: OrderReference,
   nowMs: number,
-): LinkRecord {
+): LinkCase {
   const link: PaymentLink = {
     reference,
     terms,
@@ -137,14 +232,34 @@ function recordOf(
     misses: 0,
     places: [channel ?? by],
   };
-  return { link, viewId, turn: 0, told: 0 };
+  return { link, viewId };
 }
 
-/** What became of it is told by whoever waits for this; of a link that is made, by its card too. */
-async function askFirst(linking: Linking, { link }: LinkRecord): Promise<PaymentLink> {
-  const record = await keepAnswer(linking, link, { end: await ask(linking, link), isRepeat: false });
-  const isToldByForm = record.link.state.kind === 'refused';
-  return (await (isToldByForm ? linking.links.rest(record) : conclude(linking, record))).link;
+/** What is due of a link: the order that no answer is known of, or a look whether it is paid. */
+async function act(
+  linking: Linking,
+  link: PaymentLink,
+  nowMs: number,
+): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {
+  switch (dueForLink(link, nowMs, linking.rules)) {
+    case 'ask':
+      linking.log('info', 'a payment link is asked for again', { orderReference: link.reference });
+      return await ask(linking, link, true);
+    case 'look_up':
+      return { event: { kind: 'looked_up', lookup: await linking.lookUp(expectedOf(link)) } };
+    case undefined:
+      return undefined;
+  }
+}
+
+/** A link is told by one answer and never again. `isRepeat`: it was asked for before, and what became of that is not known. */
+async function ask(linking: Linking, link: PaymentLink, isRepeat: boolean) {
+  const end = await askForOrder(linking, link);
+  if (end.kind === 'created') {
+    const key = linkOrderKey(end.orderId);
+    await insist(linking, () => linking.store.create(key, link.reference, { ttlMs: linking.rememberMs }));
+  }
+  return { event: { kind: 'answered', end, isRepeat } as const, isOnce: true };
 }
 
 /**
@@ -153,7 +268,7 @@ async function askFirst(linking: Linking, { link }: LinkRecord): Promise<Payment
  *
  * Spec: create a checkout order; Errors (An order already exists with this order reference).
  */
-async function ask(
+async function askForOrder(
   { createCheckoutOrder, callbackUrl, log }: Linking,
   { reference, terms, by }: PaymentLink,
 ): Promise<OrderEnd> {
@@ -181,48 +296,51 @@ function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>
     : 'The payments service did not take the order. Try again in a few minutes.';
 }
 
-/** A link is told by one answer and never again. Throws StoreUnavailable when the store stays away. */
-function keepAnswer(
-  linking: Linking,
-  { reference }: PaymentLink,
-  answer: { end: OrderEnd; isRepeat: boolean },
-): Promise<LinkRecord> {
-  const { links, store, rememberMs } = linking;
-  const { end } = answer;
-  return insist(linking, async () => {
-    if (end.kind === 'created') {
-      await store.create(linkOrderKey(hash(end.orderId)), reference, { ttlMs: rememberMs });
-    }
-    const record = await links.apply(reference, { kind: 'answered', ...answer });
-    if (!record) throw new Error('a link that was asked for is not in the store');
-    return record;
-  });
-}
-
-/** Tells what is new of it and lets it rest until it is due. */
-async function conclude(linking: Linking, record: LinkRecord): Promise<LinkRecord> {
-  const { link, told, turn } = record;
-  if (told < turn) {
-    await tellAlerts(linking, link);
-    await tellLink(linking, link);
+/**
+ * Each card is stored once for each place, or catches up; a note once for each outcome. The alerts hear of a payment as
+ * of a charge that is proven: its event may be lost.
+ */
+async function tell(linking: Linking, link: PaymentLink): Promise<void> {
+  const { reference, terms, state, places } = link;
+  // The form says so; a card comes with the answer.
+  if (state.kind === 'asking') return;
+  if (state.kind === 'paid') {
+    const { customerEmail, customerId } = terms;
+    const proven = { reference, money: state.money, atMs: state.atMs, customerEmail, customerId };
+    await keepProvenPayment(linking, proven);
   }
-  return await linking.links.rest(record);
+  const news = await Promise.all(places.map((channel) => storeCard(linking, link, channel)));
+  const isTold = await storeNote(linking, link);
+  if (isTold || news.includes(true)) linking.wake();
 }
 
-/** As of a charge that is proven: its event may be lost. */
-async function tellAlerts(linking: Linking, { reference, terms, state }: PaymentLink): Promise<void> {
-  if (state.kind !== 'paid') return;
-  const { money, atMs } = state;
-  const { customerEmail, customerId } = terms;
-  await keepProvenPayment(linking, { reference, money, atMs, customerEmail, customerId });
+async function storeCard(linking: Linking, { reference }: PaymentLink, channel: string): Promise<boolean> {
+  const key = linkCardKey(reference, channel);
+  const body = { reference };
+  const { rememberMs } = linking;
+  const message = { kind: 'link', channel, body, progress: { kind: 'waiting' }, rememberMs } as const;
+  return (await storeMessage(linking, key, message)) || (await markStale(linking.store, key));
+}
+
+async function storeNote(linking: Linking, { reference, state, places }: PaymentLink): Promise<boolean> {
+  const [channel] = places;
+  if (channel === undefined || (state.kind !== 'paid' && state.kind !== 'review')) return false;
+  const key = outboxKey('link_note', `${state.kind}:${reference}`);
+  const body = { reference, what: state.kind };
+  return await storeMessage(linking, key, {
+    kind: 'link_note',
+    channel,
+    body,
+    rememberMs: linking.rememberMs,
+  });
 }
 
 async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {
   // A saved card is charged without a link.
   if (event.isSavedCardCharge === true) return;
-  const { wake, log } = linking;
+  const { log } = linking;
   try {
-    if (await note(linking, event)) wake();
+    await hear(linking, event);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     // Sealed with a key that is not here: no reason to refuse the sender for ever.
@@ -234,17 +352,15 @@ async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {
  * By the merchant's reference, or by the service's order id where the event has that alone. A reference that is not
  * signed is looked up, and no more: whoever sends an event once more can write any there.
  */
-async function note(linking: Linking, event: PaymentEvent): Promise<LinkRecord | undefined> {
-  const { links } = linking;
+async function hear({ links, store }: Linking, event: PaymentEvent): Promise<void> {
   const { orderId, orderReference = '', referenceHint = '' } = event;
   const said = saidBy(event);
   const reference = parseOrderReference(orderReference);
-  const record = reference.ok ? await links.apply(reference.value, said) : undefined;
-  if (record) return record;
-  const other = orderId === undefined ? undefined : await referenceOfOrder(linking, orderId);
-  if (other !== undefined) return await links.apply(other, said);
+  if (reference.ok && (await links.hear(reference.value, said))) return;
+  const other = orderId === undefined ? undefined : (await store.read(linkOrderKey(orderId)))?.value;
+  if (other !== undefined) return void (await links.hear(other, said));
   const hint = parseOrderReference(referenceHint);
-  return hint.ok ? await links.apply(hint.value, { kind: 'hinted' }) : undefined;
+  if (hint.ok) await links.hear(hint.value, { kind: 'hinted' });
 }
 
 function saidBy({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {
@@ -253,30 +369,60 @@ function saidBy({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {
     : withoutUndefined({ kind, why: reason });
 }
 
-async function referenceOfOrder({ store }: Linking, orderId: string): Promise<string | undefined> {
-  return (await store.read(linkOrderKey(hash(orderId))))?.value;
-}
-
-async function work(linking: Linking, entry: Entry): Promise<void> {
-  const { links, sealer, log, now, rules } = linking;
-  let record = openLinkRecord(sealer, entry.key, entry.value);
-  // First what may change it: a card that is edited twice in a row is read twice.
-  const { link } = record;
-  const due = dueForLink(link, now(), rules);
-  if (due === 'ask') {
-    log('info', 'a payment link is asked for again', { orderReference: link.reference });
-    record = await keepAnswer(linking, link, { end: await ask(linking, link), isRepeat: true });
-  } else if (due === 'look_up') {
-    const lookup = await linking.lookUp(expectedOf(link));
-    record = (await links.apply(link.reference, { kind: 'looked_up', lookup })) ?? record;
-  }
-  await conclude(linking, record);
-}
-
 function expectedOf({ reference, terms: { money } }: PaymentLink): ExpectedCharge {
   return { reference, amount: { ...money, source: 'link' } };
 }
 
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 40);
+/** By the service's own id of the order, which an event may have instead; outside text, so as a hash. */
+function linkOrderKey(orderId: string): string {
+  return `link-order:${createHash('sha256').update(orderId).digest('hex').slice(0, 40)}`;
+}
+
+/** What the audit says of a link that a person asked for. */
+export function auditOfNewLink({ reference, by, askedAtMs, terms, state }: PaymentLink): AuditEntry {
+  return {
+    id: `link:${reference}:${askedAtMs}`,
+    atMs: askedAtMs,
+    who: by,
+    what: 'step',
+    reference,
+    after: `link_${state.kind}`,
+    result: 'link_asked',
+    reason: formatMoney(terms.money),
+  };
+}
+
+/** Its turn makes the id, so that the same step is the same entry. */
+function auditOf({ before, event, after, turn, atMs }: CaseStep<LinkCase, LinkEvent>): AuditEntry {
+  const { reference, askedAtMs, state } = after.link;
+  if (!before || !event) return auditOfNewLink(after.link);
+  const was = before.link.state.kind;
+  return {
+    id: `link:${reference}:${askedAtMs}:${turn}`,
+    atMs,
+    reference,
+    who: event.kind === 'placed' ? 'payops' : 'payments',
+    what: event.kind === 'placed' ? 'step' : 'answer',
+    ...(was === state.kind ? {} : { before: `link_${was}`, after: `link_${state.kind}` }),
+    ...auditedOf(event),
+  };
+}
+
+function auditedOf(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason' | 'where'> {
+  switch (event.kind) {
+    case 'answered': {
+      const { end } = event;
+      return { result: `link_${end.kind}`, ...('why' in end ? { reason: end.why } : {}) };
+    }
+    case 'payment_success':
+      return { result: 'event_payment_success' };
+    case 'payment_failed':
+      return { result: 'event_payment_failed', ...(event.why === undefined ? {} : { reason: event.why }) };
+    case 'hinted':
+      return { result: 'event_unsigned_reference' };
+    case 'looked_up':
+      return { result: `link_looked_up_${event.lookup.kind}` };
+    case 'placed':
+      return { result: 'link_placed', where: event.place };
+  }
 }

@@ -16,10 +16,12 @@ import {
 type House = ReturnType<typeof openLinks>;
 type Process = ReturnType<House['start']>;
 
-async function make({ links }: Process) {
+async function make({ links, drain }: Process) {
   const beginning = await links.begin(request);
   if (beginning.kind !== 'begun') throw new Error(`It is ${beginning.kind}.`);
-  return await beginning.carryOn();
+  const link = await beginning.carryOn();
+  await drain();
+  return link;
 }
 
 async function stateOf({ links }: Process) {

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { auditedKinds, type AuditEntry } from '../domain/audit-entry.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { insist } from '../operations/work/insist.ts';
+import type { Entry, Index } from '../store/store.ts';
+import { createRecords, type RecordsDeps, type Rest } from './records.ts';
+
+/** What a case is: pure, so that a model test can drive it through everything that may happen. */
+export type CaseRules<State, Event> = {
+  prefix: string;
+  schema: z.ZodType<State>;
+  lists: (state: State) => Index;
+  /** What an event makes of it; undefined: nothing. Called again from what stands then when somebody else was faster. */
+  step: (state: State, event: Event, nowMs: number) => State | undefined;
+  /** When it is work again once all of it is told; undefined: nothing is left to do but to remember it. */
+  restMs: (state: State, nowMs: number) => number | undefined;
+  /** What the audit says of a step. The same step must give the same ids, so that written twice it is one. */
+  history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
+};
+
+/** `event` and `before` are absent of the first. `turn` counts the steps of one case. */
+export type CaseStep<State, Event> = {
+  before?: State;
+  event?: Event;
+  after: State;
+  turn: number;
+  atMs: number;
+};
+
+/** What is done outside: both run after the state that asks for them is stored, and again after a crash. */
+export type CaseEffects<State, Event> = {
+  /**
+   * What is due of it now, and what came of that. `isOnce`: the answer cannot be had a second time, and is held on to
+   * while the store is away.
+   */
+  due: (state: State, nowMs: number) => Promise<{ event: Event; isOnce?: boolean } | undefined>;
+  /** Everybody who must hear of it, by messages and events to other cases, each under a key: again is the same as once. */
+  tell: (state: State) => Promise<void>;
+};
+
+export type CasesDeps = RecordsDeps & {
+  /** How long a case is remembered once nothing is left to do about it. */
+  rememberMs: number;
+  now: () => number;
+  /** Called after something was stored that is work at once. */
+  wake: () => void;
+  /** True once it is on the audit's chain. Absent: nothing is audited. */
+  audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
+};
+
+/** A case as it is kept: up to `told` its turns were told, and the audit lacks `unwritten`. */
+export type Kept<State> = {
+  state: State;
+  turn: number;
+  told: number;
+  unwritten: readonly AuditEntry[];
+};
+
+/** All of it throws StoreUnavailable. */
+export type Cases<State, Event> = {
+  find(id: string): Promise<State | undefined>;
+  /** Stores a new one; one that is there gives way to it only where `givesWay` says so, and else is given. */
+  begin(id: string, state: State, givesWay?: (before: State) => boolean): Promise<State | undefined>;
+  /**
+   * The case after what happened, whether that changed it or not; undefined: there is none. Whoever calls this settles
+   * it; what a crash leaves unsettled is work in two seconds.
+   */
+  apply(id: string, event: Event): Promise<Kept<State> | undefined>;
+  /** The same for an event that somebody reports and does not wait for: it is work at once. */
+  hear(id: string, event: Event): Promise<Kept<State> | undefined>;
+  /** Tells all of it (unless `isTold`: whoever waits for it is told), has it audited, and lets it rest until it is due. */
+  settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State>;
+  /** For work of its prefix. */
+  work(entry: Entry): Promise<State>;
+  list(name: string, options: { max: number; newestFirst?: boolean }): Promise<State[]>;
+  all(name: string): Promise<State[]>;
+};
+
+/** Whoever changed it settles it at once; a crash leaves that to a worker. */
+const settledWithinMs = 2_000;
+
+const auditEntry: z.ZodType<AuditEntry> = z.object({
+  id: z.string(),
+  atMs: z.number(),
+  who: z.string(),
+  what: z.enum(auditedKinds),
+  ...Object.fromEntries(
+    ['where', 'verb', 'account', 'reference', 'before', 'after', 'result', 'reason'].map((name) => [
+      name,
+      z.string().exactOptional(),
+    ]),
+  ),
+});
+
+/**
+ * A row of cases: each a record that one pure step moves. The state is stored before anything is done about it, and
+ * whoever loses a compare-and-swap does nothing; what is to be told or called is on record until it has happened.
+ */
+export function createCases<State, Event>(
+  deps: CasesDeps,
+  rules: CaseRules<State, Event>,
+  effects: CaseEffects<State, Event>,
+): Cases<State, Event> {
+  const { rememberMs, now, wake, audit } = deps;
+  const records = createRecords<Kept<State>>(deps, {
+    prefix: rules.prefix,
+    schema: z.object({
+      state: rules.schema,
+      turn: z.int(),
+      told: z.int(),
+      unwritten: z.array(auditEntry),
+    }),
+    lists: ({ state }) => rules.lists(state),
+  });
+
+  function unwrittenAfter(kept: Kept<State> | undefined, step: CaseStep<State, Event>): AuditEntry[] {
+    return audit ? [...(kept?.unwritten ?? []), ...rules.history(step)] : [];
+  }
+
+  function move(id: string, event: Event, delayMs: number): Promise<Kept<State> | undefined> {
+    return records.change<Kept<State> | undefined>(id, (kept) => {
+      const atMs = now();
+      const after = kept && rules.step(kept.state, event, atMs);
+      if (!after) return { kind: 'keep', result: kept };
+      const turn = kept.turn + 1;
+      const unwritten = unwrittenAfter(kept, { before: kept.state, event, after, turn, atMs });
+      const value = { ...kept, state: after, turn, unwritten };
+      return { kind: 'write', value, rest: { delayMs }, result: value };
+    });
+  }
+
+  async function write(entries: readonly AuditEntry[]): Promise<void> {
+    for (const entry of entries) {
+      // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
+      if (audit && !(await audit(entry))) throw new StoreUnavailable('The audit cannot be written to.');
+    }
+  }
+
+  function restOf({ state }: Kept<State>): Rest {
+    const delayMs = rules.restMs(state, now());
+    return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
+  }
+
+  async function settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State> {
+    if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
+    await write(kept.unwritten);
+    const settled = await records.change<Kept<State>>(id, (current) => {
+      // One that went on meanwhile is settled by whoever moved it.
+      if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
+      const value = { ...current, told: current.turn, unwritten: [] };
+      return { kind: 'write', value, rest: restOf(value), result: value };
+    });
+    return settled.state;
+  }
+
+  return {
+    find: async (id) => (await records.read(id))?.state,
+    begin: (id, state, givesWay = () => false) =>
+      records.change<State | undefined>(id, (kept) => {
+        if (kept && !givesWay(kept.state)) return { kind: 'keep', result: kept.state };
+        const atMs = now();
+        const value = {
+          state,
+          turn: 0,
+          told: 0,
+          unwritten: unwrittenAfter(kept, { after: state, turn: 0, atMs }),
+        };
+        return { kind: 'write', value, rest: restOf(value), result: undefined };
+      }),
+    apply: (id, event) => move(id, event, settledWithinMs),
+    async hear(id, event) {
+      const kept = await move(id, event, 0);
+      if (kept) wake();
+      return kept;
+    },
+    settle,
+    async work(entry) {
+      const id = records.idOf(entry);
+      const kept = records.open(entry);
+      // First what may change it: a message that is edited twice in a row is read twice.
+      const done = await effects.due(kept.state, now());
+      if (!done) return await settle(id, kept);
+      const { event, isOnce } = done;
+      const apply = (): Promise<Kept<State> | undefined> => move(id, event, settledWithinMs);
+      return await settle(id, (await (isOnce ? insist(deps, apply) : apply())) ?? kept);
+    },
+    list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
+    all: async (name) => (await records.all(name)).map(({ state }) => state),
+  };
+}

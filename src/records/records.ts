@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { SealBroken, type Sealer } from '../domain/sealer.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { createChangeRecord, entriesOf } from '../operations/work/change-record.ts';
+import type { Entry, Index, Store } from '../store/store.ts';
+
+/** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
+export type RecordKind<T> = {
+  prefix: string;
+  schema: z.ZodType<T>;
+  lists?: (value: T) => Index;
+};
+
+/** Work again after `delayMs`, or memory for `ttlMs`; absent: memory for ever. */
+export type Rest = { delayMs: number } | { ttlMs: number };
+
+export type RecordChange<T, Result> =
+  | { kind: 'keep'; result: Result }
+  | { kind: 'write'; value: T; rest?: Rest; result: Result };
+
+export type Records<T> = {
+  keyOf(id: string): string;
+  idOf(entry: Pick<Entry, 'key'>): string;
+  /** Throws SealBroken, SyntaxError or ZodError for what cannot be read. */
+  open(entry: Pick<Entry, 'key' | 'value'>): T;
+  read(id: string): Promise<T | undefined>;
+  /**
+   * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
+   * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
+   */
+  change<Result>(id: string, judge: (before: T | undefined) => RecordChange<T, Result>): Promise<Result>;
+  /** Of a list, in its order, without what cannot be read. */
+  list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
+  all(name: string): Promise<T[]>;
+};
+
+export type RecordsDeps = {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  wait: (ms: number) => Promise<unknown>;
+};
+
+/** How often a change is made again whose answer was lost, and how soon. */
+const lostAnswers = 2;
+const againMs = 100;
+
+/** Records of one kind, sealed whole under their own keys, typed by their schema. All of it throws StoreUnavailable. */
+export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: RecordKind<T>): Records<T> {
+  const { prefix, schema, lists } = kind;
+  const changeRecord = createChangeRecord(store);
+  const keyOf = (id: string): string => prefix + id;
+
+  function open({ key, value }: Pick<Entry, 'key' | 'value'>): T {
+    return schema.parse(JSON.parse(sealer.open(key, value)));
+  }
+
+  function readable(entries: readonly Entry[]): T[] {
+    return entries.flatMap((entry) => {
+      try {
+        return [open(entry)];
+      } catch (error) {
+        // The worker puts it aside, and tells the operators.
+        if (isUnreadable(error)) return [];
+        throw error;
+      }
+    });
+  }
+
+  return {
+    keyOf,
+    idOf: ({ key }) => key.slice(prefix.length),
+    open,
+    async read(id) {
+      const entry = await store.read(keyOf(id));
+      return entry && open(entry);
+    },
+    async change<Result>(id: string, judge: (before: T | undefined) => RecordChange<T, Result>) {
+      const key = keyOf(id);
+      // Sealed text is never the same twice: what stands is ours when it is this.
+      let sent: { text: string; result: Result } | undefined;
+      let lost = 0;
+      const swap = (): Promise<Result> =>
+        changeRecord<Result>(key, (text) => {
+          if (lost > 0 && sent && text === sent.text) return { kind: 'keep', result: sent.result };
+          const change = judge(text === undefined ? undefined : open({ key, value: text }));
+          if (change.kind === 'keep') return change;
+          const { value, rest, result } = change;
+          sent = { text: sealer.seal(key, JSON.stringify(value)), result };
+          return { kind: 'write', value: sent.text, ...rest, ...(lists && { index: lists(value) }), result };
+        });
+      for (;;) {
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
+          return await swap();
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswers) throw error;
+          lost += 1;
+          // oxlint-disable-next-line no-await-in-loop
+          await wait(againMs);
+        }
+      }
+    },
+    async list(name, options) {
+      return readable((await store.list(name, options)).entries);
+    },
+    all: async (name) => readable(await entriesOf(store, name)),
+  };
+}
+
+/** Of a record: its key is lost, or no release that wrote it is this one. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof SealBroken || error instanceof SyntaxError || error instanceof z.ZodError;
+}
