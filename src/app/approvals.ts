@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalRules } from '../config/approval-checks.ts';
 import { chargesFrom, needFor } from '../domain/approval-rules.ts';
-import type { Audit } from '../domain/audit-entry.ts';
+import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import type { ApprovalDesk, ApprovalGate, TellApproval } from '../operations/approval/approval-desk.ts';
 import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
@@ -35,8 +35,8 @@ type ApprovalParts = {
   kept: Kept;
   standingOf: StandingOf;
   tell: TellApproval;
-  /** Tells the operators, once for each record, that it cannot be worked on. */
-  audit?: Audit | undefined;
+  wake: () => void;
+  notes: Pick<AuditNotes, 'write'>;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
   hands: () => {
     charges: Pick<Charges, 'approved' | 'find'>;
@@ -69,8 +69,8 @@ function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
     changeCardEmail: (terms, by) => hands().charges.approved.changeCardEmail(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
     tell,
-    audit: parts.audit,
-    account: config.merchant?.name,
+    audit: parts.notes.write,
+    wake: parts.wake,
     inBackground: background.add,
     wait: sleep,
     now,

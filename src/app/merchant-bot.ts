@@ -82,7 +82,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     ids,
     holdersOf,
     standingOf,
-    audit: append,
     hands: () => ({ charges, undelivered }),
   });
   const links = createLinks(outside, known);

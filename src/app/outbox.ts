@@ -3,7 +3,7 @@ import type { DeclineRule } from '../domain/decline-reason.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
 import { createCounter } from '../http/metrics.ts';
-import { approvalPrefix } from '../operations/approval/approval-record.ts';
+import { approvalPrefix } from '../operations/approval/approvals.ts';
 import { chargePrefix } from '../operations/charge/charge-record.ts';
 import { deliverPost, type DeliverPostDeps } from '../operations/posts/deliver-post.ts';
 import { createEventLookUp } from '../operations/alert/look-up-event.ts';

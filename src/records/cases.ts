@@ -14,6 +14,10 @@ export type CaseRules<State, Event> = {
   step: (state: State, event: Event, nowMs: number) => State | undefined;
   /** When it is work again once all of it is told; undefined: nothing is left to do but to remember it. */
   restMs: (state: State, nowMs: number) => number | undefined;
+  /** False of a step that nobody hears of, and the audit neither. Absent: all are told. */
+  isTold?: (before: State, after: State) => boolean;
+  /** What is remembered of it when nothing is left to do; absent: all. */
+  remembered?: (state: State) => State;
   /** What the audit says of a step. The same step must give the same ids, so that written twice it is one. */
   history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
 };
@@ -56,18 +60,28 @@ export type Kept<State> = {
   unwritten: readonly AuditEntry[];
 };
 
+/** `isMoved`: this event made the step. */
+export type Applied<State> = Kept<State> & { isMoved: boolean };
+
+export type BeginOptions<State> = { givesWay?: (before: State) => boolean; untold?: true };
+
+export type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
+
 /** All of it throws StoreUnavailable. */
 export type Cases<State, Event> = {
   find(id: string): Promise<State | undefined>;
-  /** Stores a new one; one that is there gives way to it only where `givesWay` says so, and else is given. */
-  begin(id: string, state: State, givesWay?: (before: State) => boolean): Promise<State | undefined>;
+  /**
+   * Stores a new one; one that is there gives way to it only where `givesWay` says so, and else is given. `untold`: what
+   * it begins with is told by whoever begins it, who settles it, and after a crash by a worker; else nobody hears of that.
+   */
+  begin(id: string, state: State, options?: BeginOptions<State>): Promise<Begun<State>>;
   /**
    * The case after what happened, whether that changed it or not; undefined: there is none. Whoever calls this settles
    * it; what a crash leaves unsettled is work in two seconds.
    */
-  apply(id: string, event: Event): Promise<Kept<State> | undefined>;
+  apply(id: string, event: Event): Promise<Applied<State> | undefined>;
   /** The same for an event that somebody reports and does not wait for: it is work at once. */
-  hear(id: string, event: Event): Promise<Kept<State> | undefined>;
+  hear(id: string, event: Event): Promise<Applied<State> | undefined>;
   /** Tells all of it (unless `isTold`: whoever waits for it is told), has it audited, and lets it rest until it is due. */
   settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State>;
   /** For work of its prefix. */
@@ -117,15 +131,22 @@ export function createCases<State, Event>(
     return audit ? [...(kept?.unwritten ?? []), ...rules.history(step)] : [];
   }
 
-  function move(id: string, event: Event, delayMs: number): Promise<Kept<State> | undefined> {
-    return records.change<Kept<State> | undefined>(id, (kept) => {
+  function move(id: string, event: Event, delayMs: number): Promise<Applied<State> | undefined> {
+    return records.change<Applied<State> | undefined>(id, (kept) => {
       const atMs = now();
       const after = kept && rules.step(kept.state, event, atMs);
-      if (!after) return { kind: 'keep', result: kept };
+      if (!after) return { kind: 'keep', result: kept && { ...kept, isMoved: false } };
+      const { state: before } = kept;
+      if (rules.isTold?.(before, after) === false) {
+        const value = { ...kept, state: after };
+        // What is not told yet is told as soon as before.
+        const rest = kept.told < kept.turn ? { delayMs } : restOf(value);
+        return { kind: 'write', value, rest, result: { ...value, isMoved: true } };
+      }
       const turn = kept.turn + 1;
-      const unwritten = unwrittenAfter(kept, { before: kept.state, event, after, turn, atMs });
+      const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
       const value = { ...kept, state: after, turn, unwritten };
-      return { kind: 'write', value, rest: { delayMs }, result: value };
+      return { kind: 'write', value, rest: { delayMs }, result: { ...value, isMoved: true } };
     });
   }
 
@@ -147,25 +168,26 @@ export function createCases<State, Event>(
     const settled = await records.change<Kept<State>>(id, (current) => {
       // One that went on meanwhile is settled by whoever moved it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
-      const value = { ...current, told: current.turn, unwritten: [] };
-      return { kind: 'write', value, rest: restOf(value), result: value };
+      const told = { ...current, told: current.turn, unwritten: [] };
+      const rest = restOf(told);
+      const isOver = !('delayMs' in rest);
+      const value = isOver && rules.remembered ? { ...told, state: rules.remembered(told.state) } : told;
+      return { kind: 'write', value, rest, result: value };
     });
     return settled.state;
   }
 
   return {
     find: async (id) => (await records.read(id))?.state,
-    begin: (id, state, givesWay = () => false) =>
-      records.change<State | undefined>(id, (kept) => {
-        if (kept && !givesWay(kept.state)) return { kind: 'keep', result: kept.state };
-        const atMs = now();
-        const value = {
-          state,
-          turn: 0,
-          told: 0,
-          unwritten: unwrittenAfter(kept, { after: state, turn: 0, atMs }),
-        };
-        return { kind: 'write', value, rest: restOf(value), result: undefined };
+    begin: (id, state, { givesWay = () => false, untold } = {}) =>
+      records.change<Begun<State>>(id, (before) => {
+        if (before && !givesWay(before.state)) {
+          return { kind: 'keep', result: { kind: 'known', state: before.state } };
+        }
+        const first = { after: state, turn: 1, atMs: now() };
+        const kept = { state, turn: 1, told: untold ? 0 : 1, unwritten: unwrittenAfter(before, first) };
+        const rest = untold ? { delayMs: settledWithinMs } : restOf(kept);
+        return { kind: 'write', value: kept, rest, result: { kind: 'begun', kept } };
       }),
     apply: (id, event) => move(id, event, settledWithinMs),
     async hear(id, event) {
@@ -181,7 +203,7 @@ export function createCases<State, Event>(
       const done = await effects.due(kept.state, now());
       if (!done) return await settle(id, kept);
       const { event, isOnce } = done;
-      const apply = (): Promise<Kept<State> | undefined> => move(id, event, settledWithinMs);
+      const apply = (): Promise<Applied<State> | undefined> => move(id, event, settledWithinMs);
       return await settle(id, (await (isOnce ? insist(deps, apply) : apply())) ?? kept);
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),

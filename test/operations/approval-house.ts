@@ -96,7 +96,8 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
           if (!world.told.has(key)) world.told.set(key, approval);
         }),
     },
-    audit: (entry) => points.pass('audit', () => void world.audited.set(entry.id, entry)),
+    audit: (entry) => points.pass('audit', () => world.audited.set(entry.id, entry) !== undefined),
+    wake: () => undefined,
   });
   const gate: ApprovalGate = {
     needFor: (question) => needFor(world.approvalRules, question),

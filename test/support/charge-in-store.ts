@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Approval } from '../../src/domain/approval.ts';
 import { readCharge } from '../../src/operations/charge/advance-charge.ts';
-import { approvalKey, openApproval } from '../../src/operations/approval/approval-record.ts';
+import { approvalPrefix } from '../../src/operations/approval/approvals.ts';
 import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
 import type { Sealer } from '../../src/domain/sealer.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
@@ -29,8 +29,10 @@ export function openChargeInStore(house: House, redis: RedisClient | undefined):
 }
 
 async function readApproval(store: Store, sealer: Sealer, id: string): Promise<Approval | undefined> {
-  const entry = await store.read(approvalKey(id));
-  return entry && openApproval(sealer, entry).approval;
+  const entry = await store.read(approvalPrefix + id);
+  if (!entry) return undefined;
+  const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: { approval: Approval } };
+  return state.approval;
 }
 
 function inFile({ dataDir }: House): ChargeInStore {

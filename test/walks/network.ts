@@ -42,6 +42,7 @@ export class Network {
   open = 0;
   private readonly listening = new Map<string, Listening>();
   private ports = 0;
+  private readonly held = new Set<object>();
   private readonly time: VirtualTime;
   private readonly traffic: Traffic;
   /** Which of the bots takes what is sent to `bot`; undefined: none does. */
@@ -115,7 +116,10 @@ export class Network {
       headers,
       body,
     };
-    const answer = await this.carry(call, request.signal);
+    // A request that nobody holds is collected, and its signal then ends nothing any more: at another time in each run.
+    const held = [input, request];
+    this.held.add(held);
+    const answer = await this.carry(call, request.signal).finally(() => this.held.delete(held));
     const hasBody = answer.status !== 204 && answer.status !== 304;
     return new Response(hasBody ? answer.body : null, { status: answer.status, headers: answer.headers });
   }

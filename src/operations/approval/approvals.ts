@@ -1,26 +1,53 @@
-import type { ApprovalEvent } from '../../domain/approval-decision.ts';
-import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
-import type { Audit } from '../../domain/audit-entry.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { z } from 'zod';
+import { decide, nextLookAtMs, type ApprovalEvent } from '../../domain/approval-decision.ts';
+import type { Approval, ApprovalShown, ApprovalState, ApprovalTerms } from '../../domain/approval.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { growingDelayMs } from '../../domain/growing-delay.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
-import { auditOfApproval } from './approval-audit.ts';
+import { createCases, type Cases, type CasesDeps } from '../../records/cases.ts';
+import type { Entry, Index } from '../../store/store.ts';
 import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.ts';
-import { approvalLists, openApproval, shownOf, type ApprovalRecord } from './approval-record.ts';
-import { createApprovalStore, type ApprovalStore, type ApprovalStoreDeps } from './approval-store.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
-import { entriesOf } from '../work/change-record.ts';
 
-export type ApprovalsDeps = ApprovalStoreDeps &
+export const approvalPrefix = 'approval:';
+
+/** A request, what is to be done once it is approved, and how far that is. */
+export type ApprovalCase = {
+  approval: Approval;
+  /** Gone once nothing more is to be done: they hold a token key. */
+  terms?: ApprovalTerms;
+  /** Who is doing what was approved; another may take over when `untilMs` is over. */
+  run?: Run;
+  /** What cannot be asked twice was asked: from here on nobody asks again. */
+  asked?: true;
+  /** How often doing it was put off in a row. */
+  misses: number;
+};
+
+type Run = { id: string; untilMs: number };
+
+export type ApprovalCaseEvent =
+  | ApprovalEvent
+  /** From now on this run alone does what was approved, until then. */
+  | { kind: 'claimed'; run: Run }
+  /** As long again; not once its time is over and another may have taken its turn. */
+  | { kind: 'renewed'; run: Run }
+  /** What cannot be asked twice is asked now, by this run. */
+  | { kind: 'asked'; runId: string }
+  /** The end that this run came to; not when another has taken over meanwhile. */
+  | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
+  /** This run is over and did nothing; it is tried again, ever more rarely. */
+  | { kind: 'put_off'; runId: string };
+
+export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
+
+export type ApprovalsDeps = CasesDeps &
   Omit<ExecuteDeps, 'approvals'> & {
-    store: Pick<Store, 'list'>;
     /** How long a request waits for a decision. */
     expireMs: number;
     tell: TellApproval;
-    /** Undefined: nothing is audited. */
-    audit?: Audit | undefined;
-    /** The merchant account's name, for the audit; absent in a bot that knows one alone. */
-    account?: string | undefined;
     /** Work that nobody waits for; the process does, before it ends. */
     inBackground: (work: Promise<unknown>) => void;
     log: Log;
@@ -32,32 +59,188 @@ export type Approvals = {
   work(entry: Entry): Promise<void>;
 };
 
-type Deciding = ApprovalsDeps & { approvals: ApprovalStore };
+const optional = z.string().exactOptional();
+const money = z.object({ minor: z.int(), currency: z.string() });
+const face = z.object({ cardType: optional, lastFour: optional });
+const reference = z.custom<OrderReference>((value) => typeof value === 'string');
+const charge = {
+  money,
+  card: face,
+  customerEmail: z.string(),
+  customerId: optional,
+  reason: optional,
+  alert: optional,
+};
+const overridesRest = z.literal(true).exactOptional();
+const at = { atMs: z.number() };
+const approvalCase: z.ZodType<ApprovalCase> = z.object({
+  approval: z.object({
+    id: z.string(),
+    shown: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('charge'),
+        reference,
+        cardFingerprint: z.string(),
+        overridesRest,
+        ...charge,
+      }),
+      z.object({
+        kind: z.literal('card_email'),
+        card: face,
+        cardFingerprint: z.string(),
+        currentEmail: z.string(),
+        newEmail: z.string(),
+      }),
+      z.object({ kind: z.literal('redrive'), channel: z.string() }),
+    ]),
+    termsHash: z.string(),
+    rule: z.string(),
+    by: z.string(),
+    askedAtMs: z.number(),
+    expiresAtMs: z.number(),
+    needed: z.int(),
+    approvals: z.array(z.object({ by: z.string(), ...at })),
+    isWarned: z.boolean(),
+    state: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('waiting') }),
+      z.object({ kind: z.enum(['approved', 'expired', 'withdrawn']), ...at }),
+      z.object({ kind: z.literal('executed'), result: z.string(), ...at }),
+      z.object({ kind: z.literal('stopped'), why: z.string(), ...at }),
+      z.object({ kind: z.literal('refused'), by: z.string(), reason: z.string(), ...at }),
+    ]),
+  }),
+  terms: z
+    .discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('charge'),
+        reference,
+        terms: z.object({ tokenKey: z.string(), ...charge }),
+        card: z.string(),
+        viewId: z.string(),
+        despite: optional,
+        overridesRest,
+      }),
+      z.object({
+        kind: z.literal('card_email'),
+        card: z.string(),
+        terms: z.object({ tokenKey: z.string(), currentEmail: z.string(), newEmail: z.string(), card: face }),
+      }),
+      z.object({ kind: z.literal('redrive'), channel: z.string() }),
+    ])
+    .exactOptional(),
+  run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
+  asked: z.literal(true).exactOptional(),
+  misses: z.int(),
+});
+
+/** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
+const lists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
+
+function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
+  const isOpen = state.kind === 'waiting' || state.kind === 'approved';
+  return { [lists.of(by)]: askedAtMs, ...(isOpen ? { [lists.open]: askedAtMs } : {}) };
+}
+
+/** One run at a time does what was approved, and what people decide is `decide`'s. */
+function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
+  const { approval, run } = before;
+  switch (event.kind) {
+    case 'claimed': {
+      const isFree = !run || run.untilMs <= nowMs;
+      return approval.state.kind === 'approved' && isFree ? { ...before, run: event.run } : undefined;
+    }
+    case 'renewed':
+      return run?.id === event.run.id && nowMs < run.untilMs ? { ...before, run: event.run } : undefined;
+    case 'asked':
+      return run?.id === event.runId && !before.asked ? { ...before, asked: true } : undefined;
+    case 'put_off':
+      return run?.id === event.runId ? { ...withoutRun(before), misses: before.misses + 1 } : undefined;
+    case 'ended':
+      return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
+    default:
+      return decided(before, event, nowMs);
+  }
+}
+
+function withoutRun({ run: _over, ...others }: ApprovalCase): ApprovalCase {
+  return others;
+}
+
+function decided(before: ApprovalCase, event: ApprovalEvent, nowMs: number): ApprovalCase | undefined {
+  const { approval } = decide(before.approval, event, nowMs);
+  return approval === before.approval ? undefined : { ...before, approval };
+}
+
+const firstAgainMs = 2_000;
+const longestAgainMs = 60_000;
+
+/** How long it rests once all of it is told; undefined when nothing is left to do but to remember it. */
+function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
+  const lookAtMs = nextLookAtMs(approval);
+  if (lookAtMs !== undefined) return Math.max(0, lookAtMs - nowMs);
+  if (approval.state.kind !== 'approved') return undefined;
+  if (run) return Math.max(0, run.untilMs - nowMs);
+  return misses === 0 ? 0 : growingDelayMs(firstAgainMs, misses - 1, longestAgainMs);
+}
+
+type Deciding = ApprovalsDeps & { approvals: ApprovalCases };
 
 /** Four eyes: requests, their one atomic decision, and what is done once enough people have approved. */
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const deciding: Deciding = { ...deps, approvals: createApprovalStore(deps) };
-  return { desk: createDesk(deciding), work: (entry) => work(deciding, entry) };
+  const approvals: ApprovalCases = createCases<ApprovalCase, ApprovalCaseEvent>(
+    deps,
+    {
+      prefix: approvalPrefix,
+      schema: approvalCase,
+      lists: listsOf,
+      step,
+      restMs,
+      isTold: (before, after) => before.approval !== after.approval,
+      remembered: ({ terms: _terms, ...others }) => others,
+      history({ before, after }) {
+        return auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0);
+      },
+    },
+    {
+      due: async () => ({ event: { kind: 'due' } }),
+      async tell({ approval }) {
+        await deps.tell.refresh(approval);
+        for (const note of notesOf(approval)) {
+          // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
+          await deps.tell.note(approval, note);
+        }
+      },
+    },
+  );
+  const deciding: Deciding = { ...deps, approvals };
+  return {
+    desk: createDesk(deciding),
+    async work(entry) {
+      const { approval } = await approvals.work(entry);
+      // A bank may take its time, and the worker has alerts to deliver.
+      if (approval.state.kind === 'approved') deps.inBackground(execute(deciding, approval.id));
+    },
+  };
 }
 
 function createDesk(deciding: Deciding): ApprovalDesk {
-  const { store, sealer, approvals, now } = deciding;
+  const { approvals, now } = deciding;
 
   return {
     request: (request) => ask(deciding, request),
-    find: async (id) => (await approvals.read(id))?.approval,
+    find: async (id) => (await approvals.find(id))?.approval,
     approve: ({ id, by, termsHash }) => decideNow(deciding, id, { kind: 'approve', by, termsHash }),
     refuse: ({ id, by, reason }) => decideNow(deciding, id, { kind: 'refuse', by, reason }),
     withdraw: ({ id, by }) => decideNow(deciding, id, { kind: 'withdraw', by }),
     async waiting() {
-      const entries = await entriesOf(store, approvalLists.open);
-      return entries
-        .map((entry) => openApproval(sealer, entry).approval)
+      const open = await approvals.all(lists.open);
+      return open
+        .map(({ approval }) => approval)
         .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
     },
     async askedBy(userId, max) {
-      const { entries } = await store.list(approvalLists.of(userId), { max, newestFirst: true });
-      return entries.map((entry) => openApproval(sealer, entry).approval);
+      const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
+      return asked.map(({ approval }) => approval);
     },
   };
 }
@@ -79,17 +262,21 @@ async function ask(deciding: Deciding, { id, terms, by, rule, needed }: Request)
     isWarned: false,
     state: { kind: 'waiting' },
   };
-  const record = await deciding.approvals.begin({ approval, terms, turn: 1, told: 0, audited: 0, misses: 0 });
-  if (record.told < record.turn) await tellKept(deciding, record);
-  return record.approval;
+  const begun = await deciding.approvals.begin(id, { approval, terms, misses: 0 }, { untold: true });
+  if (begun.kind === 'known') return begun.state.approval;
+  deciding.inBackground(deciding.approvals.settle(id, begun.kept));
+  return approval;
 }
 
 async function decideNow(deciding: Deciding, id: string, event: ApprovalEvent): Promise<DecideResult> {
   const applied = await deciding.approvals.apply(id, event);
   if (!applied) return { kind: 'unknown_approval' };
-  const { verdict, record } = applied;
-  if (record.told < record.turn) await tellKept(deciding, record);
-  const { approval } = record;
+  const { state, isMoved } = applied;
+  const { approval } = state;
+  if (isMoved) deciding.inBackground(deciding.approvals.settle(id, applied));
+  // Whoever comes after its end ends it, and decides nothing.
+  const isOver = isMoved && approval.state.kind === 'expired';
+  const verdict = isMoved && !isOver ? 'decided' : decide(approval, event, deciding.now()).verdict;
   switch (verdict) {
     case 'decided':
       if (approval.state.kind === 'approved') deciding.inBackground(execute(deciding, approval.id));
@@ -103,41 +290,10 @@ async function decideNow(deciding: Deciding, id: string, event: ApprovalEvent): 
   }
 }
 
-/** The decision is kept: that it could not be told now is no reason to call it undecided, and a worker tells it. */
-async function tellKept(deciding: Deciding, record: ApprovalRecord): Promise<void> {
-  try {
-    await conclude(deciding, record);
-  } catch (error) {
-    const level = error instanceof StoreUnavailable ? 'warn' : 'error';
-    deciding.log(level, 'a request for approval is not told yet', { key: record.approval.id }, error);
-  }
-}
-
 /** Does what was approved, and tells what became of it. */
 async function execute(deciding: Deciding, id: string): Promise<void> {
   const ended = await executeApproval(deciding, id);
-  if (ended) await conclude(deciding, ended);
-}
-
-/**
- * Tells what is new of it, everywhere it is shown, and lets it rest until it is due. All of it may be done again: each
- * step is told once, and has one line in the audit.
- */
-async function conclude(deciding: Deciding, record: ApprovalRecord): Promise<ApprovalRecord> {
-  const { approval, told, turn, audited } = record;
-  const lines = auditOfApproval(approval, deciding.account);
-  if (told < turn) {
-    for (const line of lines.slice(audited)) {
-      // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
-      await deciding.audit?.(line);
-    }
-    await deciding.tell.refresh(approval);
-    for (const note of notesOf(approval)) {
-      // oxlint-disable-next-line no-await-in-loop
-      await deciding.tell.note(approval, note);
-    }
-  }
-  return await deciding.approvals.rest(record, told < turn ? lines.length : audited);
+  if (ended) await deciding.approvals.settle(id, ended);
 }
 
 /** What there is to say of it as it stands; what was said before is not said again. */
@@ -146,11 +302,87 @@ function notesOf({ state: { kind }, approvals, isWarned }: Approval): Parameters
   return [approvals.length === 0 ? 'asked' : 'approved_one', ...(isWarned ? ['expires_soon' as const] : [])];
 }
 
-async function work(deciding: Deciding, entry: Entry): Promise<void> {
-  const record = openApproval(deciding.sealer, entry);
-  const { id } = record.approval;
-  const applied = await deciding.approvals.apply(id, { kind: 'due' });
-  const { approval } = await conclude(deciding, applied?.record ?? record);
-  // A bank may take its time, and the worker has alerts to deliver.
-  if (approval.state.kind === 'approved') deciding.inBackground(execute(deciding, id));
+/** Without the token key: what goes to Slack is made of this alone. */
+export function shownOf(terms: ApprovalTerms): ApprovalShown {
+  switch (terms.kind) {
+    case 'charge': {
+      const { reference, card: cardFingerprint, overridesRest, terms: agreed } = terms;
+      const { money, card, customerEmail, customerId, reason, alert } = agreed;
+      return {
+        kind: 'charge',
+        reference,
+        money,
+        card,
+        cardFingerprint,
+        customerEmail,
+        ...withoutUndefined({ customerId, reason, alert, overridesRest }),
+      };
+    }
+    case 'card_email': {
+      const { card, currentEmail, newEmail } = terms.terms;
+      return { kind: 'card_email', card, cardFingerprint: terms.card, currentEmail, newEmail };
+    }
+    case 'redrive':
+      return terms;
+  }
+}
+
+/**
+ * What happened with a request so far, in order: asked for, each approval, its end. An entry keeps its place and so its
+ * id whatever comes after it, so that written again after a crash it is the same one.
+ */
+function auditOf(approval: Approval): AuditEntry[] {
+  const { id, by, askedAtMs, approvals, needed, rule, shown } = approval;
+  const reference = shown.kind === 'charge' ? shown.reference : id;
+  const asked = {
+    atMs: askedAtMs,
+    who: by,
+    what: 'step',
+    after: stateOf('waiting'),
+    result: 'asked',
+    reason: rule,
+  } as const;
+  const approved = approvals.map((one, index) => ({
+    atMs: one.atMs,
+    who: one.by,
+    what: 'decision' as const,
+    before: stateOf('waiting'),
+    after: stateOf(index + 1 < needed ? 'waiting' : 'approved'),
+    result: 'approved',
+    reason: `${index + 1} of ${needed}`,
+  }));
+  const end = endOf(approval);
+  return [asked, ...approved, ...(end ? [end] : [])].map((entry, index) => ({
+    id: `approval:${id}:${index}`,
+    reference,
+    ...entry,
+  }));
+}
+
+function endOf({ state, by }: Approval): Omit<AuditEntry, 'id'> | undefined {
+  switch (state.kind) {
+    case 'waiting':
+    case 'approved':
+      return undefined;
+    case 'refused':
+      return { ...ended(state, 'waiting'), who: state.by, what: 'decision', reason: state.reason };
+    case 'withdrawn':
+      return { ...ended(state, 'waiting'), who: by, what: 'decision' };
+    case 'expired':
+      return { ...ended(state, 'waiting'), reason: 'nobody decided' };
+    case 'stopped':
+      return { ...ended(state, 'approved'), reason: state.why };
+    case 'executed':
+      return { ...ended(state, 'approved'), reason: state.result };
+  }
+}
+
+function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, before: ApprovalState['kind']) {
+  const [from, to] = [stateOf(before), stateOf(kind)];
+  return { atMs, who: 'payops', what: 'step', before: from, after: to, result: kind } as const;
+}
+
+/** A charge has an `approved` too, which means another thing. */
+function stateOf(kind: ApprovalState['kind']): string {
+  return `approval_${kind}`;
 }

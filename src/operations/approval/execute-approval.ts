@@ -7,14 +7,14 @@ import { chargeLimits } from '../../domain/charge-state.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
-import type { ApprovalRecord } from './approval-record.ts';
-import type { ApprovalStore } from './approval-store.ts';
+import type { Applied } from '../../records/cases.ts';
+import type { ApprovalCase, ApprovalCases } from './approvals.ts';
 import type { SubmitResult } from '../charge/charge-desk.ts';
 import { insist } from '../work/insist.ts';
 import type { ApprovedCharge } from '../charge/submit-charge.ts';
 
 export type ExecuteDeps = {
-  approvals: ApprovalStore;
+  approvals: Pick<ApprovalCases, 'apply'>;
   termsHash: (terms: ApprovalTerms) => string;
   /** Names a card by its token key. */
   fingerprint: (tokenKey: string) => Promise<string>;
@@ -52,26 +52,34 @@ type Done = End | { kind: 'later' };
  * Judged anew right before it: the hash of the terms as they will be executed, the approvals, the time, and what
  * whoever asked may do by now. Gives the record once it is ended; undefined when it is not, or another has it.
  */
-export async function executeApproval(deps: ExecuteDeps, id: string): Promise<ApprovalRecord | undefined> {
+export async function executeApproval(
+  deps: ExecuteDeps,
+  id: string,
+): Promise<Applied<ApprovalCase> | undefined> {
+  const { approvals } = deps;
   const runId = randomUUID();
-  const record = await deps.approvals.claimRun(id, { id: runId, untilMs: deps.now() + runMs });
-  if (!record) return undefined;
-  const done = await carryOut(deps, record, runId).catch(async (error: unknown) => {
+  const claimed = await approvals.apply(id, {
+    kind: 'claimed',
+    run: { id: runId, untilMs: deps.now() + runMs },
+  });
+  if (!claimed?.isMoved) return undefined;
+  const { approval, asked } = claimed.state;
+  const done = await carryOut(deps, claimed.state, runId).catch(async (error: unknown) => {
     // What was asked may have been answered: only what asked nothing is begun anew at once.
-    if (!record.asked) await deps.approvals.putOff(id, runId).catch(() => undefined);
+    if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
     throw error;
   });
   if (done.kind === 'later') {
-    await deps.approvals.putOff(id, runId);
+    await approvals.apply(id, { kind: 'put_off', runId });
     return undefined;
   }
-  const { by } = record.approval;
-  deps.log('info', 'what was approved is ended', { key: id, userId: by, result: done.kind });
+  deps.log('info', 'what was approved is ended', { key: id, userId: approval.by, result: done.kind });
   // An answer of the service cannot be had a second time.
-  return await insist(deps, () => deps.approvals.endRun(id, runId, done));
+  const ended = await insist(deps, () => approvals.apply(id, { kind: 'ended', runId, end: done }));
+  return ended?.isMoved ? ended : undefined;
 }
 
-async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string): Promise<Done> {
+async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string): Promise<Done> {
   const { approval, terms } = record;
   if (!terms) return stopped('Its terms are gone.');
   if (await isMade(deps, record)) return executed('The charge was begun.');
@@ -88,7 +96,8 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalRecord, runId: string
   // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
   const renewedAt = deps.now();
   const untilMs = renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs);
-  if (!(await deps.approvals.renewRun(approval.id, { id: runId, untilMs }))) return { kind: 'later' };
+  const renewed = await deps.approvals.apply(approval.id, { kind: 'renewed', run: { id: runId, untilMs } });
+  if (!renewed?.isMoved) return { kind: 'later' };
   switch (terms.kind) {
     case 'charge':
       return await beginCharge(deps, record, terms, renewedAt);
@@ -105,7 +114,7 @@ const permissions: Record<ApprovalTerms['kind'], string> = {
   redrive: 'undelivered',
 };
 
-async function isMade(deps: ExecuteDeps, { terms }: ApprovalRecord): Promise<boolean> {
+async function isMade(deps: ExecuteDeps, { terms }: ApprovalCase): Promise<boolean> {
   return terms?.kind === 'charge' && (await deps.chargeExists(terms.reference));
 }
 
@@ -116,7 +125,7 @@ async function asExecuted({ fingerprint }: ExecuteDeps, terms: ApprovalTerms): P
 
 async function beginCharge(
   deps: ExecuteDeps,
-  { approval: { by } }: ApprovalRecord,
+  { approval: { by } }: ApprovalCase,
   terms: Extract<ApprovalTerms, { kind: 'charge' }>,
   atMs: number,
 ): Promise<Done> {
@@ -198,7 +207,7 @@ async function changeEmail(
   terms: CardEmailTerms,
 ): Promise<Done> {
   // Another run has taken over: what becomes of it is that one's.
-  if (!(await deps.approvals.markAsked(id, runId))) return { kind: 'later' };
+  if (!(await deps.approvals.apply(id, { kind: 'asked', runId }))?.isMoved) return { kind: 'later' };
   return emailEnd(await deps.changeCardEmail(terms, by));
 }
 

@@ -186,12 +186,14 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
     async begin(request) {
       const reference = request.reference ?? referenceOf(request.viewId);
       const fresh = caseOf(request, reference, deps.now());
-      const before = await links.begin(reference, fresh, ({ link }) => link.state.kind === 'refused');
-      if (before) {
-        const isSame = before.viewId === request.viewId;
-        return isSame ? { kind: 'known', link: before.link } : { kind: 'taken' };
+      // What was surely not made gives way.
+      const givesWay = ({ link }: LinkCase): boolean => link.state.kind === 'refused';
+      const begun = await links.begin(reference, fresh, { givesWay });
+      if (begun.kind === 'begun') {
+        return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(fresh.link) };
       }
-      return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(fresh.link) };
+      const { viewId, link } = begun.state;
+      return viewId === request.viewId ? { kind: 'known', link } : { kind: 'taken' };
     },
     find: async (reference) => (await links.find(reference))?.link,
     async openOf(userId) {

@@ -2,8 +2,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { DecideResult } from '../../../src/operations/approval/approval-desk.ts';
-import { approvalKey } from '../../../src/operations/approval/approval-record.ts';
-import { createApprovals, type Approvals } from '../../../src/operations/approval/approvals.ts';
+import {
+  approvalPrefix,
+  createApprovals,
+  type Approvals,
+} from '../../../src/operations/approval/approvals.ts';
 import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
 import { termsHash } from '../../../src/operations/approval/terms-hash.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -27,6 +30,7 @@ function replica(store: Store, begun: string[]) {
     fingerprint: async () => 'card',
     now: Date.now,
     log: () => undefined,
+    wake: () => undefined,
     wait: fail,
     inBackground: (work) => void background.push(work),
     rememberMs: 60 * minuteMs,
@@ -97,7 +101,7 @@ onBothStores('two approvers who click at once', (open) => {
         clicks[0](replicas[0].desk, asked),
         clicks[1](replicas[1].desk, asked),
         ...replicas.map(async (replica) => {
-          const entry = await one.read(approvalKey(id));
+          const entry = await one.read(approvalPrefix + id);
           if (entry) await replica.work(entry);
         }),
       ]);
