@@ -186,9 +186,7 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
     async begin(request) {
       const reference = request.reference ?? referenceOf(request.viewId);
       const fresh = caseOf(request, reference, deps.now());
-      // What was surely not made gives way.
-      const givesWay = ({ link }: LinkCase): boolean => link.state.kind === 'refused';
-      const begun = await links.begin(reference, fresh, { givesWay });
+      const begun = await links.begin(reference, fresh, { givesWay: wasNotMade });
       if (begun.kind === 'begun') {
         return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(fresh.link) };
       }
@@ -218,6 +216,10 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
       await links.work(entry);
     },
   };
+}
+
+function wasNotMade({ link }: LinkCase): boolean {
+  return link.state.kind === 'refused';
 }
 
 function caseOf(
