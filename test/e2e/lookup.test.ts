@@ -64,6 +64,8 @@ describe('/pay <reference>', () => {
 
   it('tells a service that does not answer as that, and nothing of the payment', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
+    // With an access token in hand: else what hangs, and breaks when the weather turns, is the wait for one.
+    await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
     for (const [weather, words] of [
       ['hang', 'No answer from the payments service in time'],
       ['error_500', 'reports a fault of its own'],
