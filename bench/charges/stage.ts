@@ -30,6 +30,7 @@ export function openStage(store: Store) {
   const failures: unknown[] = [];
   const lookedUp: string[] = [];
   const rememberMs = 365 * 86_400_000;
+  const fingerprint = openFingerprint({ store, sealer, log });
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
   const deps: DeskDeps = {
     store,
@@ -52,8 +53,8 @@ export function openStage(store: Store) {
       ended: () => Promise.resolve(),
       paid: () => Promise.resolve(),
     },
-    drafts: createChargeDrafts({ store, sealer }),
-    fingerprint: openFingerprint({ store, sealer, log }),
+    drafts: createChargeDrafts({ store, sealer, fingerprint }),
+    fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),
     submitOtp: () => Promise.resolve({ kind: 'accepted' }),

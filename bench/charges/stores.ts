@@ -89,11 +89,11 @@ export async function redisKind(): Promise<StoreKind | undefined> {
   };
 }
 
-export type Calls = { create: number; read: number; write: number; take: number };
+export type Calls = { create: number; read: number; write: number; list: number; take: number };
 
 /** The same store, with its calls counted, and how long each `take` was that gave something. */
 export function counting(store: Store): { store: Store; calls: Calls; takeMs: number[] } {
-  const calls: Calls = { create: 0, read: 0, write: 0, take: 0 };
+  const calls: Calls = { create: 0, read: 0, write: 0, list: 0, take: 0 };
   const takeMs: number[] = [];
   return {
     calls,
@@ -112,6 +112,10 @@ export function counting(store: Store): { store: Store; calls: Calls; takeMs: nu
         calls.write += 1;
         return store.write(...given);
       },
+      list(...given) {
+        calls.list += 1;
+        return store.list(...given);
+      },
       async take(...given) {
         calls.take += 1;
         const startedAt = performance.now();
@@ -123,6 +127,6 @@ export function counting(store: Store): { store: Store; calls: Calls; takeMs: nu
   };
 }
 
-export function callsInAll({ create, read, write, take }: Calls): number {
-  return create + read + write + take;
+export function callsInAll({ create, read, write, list, take }: Calls): number {
+  return create + read + write + list + take;
 }

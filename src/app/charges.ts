@@ -21,7 +21,6 @@ import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge/charge-posts.ts';
 import { createChargeDesk } from '../operations/charge/create-charge-desk.ts';
-import { createDraftsOfCard, type DraftsOfCard } from '../operations/card/drafts-of-card.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
 import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
 import { submitApproved, type ApprovedCharge } from '../operations/charge/submit-charge.ts';
@@ -52,7 +51,7 @@ export type Charges = {
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
   mayTry: (card: string) => Promise<RetryVerdict>;
   /** What else knows of a card that is deleted. */
-  forgetting: { drafts: DraftsOfCard; history: CardHistory; fingerprint: Fingerprint };
+  forgetting: { history: CardHistory; fingerprint: Fingerprint };
   /** What is done once enough people have approved it; nobody is asked again. */
   approved: {
     submit: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
@@ -93,7 +92,6 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { wake } = parts;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
   const cards = openCardHistory(outside, store);
-  const draftsOfCard = createDraftsOfCard({ store, fingerprint });
   const place = chargePlace(config);
   const told = { note: notes.note, log, wait: sleep };
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
@@ -126,7 +124,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     links: parts.links,
     cards,
     alerts,
-    drafts: createChargeDrafts({ store, sealer }, draftsOfCard),
+    drafts: createChargeDrafts({ store, sealer, fingerprint }),
     fingerprint,
     approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,
@@ -141,8 +139,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
-  const askFirst = approvals && { gate: approvals, fingerprint };
-  const emails = { ...payments, ...told, store, sealer, ledger, draftsOfCard, approvals: askFirst };
+  const emails = { ...payments, ...told, store, sealer, ledger, fingerprint, approvals };
   const desk = createChargeDesk(deps);
   return {
     desk,
@@ -156,7 +153,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     trigger: (event) => triggerCharge(deps, event),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     mayTry: (card) => cards.mayTry(card),
-    forgetting: { drafts: draftsOfCard, history: cards, fingerprint },
+    forgetting: { history: cards, fingerprint },
     find: (reference) => desk.find(reference),
     chargeOf: (reference) => chargeOf(kept, reference),
     drained: background.drained,

@@ -57,6 +57,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   const cardEmailDeps = {
     store,
     sealer,
+    fingerprint,
     ledger: undefined,
     log,
     wait,
@@ -106,7 +107,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     charged: () => Promise.resolve(),
   };
   deps.approvals = gate;
-  const cardEmails = createCardEmails({ ...cardEmailDeps, approvals: { gate, fingerprint } });
+  const cardEmails = createCardEmails({ ...cardEmailDeps, approvals: gate });
   const room: Room = { taken: 0, size: 32 };
   async function workOn(entry: Entry): Promise<void> {
     await (entry.key.startsWith('approval:') ? approvals.work(entry) : recoverCharge(deps, room, entry));

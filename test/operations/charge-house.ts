@@ -117,6 +117,9 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
 
 export type World = ReturnType<typeof openWorld>;
 
+const fingerprint = (tokenKey: string): Promise<string> =>
+  Promise.resolve(`fingerprint-of-${tokenKey.length}`);
+
 /** Everybody has the one role `agent`. */
 function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
   if (!rules) return noLimits;
@@ -164,8 +167,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       }),
       paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
     },
-    drafts: createChargeDrafts({ store, sealer }),
-    fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
+    drafts: createChargeDrafts({ store, sealer, fingerprint }),
+    fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: (charge, { leaveBy }) =>
       points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),

@@ -9,8 +9,8 @@ import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { catchUp } from '../work/catch-up.ts';
 import type { RecordStore } from '../work/change-record.ts';
-import type { DraftsOfCard } from './drafts-of-card.ts';
 import { createDrafts, type Drafts } from '../work/drafts.ts';
+import type { Fingerprint } from '../work/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { approvalId } from '../approval/terms-hash.ts';
 
@@ -44,9 +44,9 @@ export type CardEmailDeps = {
   ledger: Pick<CardLedger, 'idOf' | 'changeEmail' | 'forgetEmail'> | undefined;
   log: Log;
   wait: (ms: number) => Promise<unknown>;
-  draftsOfCard?: Pick<DraftsOfCard, 'kept'>;
+  fingerprint: Fingerprint;
   /** Absent: no change needs a second person. */
-  approvals?: { gate: ApprovalGate; fingerprint: (tokenKey: string) => Promise<string> } | undefined;
+  approvals?: ApprovalGate | undefined;
   /** Writes into the audit, in the background; absent: nothing is written down. */
   note?: NoteAudit;
 };
@@ -59,11 +59,7 @@ const cardEmailTerms = z.object({
 });
 
 export function createCardEmails(deps: CardEmailDeps): CardEmails {
-  const drafts = createDrafts(deps, {
-    prefix: 'card-email-draft',
-    terms: cardEmailTerms,
-    ...deps.draftsOfCard,
-  });
+  const drafts = createDrafts(deps, { prefix: 'card-email-draft', terms: cardEmailTerms });
   return {
     keepDraft: (viewId, terms) => drafts.keep(viewId, terms),
     readDraft: (viewId, draft) => drafts.read(viewId, draft),
@@ -89,13 +85,12 @@ export function createCardEmails(deps: CardEmailDeps): CardEmails {
 
 /** Undefined: nobody else is needed. What was read back is not taken by this: the request is what is agreed to once. */
 async function askForApproval(
-  { approvals }: CardEmailDeps,
+  { approvals: gate, fingerprint }: CardEmailDeps,
   drafts: Drafts<CardEmailTerms>,
   { viewId, draft, by }: { viewId: string; draft: string; by: string },
 ): Promise<CardEmailBeginning | undefined> {
-  const need = approvals?.gate.needFor({ kind: 'card_email' });
-  if (!approvals || !need) return undefined;
-  const { gate, fingerprint } = approvals;
+  const need = gate?.needFor({ kind: 'card_email' });
+  if (!gate || !need) return undefined;
   const id = approvalId(`card-email:${viewId}:${draft}`);
   const asked = await gate.desk.find(id);
   if (asked) return { kind: 'awaiting_approval', approval: asked };

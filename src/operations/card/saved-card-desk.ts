@@ -14,11 +14,12 @@ import type {
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
+import type { Store } from '../../store/store.ts';
 import type { CardHistory } from '../charge/card-history.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 import { catchUp } from '../work/catch-up.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
-import type { DraftsOfCard } from './drafts-of-card.ts';
+import { forgetDrafts } from '../work/drafts.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -81,13 +82,12 @@ export type SavedCardDesk = {
 };
 
 export type SavedCardDeskDeps = {
-  store: RecordStore;
+  store: RecordStore & Pick<Store, 'list'>;
   sealer: Sealer;
   listSavedCards: (email: string) => Promise<SavedCardsAnswer>;
   deleteSavedCard: (card: CardToDelete) => Promise<CardDeletionAnswer>;
   /** Undefined: switched off. */
   ledger: Pick<CardLedger, 'remember' | 'changeEmail' | 'find' | 'forgetCard'> | undefined;
-  drafts: Pick<DraftsOfCard, 'forget'>;
   history: Pick<CardHistory, 'underWay'>;
   fingerprint: Fingerprint;
   log: Log;
@@ -321,7 +321,7 @@ async function remove(
   const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () => {
     await markDeleted(deps, id);
     await deps.ledger?.forgetCard(id);
-    await deps.drafts.forget(id);
+    await forgetDrafts(deps.store, id);
   });
   let open: readonly OrderReference[] = [];
   await catchUp(deps, 'Open charges of a deleted card could not be looked for', async () => {

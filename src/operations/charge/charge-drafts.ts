@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { RecordStore } from '../work/change-record.ts';
-import type { DraftsOfCard } from '../card/drafts-of-card.ts';
+import type { Fingerprint } from '../work/fingerprint.ts';
 import { createDrafts, type Drafts } from '../work/drafts.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -18,9 +18,10 @@ const chargeTerms = z.object({
   alert: z.string().exactOptional(),
 });
 
-export function createChargeDrafts(
-  deps: { store: RecordStore; sealer: Sealer },
-  ofCard?: Pick<DraftsOfCard, 'kept'>,
-): ChargeDrafts {
-  return createDrafts(deps, { prefix: 'draft', terms: chargeTerms, ...ofCard });
+export function createChargeDrafts(deps: {
+  store: RecordStore;
+  sealer: Sealer;
+  fingerprint: Fingerprint;
+}): ChargeDrafts {
+  return createDrafts(deps, { prefix: 'draft', terms: chargeTerms });
 }

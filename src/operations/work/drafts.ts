@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { createChangeRecord, type RecordStore } from './change-record.ts';
+import type { Store } from '../../store/store.ts';
+import { createChangeRecord, pagesOf, type RecordStore } from './change-record.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** The terms a dialogue has read back, until they are agreed to. All of it throws StoreUnavailable when the store is away. */
@@ -25,7 +27,7 @@ export type Taking<Terms> =
   | { kind: 'taken_before'; terms: Terms }
   | { kind: 'gone' };
 
-export const draftKeepMs = 30 * 60_000;
+const draftKeepMs = 30 * 60_000;
 const wordLength = 32;
 
 /** `salt`: an e-mail and an amount could be guessed from a plain hash of them. */
@@ -34,18 +36,14 @@ const draftBody = z.object({ salt: z.string(), terms: z.unknown(), taken: z.lite
 type Draft<Terms> = { salt: string; terms: Terms; taken?: true };
 
 /**
- * `prefix` keeps the kinds of terms apart; `kept` is told of each before it is kept, by the key of its record. The
- * order of the fields of `terms` is the order in which they are hashed, whatever order they come in.
+ * `prefix` keeps the kinds of terms apart. The order of the fields of `terms` is the order in which they are hashed,
+ * whatever order they come in.
  */
-export function createDrafts<Terms>(
-  deps: { store: RecordStore; sealer: Sealer },
-  {
-    prefix,
-    terms: schema,
-    kept,
-  }: { prefix: string; terms: z.ZodType<Terms>; kept?: (key: string, terms: Terms) => Promise<void> },
+export function createDrafts<Terms extends { tokenKey: string }>(
+  deps: { store: RecordStore; sealer: Sealer; fingerprint: Fingerprint },
+  { prefix, terms: schema }: { prefix: string; terms: z.ZodType<Terms> },
 ): Drafts<Terms> {
-  const { store, sealer } = deps;
+  const { store, sealer, fingerprint } = deps;
   const changeRecord = createChangeRecord(store);
   const keyOf = (viewId: string): string => `${prefix}:${viewId}`;
   function open(key: string, sealed: string): Draft<Terms> {
@@ -57,14 +55,14 @@ export function createDrafts<Terms>(
     async keep(viewId, given) {
       const key = keyOf(viewId);
       const terms = schema.parse(given);
-      await kept?.(key, terms);
+      const index = { [listOf(await fingerprint(terms.tokenKey))]: 0 };
       const newSalt = randomBytes(16).toString('hex');
       return changeRecord(key, (text) => {
         const earlier = text === undefined ? undefined : open(key, text);
         // A word that was taken must not be given again: its repeat would agree to something new.
         const salt = earlier === undefined || earlier.taken ? newSalt : earlier.salt;
         const draft = { salt, terms };
-        return { kind: 'write', value: seal(key, draft), ttlMs: draftKeepMs, result: wordOf(draft) };
+        return { kind: 'write', value: seal(key, draft), ttlMs: draftKeepMs, index, result: wordOf(draft) };
       });
     },
     async read(viewId, word) {
@@ -86,6 +84,22 @@ export function createDrafts<Terms>(
       });
     },
   };
+}
+
+/** Forgets every draft about the card, by its fingerprint: none of them can be agreed to any more. Throws StoreUnavailable. */
+export async function forgetDrafts(store: RecordStore & Pick<Store, 'list'>, card: string): Promise<void> {
+  const changeRecord = createChangeRecord(store);
+  for await (const drafts of pagesOf(store, listOf(card))) {
+    await Promise.all(
+      drafts.map(({ key }) =>
+        changeRecord(key, () => ({ kind: 'write', value: '', ttlMs: 0, index: {}, result: undefined })),
+      ),
+    );
+  }
+}
+
+function listOf(card: string): string {
+  return `drafts-of-card:${card}`;
 }
 
 function wordOf({ salt, terms }: Draft<unknown>): string {

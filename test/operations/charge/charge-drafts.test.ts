@@ -7,6 +7,7 @@ import { memoryStore } from '../memory-store.ts';
 
 const minute = 60_000;
 const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
+const fingerprint = (tokenKey: string) => Promise.resolve(`of-${tokenKey.length}`);
 const terms: ChargeTerms = {
   tokenKey: 'canary-token',
   card: { cardType: 'Visa', lastFour: '4081' },
@@ -21,8 +22,8 @@ function replicas() {
   return {
     clock,
     store,
-    first: createChargeDrafts({ store, sealer }),
-    second: createChargeDrafts({ store, sealer }),
+    first: createChargeDrafts({ store, sealer, fingerprint }),
+    second: createChargeDrafts({ store, sealer, fingerprint }),
   };
 }
 

@@ -6,16 +6,17 @@ import { createSealer } from '../../../src/store/sealed.ts';
 import { memoryStore } from '../memory-store.ts';
 
 const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
-const terms = z.object({ what: z.string() });
+const fingerprint = (tokenKey: string) => Promise.resolve(`of-${tokenKey}`);
+const terms = z.object({ tokenKey: z.string() });
 
 function replicas() {
   const store = memoryStore({ nowMs: 1_000 });
   const parts = { prefix: 'test', terms };
   return {
     store,
-    first: createDrafts({ store, sealer }, parts),
-    second: createDrafts({ store, sealer }, parts),
-    other: createDrafts({ store, sealer }, { prefix: 'other', terms }),
+    first: createDrafts({ store, sealer, fingerprint }, parts),
+    second: createDrafts({ store, sealer, fingerprint }, parts),
+    other: createDrafts({ store, sealer, fingerprint }, { prefix: 'other', terms }),
   };
 }
 
@@ -23,22 +24,22 @@ function replicas() {
 describe('taking a draft', () => {
   it('is given to the first alone, of two at once on two replicas too', async () => {
     const { first, second } = replicas();
-    const word = await first.keep('V1', { what: 'a' });
+    const word = await first.keep('V1', { tokenKey: 'a' });
     const taken = await Promise.all([first.take('V1', word), second.take('V1', word)]);
     expect(taken.map(({ kind }) => kind).toSorted()).toEqual(['taken', 'taken_before']);
-    expect(await first.take('V1', word)).toEqual({ kind: 'taken_before', terms: { what: 'a' } });
+    expect(await first.take('V1', word)).toEqual({ kind: 'taken_before', terms: { tokenKey: 'a' } });
   });
 
   it('leaves what was taken to be read', async () => {
     const { first } = replicas();
-    const word = await first.keep('V1', { what: 'a' });
+    const word = await first.keep('V1', { tokenKey: 'a' });
     await first.take('V1', word);
-    expect(await first.read('V1', word)).toEqual({ what: 'a' });
+    expect(await first.read('V1', word)).toEqual({ tokenKey: 'a' });
   });
 
   it('gives nothing for another word, another dialogue or another kind of terms', async () => {
     const { first, other } = replicas();
-    const word = await first.keep('V1', { what: 'a' });
+    const word = await first.keep('V1', { tokenKey: 'a' });
     for (const taking of [first.take('V1', 'x'), first.take('V2', word), other.take('V1', word)]) {
       // oxlint-disable-next-line no-await-in-loop
       expect(await taking).toEqual({ kind: 'gone' });
@@ -48,9 +49,9 @@ describe('taking a draft', () => {
 
   it('makes the same terms kept again new ones, so that a late repeat agrees to nothing', async () => {
     const { first } = replicas();
-    const word = await first.keep('V1', { what: 'a' });
+    const word = await first.keep('V1', { tokenKey: 'a' });
     await first.take('V1', word);
-    const again = await first.keep('V1', { what: 'a' });
+    const again = await first.keep('V1', { tokenKey: 'a' });
     expect(again).not.toBe(word);
     expect(await first.take('V1', word)).toEqual({ kind: 'gone' });
     expect((await first.take('V1', again)).kind).toBe('taken');
