@@ -27,7 +27,6 @@ import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 export type AlertRecoveryDeps = EventListsDeps & {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
   cards: Pick<AlertCards, 'read' | 'find' | 'move' | 'tellOther'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
@@ -309,7 +308,7 @@ async function settle(linking: Linking, payment: Payment, failure: Failure, proo
   if (verdict === 'unchecked') return false;
   if (verdict === 'resolves') {
     await resolve(linking, payment, failure, proof);
-    await linking.failures.remove(failure);
+    await linking.failures.remove(failure.id);
   } else {
     await linking.cards.tellOther(failure.id, { ...recoveryOf(payment, failure, proof), why: verdict });
   }
@@ -325,7 +324,7 @@ async function judge(
 ): Promise<'resolves' | 'unchecked' | OtherPayment['why']> {
   if (failure.isOwn) return 'resolves';
   const alert = await cards.find(failure.id);
-  // Forgotten: it is taken off the lists.
+  // Forgotten: it is listed no more.
   if (!alert) return 'resolves';
   const failed = await moneyOfFailure(lookUp, alert);
   if (failed === 'unchecked') return failed;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Store } from '../../store/store.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 
@@ -14,18 +15,23 @@ export type ListedEvent = { id: string; atMs: number; by: readonly Term[] };
 export type EventLists = {
   /** Found from now on by every event that has one of the terms. Throws StoreUnavailable, as all of it. */
   add(terms: readonly Term[], event: { id: string; atMs: number }): Promise<void>;
+  /** Of each term the newest. */
   find(terms: readonly Term[]): Promise<readonly ListedEvent[]>;
-  /** No longer found by the terms by which it was found. */
-  remove(event: ListedEvent): Promise<void>;
+  /** Found no more. */
+  remove(id: string): Promise<void>;
 };
 
-export type EventListsDeps = { store: RecordStore; fingerprint: Fingerprint; rememberMs: number };
+export type EventListsDeps = {
+  store: RecordStore & Pick<Store, 'list'>;
+  fingerprint: Fingerprint;
+  rememberMs: number;
+};
 
-const list = z.array(z.object({ id: z.string(), atMs: z.number() }));
-type Listed = z.infer<typeof list>;
+/** The terms of one event, as the lists that its record is in. */
+const listed = z.object({ atMs: z.number(), lists: z.array(z.string()) });
 
 /** A customer who has more is known by the newest of it. */
-const mostListed = 50;
+const mostFound = 50;
 
 /** One kind of event has lists of its own. */
 export function createEventLists(
@@ -33,47 +39,51 @@ export function createEventLists(
   kind: 'failures' | 'payments',
 ): EventLists {
   const changeRecord = createChangeRecord(store);
+  const prefix = `${kind}:`;
 
-  async function keyOf({ what, text }: Term): Promise<string> {
+  async function listOf({ what, text }: Term): Promise<string> {
     return `${kind}-of:${await fingerprint(`\0failure\0${what}\0${text}`)}`;
-  }
-
-  async function change(term: Term, edit: (listed: Listed) => Listed): Promise<void> {
-    await changeRecord(await keyOf(term), (text) => {
-      const before = text === undefined ? [] : list.parse(JSON.parse(text));
-      const after = edit(before);
-      if (after.length === before.length) return { kind: 'keep', result: undefined };
-      const value = JSON.stringify(after.slice(0, mostListed));
-      return { kind: 'write', value, ttlMs: rememberMs, result: undefined };
-    });
   }
 
   return {
     async add(terms, { id, atMs }) {
-      const added = terms.map((term) =>
-        change(term, (listed) => (listed.some((one) => one.id === id) ? listed : [{ id, atMs }, ...listed])),
-      );
-      await Promise.all(added);
+      if (terms.length === 0) return;
+      const added = await Promise.all(terms.map(listOf));
+      await changeRecord(prefix + id, (text) => {
+        const before = text === undefined ? { atMs, lists: [] } : read(text);
+        const lists = [...new Set([...before.lists, ...added])];
+        if (lists.length === before.lists.length) return { kind: 'keep', result: undefined };
+        const value = JSON.stringify({ ...before, lists });
+        const index = Object.fromEntries(lists.map((list) => [list, before.atMs]));
+        return { kind: 'write', value, ttlMs: rememberMs, index, result: undefined };
+      });
     },
 
     async find(terms) {
-      const lists = await Promise.all(
-        terms.map(async (term) => ({ term, entry: await store.read(await keyOf(term)) })),
-      );
       const found = new Map<string, ListedEvent>();
-      for (const { term, entry } of lists) {
-        if (!entry) continue;
-        for (const { id, atMs } of list.parse(JSON.parse(entry.value))) {
-          found.set(id, { id, atMs, by: [...(found.get(id)?.by ?? []), term] });
-        }
-      }
+      await Promise.all(
+        terms.map(async (term) => {
+          const { entries } = await store.list(await listOf(term), { max: mostFound, newestFirst: true });
+          for (const { key, value } of entries) {
+            const id = key.slice(prefix.length);
+            found.set(id, { id, atMs: read(value).atMs, by: [...(found.get(id)?.by ?? []), term] });
+          }
+        }),
+      );
       return [...found.values()];
     },
 
-    async remove({ id, by }) {
-      await Promise.all(by.map((term) => change(term, (listed) => listed.filter((one) => one.id !== id))));
-    },
+    remove: (id) =>
+      changeRecord(prefix + id, (text) =>
+        text === undefined
+          ? { kind: 'keep', result: undefined }
+          : { kind: 'write', value: '', ttlMs: 0, index: {}, result: undefined },
+      ),
   };
+}
+
+function read(text: string): z.infer<typeof listed> {
+  return listed.parse(JSON.parse(text));
 }
 
 /** What an event names itself: its order, and its customer. */
