@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
 import type { Metric } from '../http/metrics.ts';
-import { createDeadLetters } from '../operations/outbox/dead-letters.ts';
+import { readUndelivered, redrive } from '../operations/outbox/dead-letters.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 
@@ -10,7 +10,7 @@ export type Undelivered = {
   all: () => Promise<readonly UndeliveredMessages[]>;
   deliverAgain: (channel: string) => Promise<number>;
   health: () => Promise<PartHealth>;
-  /** How many messages there are. */
+  /** How many messages there are, a thousand at most. */
   count: () => Promise<number>;
 };
 
@@ -22,23 +22,23 @@ export function createUndelivered(
   parts: { kept: Kept; wake: () => void },
 ): Undelivered {
   const { kept, wake } = parts;
-  const letters = createDeadLetters({ store: kept.store, now });
-  let lately: { atMs: number; all: ReturnType<typeof letters.all> } | undefined;
+  const { store } = kept;
+  let lately: { atMs: number; all: ReturnType<typeof readUndelivered> } | undefined;
 
-  /** As it was some seconds ago at most: the whole list can be megabytes, and every probe and scrape asks. */
-  function listedLately(): ReturnType<typeof letters.all> {
+  /** As it was some seconds ago at most: the list can be megabytes, and every probe and scrape asks. */
+  function listedLately(): ReturnType<typeof readUndelivered> {
     const ageMs = lately === undefined ? undefined : now() - lately.atMs;
     if (lately === undefined || ageMs === undefined || ageMs < 0 || ageMs >= freshMs) {
-      lately = { atMs: now(), all: letters.all() };
+      lately = { atMs: now(), all: readUndelivered(store) };
       // A store that was away is asked again at once.
       lately.all.catch(() => (lately = undefined));
     }
     return lately.all;
   }
   return {
-    all: () => letters.all(),
+    all: () => readUndelivered(store),
     async deliverAgain(channel) {
-      const redriven = await letters.redrive(channel);
+      const redriven = await redrive(store, channel);
       lately = undefined;
       const messages = countOf(redriven);
       log('info', 'undelivered messages are work again', { channel, result: String(messages) });

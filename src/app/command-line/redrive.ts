@@ -1,4 +1,4 @@
-import { createDeadLetters } from '../../operations/outbox/dead-letters.ts';
+import { redrive } from '../../operations/outbox/dead-letters.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from '../outside.ts';
 import { withKept } from './with-kept.ts';
@@ -13,10 +13,7 @@ export async function runRedrive(outside: Outside, words: readonly string[]): Pr
   if (asked.kind === 'unclear') return unclear;
   return await withKept(
     outside,
-    async ({ store }) => {
-      const letters = createDeadLetters({ store, now: outside.now });
-      return { exitCode: 0, words: told(await letters.redrive(asked.channel)) };
-    },
+    async ({ store }) => ({ exitCode: 0, words: told(await redrive(store, asked.channel)) }),
     (error) => ({
       exitCode: 1,
       words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended: nothing is delivered twice.`,
@@ -46,12 +43,11 @@ function readChannel(words: readonly string[]): Asked {
 }
 
 function told(redriven: readonly { channel: string; messages: number }[]): string {
-  const some = redriven.filter(({ messages }) => messages > 0);
-  if (some.length === 0) {
+  if (redriven.length === 0) {
     return 'Nothing is undelivered. Run this with the very settings of the bot.';
   }
-  const total = some.reduce((sum, { messages }) => sum + messages, 0);
-  const lines = some.map(({ channel, messages }) => `  ${channel}: ${messages}`);
+  const total = redriven.reduce((sum, { messages }) => sum + messages, 0);
+  const lines = redriven.map(({ channel, messages }) => `  ${channel}: ${messages}`);
   const first = total === 1 ? 'One message is' : `${total} messages are`;
   return [
     `${first} on the way again, about one a second in each channel, as long as a bot runs:`,

@@ -143,8 +143,7 @@ async function leaveUndelivered(
   const { channel } = work.record.posted ?? work.record;
   const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
   const refusal = { channel, outcome: { slackError, fix }, missed: { doubt: undefined, misses: 0 } };
-  if (!(await giveUp(deps, work, { ...refusal, sinceMs: deps.now() })))
-    await finish(deps, work, { misses: 0 });
+  await giveUp(deps, work, { ...refusal, sinceMs: deps.now() });
 }
 
 async function concludeUnsure(

@@ -2,16 +2,15 @@ import type { PostOutcome } from '../../domain/delivery.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import type { WriteOptions } from '../../store/store.ts';
-import { createDeadLetters, type Refused } from './dead-letters.ts';
+import type { Store, WriteOptions } from '../../store/store.ts';
+import { incidentSince, isIncident, refusedSince } from './dead-letters.ts';
 import type { OutboxRecord } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
 import { again, finish, longestRetryMs, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
-import { incidentSince } from './refusal-incident.ts';
 import { tellOperators, tellStuck, type TellDeps } from './tell-operators.ts';
 
 export type RefusalDeps = WorkDeps &
-  TellDeps & { store: TellDeps['store'] & WorkDeps['store']; log: Log } & {
+  TellDeps & { store: TellDeps['store'] & WorkDeps['store'] & Pick<Store, 'list'>; log: Log } & {
     /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
     giveUpMs: number;
     /** How many alerts a storm gathers, and which storm a channel is in. */
@@ -74,11 +73,17 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
 
 async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
   const { channel, missed } = refusal;
-  const listed = await createDeadLetters(deps).refused(channel);
-  const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, listed });
+  const incident = incidentOf(refusal);
+  const [listedMs, isStill] = await Promise.all([
+    refusedSince(deps.store, channel),
+    isIncident(deps.store, incident),
+  ]);
+  const inheritedMs = isStill ? listedMs : undefined;
+  const { sinceMs, isKnown, leftMs } = judge(deps, work.record, { channel, inheritedMs });
   const refusedForMs = deps.now() - sinceMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs)) {
-    await tellRefused(deps, work, refusal, listed?.sinceMs ?? (await incidentMs(deps, refusal, sinceMs)));
+    const incidentMs = await incidentSince(deps.store, incident, { sinceMs, stillMs });
+    await tellRefused(deps, work, refusal, listedMs ?? incidentMs);
   }
   const changed = { ...missed, refused: { channel, sinceMs } };
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
@@ -89,9 +94,8 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
     return;
   }
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
-  const isDue = isKnown && leftMs <= 0;
-  if (isDue && (await giveUp(deps, work, { ...refusal, sinceMs }))) return;
-  const holdMs = Math.min(waitMs, longestRefusedMs, isDue ? Infinity : Math.max(paceMs, leftMs));
+  if (isKnown && leftMs <= 0) return await giveUp(deps, work, { ...refusal, sinceMs });
+  const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
   await again(deps, work, changed, waitingFor(refusal, work.record, { refusedForMs, holdMs }));
 }
 
@@ -102,16 +106,15 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
 function judge(
   { now, giveUpMs }: RefusalDeps,
   { refused, receivedAtMs }: OutboxRecord,
-  { channel, listed }: { channel: string; listed: Refused | undefined },
+  { channel, inheritedMs }: { channel: string; inheritedMs: number | undefined },
 ): { sinceMs: number; isKnown: boolean; leftMs: number } {
   const nowMs = now();
   const isKnown = refused?.channel === channel;
-  const inheritedMs = listed && nowMs - listed.lastAtMs < stillMs ? listed.sinceMs : nowMs;
-  const sinceMs = isKnown ? refused.sinceMs : inheritedMs;
+  const sinceMs = isKnown ? refused.sinceMs : (inheritedMs ?? nowMs);
   return { sinceMs, isKnown, leftMs: Math.max(sinceMs, receivedAtMs) + giveUpMs - nowMs };
 }
 
-/** Lists it for `/pay undelivered`, and tries it no more by itself. False: the list is full. */
+/** Lists it for `/pay undelivered`, and tries it no more by itself. */
 export async function giveUp(
   deps: RefusalDeps,
   work: Work,
@@ -121,35 +124,21 @@ export async function giveUp(
     missed: Refusal['missed'];
     sinceMs: number;
   },
-): Promise<boolean> {
+): Promise<void> {
   const { channel, outcome, missed, sinceMs } = refusal;
   const { slackError, fix } = outcome;
-  const { key } = work.entry;
-  const isListed = await createDeadLetters(deps).add({
-    key,
-    channel,
-    receivedAtMs: work.record.receivedAtMs,
-    refusedSinceMs: sinceMs,
-    slackError,
-    fix,
-    untilMs: deps.now() + (work.record.rememberMs ?? deps.rememberMs),
-  });
-  if (!isListed) {
-    deps.log('error', 'too much is undelivered; this goes on being tried', { key, channel, slackError, fix });
-    return false;
-  }
-  await finish(deps, work, { ...missed, refused: { channel, sinceMs, givenUp: true } });
-  deps.log('error', 'given up until it is delivered again by hand', { key, channel, slackError, fix });
-  return true;
+  await finish(deps, work, { ...missed, refused: { channel, sinceMs, givenUp: { slackError, fix } } });
+  const about = { key: work.entry.key, channel, slackError, fix };
+  deps.log('error', 'given up until it is delivered again by hand', about);
 }
 
 /**
- * When this trouble began. Some of what is refused lets others pass, so that each message is refused since a time of
- * its own: in one channel, or where it is unclear for the same word, they are one trouble without a long enough pause.
+ * The trouble that it is refused by. Some of what is refused lets others pass, so that each message is refused since a
+ * time of its own: in one channel, or where it is unclear for the same word, they are one trouble without a long enough
+ * pause.
  */
-function incidentMs(deps: RefusalDeps, { channel, outcome }: Refusal, sinceMs: number): Promise<number> {
-  const name = outcome.about === 'channel' ? channel : `${channel}:${outcome.slackError}`;
-  return incidentSince(deps.store, name, { sinceMs, stillMs });
+function incidentOf({ channel, outcome }: Refusal): string {
+  return outcome.about === 'channel' ? channel : `${channel}:${outcome.slackError}`;
 }
 
 /** Once per trouble of a channel. A notice in the channel that it is about would not arrive either. */
@@ -192,6 +181,8 @@ function waitingFor(
   record: OutboxRecord,
   { refusedForMs, holdMs }: { refusedForMs: number; holdMs: number },
 ): WriteOptions {
+  // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
+  if (record.refused?.givenUp) return { delayMs: holdMs, pauseMs: paceMs };
   if (about !== 'channel' && refusedForMs >= longestInFrontMs) return { delayMs: holdMs, pauseMs: holdMs };
   if (isBound(record) && refusedForMs >= longestBoundInFrontMs) return { delayMs: holdMs, pauseMs: paceMs };
   return { holdMs };

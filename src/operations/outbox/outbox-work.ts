@@ -1,18 +1,13 @@
 import type { Entry, Store, WriteOptions } from '../../store/store.ts';
 import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
-import type { RecordStore } from '../work/change-record.ts';
-import { createDeadLetters } from './dead-letters.ts';
+import { endIncident } from './dead-letters.ts';
 import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
-import { alertNoteKey, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { endIncident } from './refusal-incident.ts';
+import { alertNoteKey, listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
 
 export type WorkDeps = AlertAgeDeps & { store: Pick<Store, 'read' | 'write'> };
-
-/** Also to take a dead letter off their list. */
-export type FinishDeps = WorkDeps & { store: RecordStore };
 
 type Change = Partial<Omit<OutboxRecord, 'progress'>>;
 
@@ -86,7 +81,7 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
  * is edited is then edited once more.
  */
 export async function finishPosted(
-  deps: FinishDeps,
+  deps: WorkDeps,
   work: Work,
   posted: NonNullable<OutboxRecord['posted']>,
   shown: string | undefined,
@@ -103,19 +98,17 @@ export async function finishPosted(
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));
   if (isWritten && channel !== work.record.channel) await takeStepsAlong(deps, work.entry.key, channel);
-  // Not before that: the list never lacks a dead letter.
-  if (refused?.givenUp) await createDeadLetters(deps).delivered(refused.channel, work.entry.key);
   return isWritten;
 }
 
 /** Steps that were stored before it stood wait in the lane of its old channel, behind what that may refuse for a day. */
-async function takeStepsAlong({ store }: FinishDeps, alert: string, lane: string): Promise<void> {
+async function takeStepsAlong({ store }: WorkDeps, alert: string, lane: string): Promise<void> {
   for (let number = 1; ; number += 1) {
     // oxlint-disable-next-line no-await-in-loop -- mostly there is none
     const entry = await store.read(alertNoteKey(alert, number));
     if (!entry) return;
     const { posted, progress, refused } = readOutboxRecord(entry.value);
-    const waits = !posted && progress?.kind === 'waiting' && refused?.givenUp !== true;
+    const waits = !posted && progress?.kind === 'waiting' && !refused?.givenUp;
     // oxlint-disable-next-line no-await-in-loop
     if (waits && entry.lane !== lane) await store.write(entry, entry.value, { delayMs: 0, lane });
   }
@@ -158,7 +151,8 @@ async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) 
   for (;;) {
     const { record, progress, options: asked } = end(stored);
     const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
-    const options = outOfEdits(entry, next, asked);
+    const lists = stored.refused?.givenUp || next.refused?.givenUp ? { index: listsOf(next) } : {};
+    const options = { ...outOfEdits(entry, next, asked), ...lists };
     // As a dead worker leaves it: due, and in its place, which a write would take from it.
     if (isLeaseOver && options.holdMs !== undefined && Object.keys(record).length === 0) return true;
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
@@ -218,7 +212,7 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
  * its alerts, and Slack would be asked once for every one of them.
  */
 function restOfGivenUp({ kind, refused }: Pick<OutboxRecord, 'kind' | 'refused'>): number {
-  return kind === 'digest' && refused?.givenUp === true ? givenUpDigestMs : 0;
+  return kind === 'digest' && refused?.givenUp ? givenUpDigestMs : 0;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import type { Index } from '../../store/store.ts';
 
 /**
  * How far a message is that is posted once and then edited: always made of what it tells of (a charge, a link, a
@@ -59,8 +60,17 @@ const outboxRecord = z.object({
       silentSinceMs: z.number().optional(),
     })
     .optional(),
-  /** Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one. */
-  refused: z.object({ channel: z.string(), sinceMs: z.number(), givenUp: z.boolean().optional() }).optional(),
+  /**
+   * Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one, with
+   * what a person must do.
+   */
+  refused: z
+    .object({
+      channel: z.string(),
+      sinceMs: z.number(),
+      givenUp: z.object({ slackError: z.string(), fix: z.string() }).optional(),
+    })
+    .optional(),
   /** Somebody had it delivered again after it was given up. */
   redriven: z.boolean().optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
@@ -127,6 +137,20 @@ export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replac
  */
 export function isMessage({ channel }: Pick<OutboxRecord, 'channel'>): boolean {
   return channel !== '';
+}
+
+/** The list of all dead letters. */
+export const deadLetters = 'undelivered';
+
+/** Those of one channel, or person. */
+export function deadLettersOf(channel: string): string {
+  return `${deadLetters}:${channel}`;
+}
+
+/** The lists that a record is in. */
+export function listsOf({ refused, receivedAtMs }: OutboxRecord): Index {
+  if (!refused?.givenUp) return {};
+  return { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs };
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {

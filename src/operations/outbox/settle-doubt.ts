@@ -1,6 +1,6 @@
 import { historyKey, type OutboxRecord } from './outbox.ts';
 import type { HistoryAnswer } from '../../domain/delivery.ts';
-import { again, finishPosted, paceMs, type FinishDeps, type Work } from './outbox-work.ts';
+import { again, finishPosted, paceMs, type Work, type WorkDeps } from './outbox-work.ts';
 
 /**
  * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
@@ -9,7 +9,7 @@ import { again, finishPosted, paceMs, type FinishDeps, type Work } from './outbo
 const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
 
-export type DoubtDeps = FinishDeps & {
+export type DoubtDeps = WorkDeps & {
   /** In the channel itself, or in one of its threads. */
   findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
 };

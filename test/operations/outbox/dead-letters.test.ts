@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome, RefusalAbout } from '../../../src/domain/delivery.ts';
 import { concludeRefusal, type RefusalDeps } from '../../../src/operations/outbox/conclude-refusal.ts';
-import { createDeadLetters } from '../../../src/operations/outbox/dead-letters.ts';
+import { readUndelivered, redrive } from '../../../src/operations/outbox/dead-letters.ts';
 import {
   outboxKey,
   readOutboxRecord,
@@ -9,6 +9,7 @@ import {
   type OutboxRecord,
 } from '../../../src/operations/outbox/outbox.ts';
 import { finishPosted } from '../../../src/operations/outbox/outbox-work.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { channel, noStorms, ops, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
@@ -82,11 +83,9 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
 
   const notices = () => store.keys().filter((key) => key.startsWith('outbox:notice:'));
   const alerts = () => posted.filter((key) => /^[a-z]\d*$/.test(key));
-  const letters = createDeadLetters({ store, now: () => clock.nowMs });
+  const letters = { all: () => readUndelivered(store), redrive: (of?: string) => redrive(store, of) };
   return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
 }
-
-const letter = { channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y', untilMs: 1e15 };
 
 describe('a channel that Slack refuses', () => {
   it.each<RefusalAbout>(['channel', 'unclear'])(
@@ -244,38 +243,26 @@ describe('dead letters', () => {
   });
 
   it('that are given up once more before all of them are work again stay listed', async () => {
-    const { put, pass, store, clock, letters } = refusals();
+    const { put, pass, store, letters } = refusals();
     for (const key of ['a', 'b']) await put(key);
     await pass(dayMs + 300_000, 10_000);
     expect(await letters.all()).toMatchObject([{ messages: 2 }]);
-    const slow = createDeadLetters({
-      now: () => clock.nowMs,
-      store: {
-        ...store,
-        async write(entry, value, options) {
-          // Slack still refuses the first while the second is not work yet.
-          if (entry.key === 'outbox:alert:b') await pass(5_000);
-          return await store.write(entry, value, options);
-        },
+    const slow: Store = {
+      ...store,
+      async write(entry, value, options) {
+        // Slack still refuses the first while the second is not work yet.
+        if (entry.key === 'outbox:alert:b') await pass(5_000);
+        return await store.write(entry, value, options);
       },
-    });
-    await slow.redrive(channel);
+    };
+    await redrive(slow, channel);
     await pass(10_000);
     const givenUp = ['a', 'b'].map(async (key) => {
       const entry = await store.read(`outbox:alert:${key}`);
-      return readOutboxRecord(entry?.value ?? '').refused?.givenUp;
+      return readOutboxRecord(entry?.value ?? '').refused?.givenUp !== undefined;
     });
     expect(await Promise.all(givenUp)).toContain(true);
     expect(await letters.all()).toMatchObject([{ messages: 2 }]);
-  });
-
-  it('that are given up once more stay listed for as long as they are kept', async () => {
-    const { letters, clock } = refusals();
-    const one = { key: 'k', channel, receivedAtMs: 0, refusedSinceMs: 0, slackError: 'x', fix: 'y' };
-    await letters.add({ ...one, untilMs: clock.nowMs + dayMs });
-    await letters.add({ ...one, untilMs: clock.nowMs + 3 * dayMs });
-    clock.nowMs += 2 * dayMs;
-    expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 
   it('are forgotten like any other message, and leave the list then', async () => {
@@ -283,34 +270,5 @@ describe('dead letters', () => {
     await pass(31 * dayMs, hourMs);
     expect(await letters.all()).toEqual([]);
     expect(await store.read('outbox:alert:a')).toBeUndefined();
-  });
-
-  it('have an end of their room: what finds none goes on being tried, and nothing is lost', async () => {
-    const { put, pass, letters, tried, store, lines, deps } = refusals();
-    deps.giveUpMs = 600_000;
-    const filled = { channel, receivedAtMs: 0, refusedSinceMs: 1_000_000, slackError: 'x', fix: 'y' };
-    const value = Array.from({ length: 4_000 }, (_, index) => [`k${index}`, 0, 1e15]);
-    await letters.add({ ...filled, key: 'first', untilMs: 1e15 });
-    const part = store.keys().find((key) => key.startsWith('undelivered:'))!;
-    const entry = (await store.read(part))!;
-    const text = JSON.parse(entry.value) as Record<string, object>;
-    await store.write(entry, JSON.stringify({ [channel]: { ...text[channel], letters: value } }));
-    await put('a');
-    await pass(1_800_000, 60_000);
-    expect(await letters.all()).toMatchObject([{ messages: 4_000 }]);
-    expect(tried.at(-1)!.atMs - 1_000_000).toBeGreaterThan(2 * deps.giveUpMs);
-    expect(lines).toContain('too much is undelivered; this goes on being tried');
-  });
-
-  it('stay listed while they are only about to be given up, and leave it when they were delivered meanwhile', async () => {
-    const { letters, put, store } = refusals();
-    await put('a');
-    await put('b');
-    const entry = (await store.read('outbox:alert:a'))!;
-    const record = { ...readOutboxRecord(entry.value), refused: { channel, sinceMs: 0 } };
-    await store.write(entry, writeOutboxRecord(record), { delayMs: 0 });
-    for (const key of ['a', 'b', 'gone']) await letters.add({ ...letter, key: `outbox:alert:${key}` });
-    expect(await letters.redrive()).toEqual([{ channel, messages: 0 }]);
-    expect(await letters.all()).toMatchObject([{ messages: 1 }]);
   });
 });
