@@ -14,7 +14,7 @@ export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'st
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
 export function createAuditTrail({ config, log, now }: Outside, { store, sealer }: Kept): AuditTrail {
   const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * 86_400_000;
-  const trail = createAuditLog({ store, sealer, log, keepMs });
+  const trail = createAuditLog({ store, sealer, log });
   const { append } = trail;
   const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
   return {

@@ -11,11 +11,11 @@ export const strangersSealer = createSealer([{ id: 'k1', key: Buffer.alloc(32, 8
 
 export const startMs = Date.UTC(2026, 10, 21);
 
-export type RecordsOnly = Pick<Store, 'create' | 'read' | 'write'>;
+export type RecordsOnly = Pick<Store, 'create' | 'read' | 'write' | 'list'>;
 
 /** A replica's log, which was never told to `start`: nothing happens in it by itself before a second is over. */
 export function auditLog(store: RecordsOnly, by = sealer): AuditLog {
-  return createAuditLog({ store, sealer: by, log: () => undefined, keepMs: undefined });
+  return createAuditLog({ store, sealer: by, log: () => undefined });
 }
 
 export function entryOf(id: string, more: Partial<AuditEntry> = {}): AuditEntry {

@@ -60,7 +60,7 @@ export function createEventLog(deps: {
 
     async *between(fromMs, untilMs) {
       let hour: LoggedEvent[] = [];
-      pages: for await (const entries of pagesOf(store, list, fromMs)) {
+      pages: for await (const entries of pagesOf(store, list, { from: fromMs })) {
         for (const event of entries.flatMap(({ key, value }) => openIfPossible(key, value))) {
           if (event.receivedAtMs >= untilMs) break pages;
           const [first = event] = hour;

@@ -1,6 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Store } from '../../store/store.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { Entry, Index, Store } from '../../store/store.ts';
+import { pagesOf } from '../work/change-record.ts';
 import {
   beforeFirst,
   parseJson,
@@ -23,13 +25,51 @@ export type AuditBlock = {
   problem?: string;
 };
 
-export type BlockDeps = { store: Pick<Store, 'read'>; sealer: Sealer };
+export type BlockDeps = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
+type ReadDeps = { store: Pick<Store, 'read'>; sealer: Sealer };
 
 /** The last block and the entry it ends with; -1 before the first. */
 export type Tail = AuditHead & { block: number };
 
+const blockPrefix = 'audit:';
+
 export function blockKey(number: number): string {
-  return `audit:${number}`;
+  return blockPrefix + String(number);
+}
+
+const everyBlock = 'audit-blocks';
+
+/** The lists that a block is in: that of all, and one for each reference it has. They are not signed, and prove nothing. */
+export function listsOfBlock(number: number, entries: readonly AuditEntry[]): Index {
+  const names = [
+    everyBlock,
+    ...entries.flatMap(({ reference }) => (reference === undefined ? [] : listOf(reference))),
+  ];
+  return Object.fromEntries(names.map((name) => [name, number]));
+}
+
+/** References come from outside and may hold anything; a hash keeps names short and plain. */
+function listOf(reference: string): string {
+  return `audit-of:${sha256(reference).slice(0, 32)}`;
+}
+
+/** A reference that is asked about all day; the oldest are then found by an export alone. */
+const mostBlocks = 5_000;
+/** A block may hold tens of kilobytes. */
+const listedTogether = 16;
+
+/** What stands on the chain about the reference, as entries have it, by any replica. */
+export async function entriesAbout(deps: BlockDeps, reference: string): Promise<ChainedEntry[]> {
+  const found: ChainedEntry[] = [];
+  const newestFirst = { max: listedTogether, newestFirst: true };
+  let blocks = 0;
+  for await (const entries of pagesOf(deps.store, listOf(reference), newestFirst)) {
+    const all = entries.flatMap((entry) => entriesOf(openBlock(deps.sealer, entry)));
+    found.push(...all.filter(({ entry }) => entry.reference === reference));
+    blocks += entries.length;
+    if (blocks >= mostBlocks) break;
+  }
+  return found;
 }
 
 export function writeBlock(sealer: Sealer, number: number, lines: readonly string[]): string {
@@ -37,13 +77,20 @@ export function writeBlock(sealer: Sealer, number: number, lines: readonly strin
 }
 
 export async function readBlock(
-  { store, sealer }: BlockDeps,
+  { store, sealer }: ReadDeps,
   number: number,
 ): Promise<AuditBlock | undefined> {
   const entry = await store.read(blockKey(number));
-  if (!entry) return undefined;
-  const { text, ...problem } = readSignedText(sealer, blockKey(number), entry.value);
-  return { number, lines: text.split('\n'), ...problem };
+  return entry && openBlock(sealer, entry);
+}
+
+function openBlock(sealer: Sealer, { key, value }: Entry): AuditBlock {
+  const { text, ...problem } = readSignedText(sealer, key, value);
+  return { number: numberOf(key), lines: text.split('\n'), ...problem };
+}
+
+function numberOf(key: string): number {
+  return Number(key.slice(blockPrefix.length));
 }
 
 /** The entries of a block, without the lines that are none. */
@@ -101,8 +148,6 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
-/** How far the index has come; not signed, and so no more than a place to look. */
-export const indexedKey = 'audit-indexed';
 
 /** `problem`: it is not believed; what it says is then no more than a place to look. */
 export type Mark<T> = { said: T | undefined; problem?: string };
@@ -133,16 +178,18 @@ function readMark<T>(sealer: Sealer, key: string, value: string, shape: z.ZodTyp
 export type Marks = {
   head: Mark<Tail> | undefined;
   stub: Mark<AuditStub> | undefined;
-  /** A block that was there once; -1: nothing says so. */
-  indexed: number;
+  /** The last block that is listed; -1: none is. It is not signed, and so no more than a place to look. */
+  listed: number;
 };
 
 export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
-  const keys = [headKey, stubKey, indexedKey];
-  const [head, stub, indexed] = await Promise.all(keys.map((key) => store.read(key)));
-  const block = Number(indexed?.value ?? -1);
+  const [head, stub, { entries }] = await Promise.all([
+    store.read(headKey),
+    store.read(stubKey),
+    store.list(everyBlock, { max: 1, newestFirst: true }),
+  ]);
   return {
-    indexed: Number.isSafeInteger(block) ? block : -1,
+    listed: entries[0] ? numberOf(entries[0].key) : -1,
     head: head && readHeadMark(sealer, head.value),
     stub: stub && readStubMark(sealer, stub.value),
   };
@@ -151,9 +198,9 @@ export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
 export const emptyTail: Tail = { ...beforeFirst, block: -1 };
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
-export async function findTail(deps: BlockDeps, { head, stub, indexed }: Marks): Promise<Tail> {
+export async function findTail(deps: ReadDeps, { head, stub, listed }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
-  const places = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1, indexed];
+  const places = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1, listed];
   const tried = places.filter((number) => number >= 0);
   const read = await Promise.all(tried.map((number) => readBlock(deps, number)));
   const from = Math.max(removed.block, ...read.flatMap((block) => block?.number ?? []));
@@ -165,7 +212,7 @@ const mostReadTogether = 32;
 
 /** Each number from one on with its block, if it is there, without end; a few are read at once and no more are held. */
 async function* eachNumber(
-  deps: BlockDeps,
+  deps: ReadDeps,
   from: number,
 ): AsyncGenerator<{ number: number; block: AuditBlock | undefined }> {
   let together = 2;
@@ -181,29 +228,29 @@ async function* eachNumber(
 }
 
 /** The blocks from one number on, until one is not there. */
-export async function* blocksFrom(deps: BlockDeps, from: number): AsyncGenerator<AuditBlock> {
+export async function* blocksFrom(deps: ReadDeps, from: number): AsyncGenerator<AuditBlock> {
   for await (const { block } of eachNumber(deps, from)) {
     if (!block) return;
     yield block;
   }
 }
 
-/** Where nothing else says where the chain is: the last number that is not there before the block of the index. */
-async function beforeIndexed(deps: BlockDeps, { head, indexed }: Marks): Promise<number> {
+/** Where nothing else says where the chain is: the last number that is not there before the block that is listed last. */
+async function beforeListed(deps: ReadDeps, { head, listed }: Marks): Promise<number> {
   if (head || (await readBlock(deps, 0))) return -1;
-  let number = indexed;
+  let number = listed;
   // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
   while (number >= 0 && (await readBlock(deps, number))) number -= 1;
-  return number === indexed ? -1 : number;
+  return number === listed ? -1 : number;
 }
 
 /** A gap of more blocks than that, behind what the head tells of, is taken for the end. */
 const widestGap = 64;
 
 /** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
-export async function* allBlocks(deps: BlockDeps, marks: Marks): AsyncGenerator<AuditBlock> {
+export async function* allBlocks(deps: ReadDeps, marks: Marks): AsyncGenerator<AuditBlock> {
   const { head, stub } = marks;
-  const removed = stub?.said?.block ?? (await beforeIndexed(deps, marks));
+  const removed = stub?.said?.block ?? (await beforeListed(deps, marks));
   let until = Math.max(removed, believed(head)?.block ?? -1);
   for await (const { number, block } of eachNumber(deps, removed + 1)) {
     if (block) {

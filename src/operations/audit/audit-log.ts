@@ -7,10 +7,12 @@ import {
   blockKey,
   emptyTail,
   endOf,
+  entriesAbout,
   entriesOf,
   findTail,
   headKey,
   lastBlockFrom,
+  listsOfBlock,
   readBlock,
   readMarks,
   signMark,
@@ -19,17 +21,14 @@ import {
   type Tail,
 } from './audit-blocks.ts';
 import { createHeadMark } from './audit-head.ts';
-import { createAuditIndex } from './audit-index.ts';
 import { keptReference, readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 export type AuditLogDeps = {
   /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
-  store: Pick<Store, 'create' | 'read' | 'write'>;
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   log: Log;
-  /** How long the index by reference is kept; undefined: for ever. */
-  keepMs: number | undefined;
 };
 
 /**
@@ -46,7 +45,7 @@ export type AuditLog = {
   ofReference(reference: string): Promise<AuditEntry[]>;
   /** Where it stands now; undefined while it is empty. Throws StoreUnavailable. */
   head(): Promise<AuditHead | undefined>;
-  /** Brings the index and the signed head up to the chain's end. Happens by itself a second after each append. Throws StoreUnavailable. */
+  /** Brings the signed head up to the chain's end. Happens by itself a second after each append. Throws StoreUnavailable. */
   settle(): Promise<void>;
   /** Takes up what a process that died left, and tells the log once an hour where the chain stands, as a witness outside the store. */
   start(): void;
@@ -66,7 +65,6 @@ type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown
 
 export function createAuditLog(deps: AuditLogDeps): AuditLog {
   const { log } = deps;
-  const index = createAuditIndex(deps);
   const head = createHeadMark(deps);
   const chain = createChainEnd(deps);
   const queue = createQueue(chain, settleSoon);
@@ -74,7 +72,6 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
   let witness: NodeJS.Timeout | undefined;
 
   async function settle(): Promise<void> {
-    await index.advance();
     const tail = await chain.look();
     if (tail.seq > 0) await head.move(tail);
   }
@@ -82,7 +79,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     settling ??= setTimeout(() => {
       settling = undefined;
       void settle().catch((error: unknown) => {
-        log('debug', 'the index of the audit trail lags behind', {}, error);
+        log('debug', 'the signed head of the audit trail lags behind', {}, error);
         settleSoon();
       });
     }, settleAfterMs).unref();
@@ -112,7 +109,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();
-      const found = await index.entriesOf(reference);
+      const found = await entriesAbout(deps, keptReference(reference));
       for (const { entry } of found.toSorted((a, b) => a.seq - b.seq)) {
         if (!byId.has(entry.id)) byId.set(entry.id, entry);
       }
@@ -165,7 +162,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
   async function open(): Promise<Tail> {
     const marks = await readMarks(deps);
     const tail = await findTail(deps, marks);
-    if (tail.block < 0 && !marks.head && !marks.stub && marks.indexed < 0) {
+    if (tail.block < 0 && !marks.head && !marks.stub && marks.listed < 0) {
       // Before the first block, so that a chain without it is one that was tampered with.
       await store.create(headKey, signMark(sealer, headKey, emptyTail));
     }
@@ -210,7 +207,8 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
       const { lines, head } = chained(entries, tail);
       const number = tail.block + 1;
       trustedUntilMs = -Infinity;
-      if (await store.create(blockKey(number), writeBlock(sealer, number, lines))) {
+      const index = listsOfBlock(number, entries);
+      if (await store.create(blockKey(number), writeBlock(sealer, number, lines), { index })) {
         trust({ block: number, ...head });
         return true;
       }

@@ -70,7 +70,7 @@ export function createAuditRetention(deps: AuditRetentionDeps): AuditRetention {
     async work(entry) {
       if (keepMs === undefined) {
         // Nothing is to be removed any more. A replica that still has other settings puts it back.
-        await store.write(entry, '', { ttlMs: 0 });
+        await store.write(entry, '', { ttlMs: 0, index: {} });
         return;
       }
       const isMore = await removeOld(deps, deps.now() - keepMs);
@@ -178,7 +178,7 @@ async function removeBlocks({ store }: AuditRetentionDeps, last: number): Promis
     if (!entry) break;
     found.push(entry);
   }
-  for (const entry of found.toReversed()) await store.write(entry, '', { ttlMs: 0 });
+  for (const entry of found.toReversed()) await store.write(entry, '', { ttlMs: 0, index: {} });
   /* oxlint-enable no-await-in-loop */
 }
 

@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { CreateOptions, Entry, Index, Store } from '../../store/store.ts';
+import type { CreateOptions, Entry, Index, ListOptions, Store } from '../../store/store.ts';
 
 /**
  * What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. `index`:
@@ -22,19 +21,20 @@ export type ChangeRecord = <Result>(
 
 export type RecordStore = Pick<Store, 'create' | 'read' | 'write'>;
 
-const entriesAtOnce = 500;
-
-/** All of a list from that place on (absent: from the first), lowest first, some at a time. Throws StoreUnavailable. */
+/** All of a list, 500 at a time where `max` says nothing else. Throws StoreUnavailable. */
 export async function* pagesOf(
   store: Pick<Store, 'list'>,
   name: string,
-  from?: number,
+  options: Partial<Omit<ListOptions, 'after'>> = {},
 ): AsyncGenerator<readonly Entry[]> {
   let next: string | undefined;
   do {
-    const start = next === undefined ? withoutUndefined({ from }) : { after: next };
     // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
-    const page = await store.list(name, { max: entriesAtOnce, ...start });
+    const page = await store.list(name, {
+      max: 500,
+      ...options,
+      ...(next === undefined ? {} : { after: next }),
+    });
     yield page.entries;
     ({ next } = page);
   } while (next !== undefined);

@@ -13,6 +13,7 @@ function pointed(store: RecordsOnly, points: Points): RecordsOnly {
     create: (...given) => points.pass('create', () => store.create(...given)),
     read: (key) => points.pass('read', () => store.read(key)),
     write: (...given) => points.pass('write', () => store.write(...given)),
+    list: (...given) => points.pass('list', () => store.list(...given)),
   };
 }
 
@@ -32,7 +33,7 @@ async function killEverywhere(
   }
 }
 
-it('lacks nothing that was acknowledged, whenever a replica is killed while it appends and brings its index up', async () => {
+it('lacks nothing that was acknowledged, whenever a replica is killed while it appends and moves its head', async () => {
   let store = memoryStore({ nowMs: 0 });
   let acknowledged: string[] = [];
   const reference = 'pay-1';

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { BlockDeps } from '../../../src/operations/audit/audit-blocks.ts';
 import { exportAudit } from '../../../src/operations/audit/export-audit.ts';
 import { appendBlocks, auditLog, sealer } from '../audit-house.ts';
 import { memoryStore } from '../memory-store.ts';
@@ -9,9 +10,10 @@ it('holds no more of a long trail than it reads at once, however slowly it is ta
   const ids = Array.from({ length: 300 }, (_, index) => [`e${index}`]);
   await appendBlocks(auditLog(store), ids);
   let reads = 0;
-  const counted = {
+  const counted: BlockDeps = {
     sealer,
     store: {
+      list: (...given) => store.list(...given),
       read(key: string) {
         reads += 1;
         return store.read(key);
