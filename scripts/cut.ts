@@ -145,6 +145,7 @@ async function everythingOffered(): Promise<string[]> {
     mayRun: nobody,
     standingOf: nobody,
     holdersOf: nobody,
+    nameOf: nobody,
     audit,
     pens: createAuditPens(outside, audit.append),
   });

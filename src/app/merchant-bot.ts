@@ -42,6 +42,7 @@ import { tellStory } from '../operations/audit/tell-story.ts';
 import { createTestAlerts } from '../operations/alert/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
 import { merchantIds, type MerchantIds } from '../slack/merchant-ids.ts';
+import type { NameOf } from '../slack/people/names.ts';
 import { createShareFile } from '../slack/share-file.ts';
 import { createShowEnd } from '../slack/show-end.ts';
 import { createUploadFile } from '../slack/upload-file.ts';
@@ -61,13 +62,14 @@ type Shared = {
   /** Asked for this account alone, by `standingAt` and `holdersAt`. */
   standingOf: StandingOf;
   holdersOf: HoldersOf;
+  nameOf: NameOf;
   audit: Pick<AuditTrail, 'ofReference' | 'append'>;
   pens: AuditPens;
 };
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
-  const { clients, wake, posts } = shared;
+  const { clients, wake, posts, nameOf } = shared;
   const ids = merchant && merchantIds(merchant);
   const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
   const payments = createPayments(outside, kept, place.pauses);
@@ -99,7 +101,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const story = storyOf({ kept, merchant, links, ofReference });
-  const named = { ids, note: notes.note, story, append };
+  const named = { ids, nameOf, note: notes.note, story, append };
   const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ...named };
   const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
   const asked = { mayRun, standingOf, wake };
@@ -204,6 +206,7 @@ type VerbParts = {
   wake: () => void;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;
+  nameOf: NameOf;
 };
 
 function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
@@ -236,7 +239,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     cardEmails: charges.cardEmails,
     revealEmail: createReveals({ config, log, now }, { ...parts, audit: parts.append }),
     showEnd: createShowEnd({ client: clients.interactive, log, ids: parts.ids }),
-    sharing: createSharing(kept, clients, parts.ids),
+    sharing: createSharing(kept, clients, parts),
     ledger: charges.ledger,
     savedCards: createSavedCards({ log }, { kept, calls: payments.savedCards, charges, note }),
     mayRun: parts.mayRun,

@@ -21,6 +21,7 @@ import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.
 import { placeWords } from '../slack/evidence.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
+import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
@@ -31,7 +32,7 @@ import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
-import { postMessage } from './post-message.ts';
+import { calledBy, postMessage } from './post-message.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
@@ -53,6 +54,7 @@ type OutboxParts = {
   posts: PostCounter;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;
+  nameOf: NameOf;
 };
 
 /** Enough that one slow look-up does not hold up the other channels. */
@@ -187,10 +189,20 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     compose(post) {
       const made = postMessage(post, place, whose);
       const message = parts.ids?.message(made) ?? made;
+      const named = { calls: calledBy(post), nameOf: parts.nameOf };
       return {
+        // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
         digest: messageDigest(message),
-        post: (channel, threadTs) => postOr(delivery, post, { channel, message, threadTs }),
-        edit: (channel, ts) => delivery.edit({ channel, ts }, message),
+        async post(channel, threadTs) {
+          const said = await withNames(message, channel, { as: 'post', ...named });
+          return await postOr(delivery, post, { channel, message: said, threadTs });
+        },
+        async edit(channel, ts) {
+          return await delivery.edit(
+            { channel, ts },
+            await withNames(message, channel, { as: 'edit', ...named }),
+          );
+        },
       };
     },
     async findByKey(channel, key, sinceMs, threadTs) {

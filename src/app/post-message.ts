@@ -41,6 +41,22 @@ export function postMessage(post: Post, place: ChargePlace, whose: string | unde
   }
 }
 
+/** Whom a post calls on purpose, by their user ids; of everybody else it has the name. */
+export function calledBy(post: Post): string[] {
+  switch (post.kind) {
+    case 'alert': {
+      const mention = post.alert.route?.mention;
+      return mention?.kind === 'person' ? [mention.id] : [];
+    }
+    case 'charge_note':
+      return post.note.kind === 'handed_over' ? [post.note.from] : [];
+    case 'link':
+      return post.note === undefined ? [] : [post.link.by];
+    default:
+      return [];
+  }
+}
+
 function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
   return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
 }

@@ -3,6 +3,7 @@ import { createShareOnce } from '../operations/work/share-once.ts';
 import { createDelivery } from '../slack/delivery.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import type { SlackMessage } from '../slack/message.ts';
+import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Kept } from './kept.ts';
 
@@ -10,14 +11,19 @@ import type { Kept } from './kept.ts';
 export function createSharing(
   { store }: Kept,
   { interactive }: SlackClients,
-  /** Those of an account’s messages. */
-  ids: MerchantIds | undefined,
+  /** `ids`: those of an account’s messages. */
+  { ids, nameOf }: { ids: MerchantIds | undefined; nameOf: NameOf },
 ): Sharing {
   const shareOnce = createShareOnce({ store });
   const delivery = createDelivery(interactive);
-  const own = (message: SlackMessage): SlackMessage => ids?.message(message) ?? message;
+  function own(message: SlackMessage, channel: string, as: 'post' | 'edit'): Promise<SlackMessage> {
+    return withNames(ids?.message(message) ?? message, channel, { as, nameOf });
+  }
   return {
-    post: (key, channel, message) => shareOnce(key, () => delivery.post(channel, own(message))),
-    edit: (posted, message) => delivery.edit(posted, own(message)),
+    async post(key, channel, message) {
+      const said = await own(message, channel, 'post');
+      return await shareOnce(key, () => delivery.post(channel, said));
+    },
+    edit: async (posted, message) => delivery.edit(posted, await own(message, posted.channel, 'edit')),
   };
 }

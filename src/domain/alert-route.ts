@@ -247,12 +247,12 @@ function minuteOfDay(atMs: number, timeZone: string): number {
 }
 
 /**
- * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One that
- * takes the place of an earlier message mentions nobody, nor does one posted in quiet hours.
+ * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One posted in
+ * quiet hours mentions nobody.
  */
-export function routeAt(rule: AlertRule, postedAtMs: number, isReplacement: boolean): AlertRoute {
+export function routeAt(rule: AlertRule, postedAtMs: number, mayCall: boolean): AlertRoute {
   const { name, severity, mention, quietHours } = rule;
-  const mayMention = !isReplacement && !(quietHours && isQuiet(quietHours, postedAtMs));
+  const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
   return {
     rule: name,
     ...(severity === undefined ? {} : { severity }),

@@ -65,7 +65,7 @@ export type Alert = {
   canListCards?: boolean;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
   mayBeRepeat: boolean;
-  /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the first post; an edit calls nobody. */
+  /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the post; an edit calls nobody. */
   route?: AlertRoute;
   /** Only of what people act on; absent: it is told, and that is all. */
   card?: AlertCardShown;
@@ -78,8 +78,6 @@ export type AlertCardShown = {
   card: AlertCard;
   /** The charge that was begun from it and may move money. */
   charging?: AlertCharge;
-  /** It is posted and not edited, so that a person it names would be pinged. */
-  isFirst: boolean;
   /** The bot knows a saved card of the customer, and nobody is charging it. */
   canChargeAgain: boolean;
   /** When the evidence was looked up anew, by a person's wish. */

@@ -112,7 +112,7 @@ export type Run =
   | RichTextChannelMention
   | RichTextDate;
 
-/** A person, by the Slack user id. In a message that is newly posted this pings them; in an edit, a modal or an ephemeral one it does not. */
+/** A person, by the Slack user id. A message that goes to a channel has the name in its place, but for those it calls (`withNames`). */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };
 }

@@ -14,6 +14,8 @@ export type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; 
 export type Remembered<Value> = {
   /** What is known and not older than ten minutes; asks Slack nothing. */
   fresh(name: string): Promise<Value | undefined>;
+  /** The same of the last day. */
+  known(name: string): Promise<Value | undefined>;
   /** As fresh, else asked of Slack: once for many who ask at the same time. Never throws. */
   of(name: string): Promise<Asked<Value>>;
 };
@@ -79,6 +81,10 @@ export function createRemembered<Value>(
     return deps.now() - atMs < freshMs;
   }
 
+  function isUsable({ atMs }: { atMs: number }): boolean {
+    return deps.now() - atMs < usableMs;
+  }
+
   async function ask(name: string): Promise<Asked<Value>> {
     const known = await kept(name);
     if (known && isFresh(known)) return { kind: 'known', value: known.value };
@@ -89,8 +95,9 @@ export function createRemembered<Value>(
     } catch (error) {
       const slackError = slackErrorWord(readSlackError(error));
       deps.log('warn', `Slack was asked in vain: ${about.what.toLowerCase()}`, { slackError });
-      const isUsable = known && deps.now() - known.atMs < usableMs;
-      return isUsable ? { kind: 'known', value: known.value } : { kind: 'unknown', slackError };
+      return known && isUsable(known)
+        ? { kind: 'known', value: known.value }
+        : { kind: 'unknown', slackError };
     }
   }
 
@@ -98,6 +105,11 @@ export function createRemembered<Value>(
     async fresh(name) {
       const known = await kept(name);
       return known && isFresh(known) ? known.value : undefined;
+    },
+    async known(name) {
+      const mine = own.get(name);
+      const known = mine && isUsable(mine) ? mine : await kept(name);
+      return known && isUsable(known) ? known.value : undefined;
     },
     async of(name) {
       const running = asking.get(name) ?? ask(name).finally(() => asking.delete(name));

@@ -268,17 +268,17 @@ describe('quiet hours', () => {
       mention: { kind: 'group', id: 'S1' },
       quietHours: night,
     };
-    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual({
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual({
       rule: 'big-ones',
       severity: 'high',
       mention: { kind: 'group', id: 'S1' },
     });
-    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), false)).toEqual({
+    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), true)).toEqual({
       rule: 'big-ones',
       severity: 'high',
     });
     // Nor does one that takes the place of a deleted message.
-    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual({
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual({
       rule: 'big-ones',
       severity: 'high',
     });

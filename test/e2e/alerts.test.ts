@@ -104,12 +104,15 @@ describe('the states of an alert', () => {
     const { reference, alert } = await fails();
     await desk.presses('lead', 'Acknowledge', alert);
     await desk.presses('onCall', 'Acknowledge', alert);
-    const lead = `<@${desk.id('lead')}>`;
-    const told = await desk.sees('onCall', ['Acknowledged by somebody else first', lead], 'payAlerts');
+    const first = ['Acknowledged by somebody else first', `<@${desk.id('lead')}>`];
+    const told = await desk.sees('onCall', first, 'payAlerts');
     expect(told.ephemeral).toBe(true);
-    const taken = await alertSays(reference, '👀 Acknowledged', lead);
+    const lead = desk.named('lead');
+    const taken = await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${lead}`);
     expect(taken.shown.buttons).toEqual(['Look up', 'Close…', 'Assign…', 'Snooze…', 'Reveal e-mail']);
-    await desk.reads('onCall', ['👀 Acknowledged', lead], taken);
+    const note = await desk.reads('onCall', ['👀 Acknowledged', `By ${lead}`], taken);
+    // It names whoever pressed, and calls nobody.
+    for (const { shown } of [taken, note]) expect(shown.text).not.toContain('<@');
   });
 
   test('Assign: the assignee is told by direct message with the way to it, and so is whoever had it until then', async () => {
@@ -118,7 +121,7 @@ describe('the states of an alert', () => {
     const refused = await does('lead', 'Assign…', alert, { 'Assign to': desk.id('outsider') });
     expect(refused?.problems['Assign to']).toContain('None of the alert’s buttons is for them');
     await desk.submits('lead', { 'Assign to': desk.id('agent') });
-    const agent = `<@${desk.id('agent')}>`;
+    const agent = desk.named('agent');
     const assigned = await alertSays(reference, 'Assigned to', agent);
     await desk.reads('lead', ['👤 Assigned', agent], assigned);
     const told = await direct('agent', '👤 Assigned to you', reference);
@@ -152,7 +155,7 @@ describe('the states of an alert', () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     await does('onCall', 'Close…', alert, { Reason: 'Paid in cash' });
-    const closed = await alertSays(reference, '☑️ Closed', 'Paid in cash', `<@${desk.id('onCall')}>`);
+    const closed = await alertSays(reference, '☑️ Closed', 'Paid in cash', desk.named('onCall'));
     expect(closed.shown.buttons).toEqual([]);
     expect(closed.shown.text).not.toContain('Insufficient funds');
     await desk.reads('lead', ['☑️ Closed', 'Paid in cash'], closed);

@@ -71,17 +71,23 @@ describe('a charge that a second person decides', () => {
     }
     await desk.sees('agent', ['Sent to 2 approvers', reference], 'agentDm');
     expect(taken(reference)).toBe(0);
-
+    await desk.settled('soon');
     const [post] = copies as [Message, ...Message[]];
+    expect(post.shown.text).toContain(`Asked by ${desk.named('agent')}`);
+    // Said at once, by one call a message.
+    const edits = desk.house.slackGate.passed.filter(({ path }) => path === '/api/chat.update');
+    expect(edits.filter(({ request }) => request.includes(post.ts))).toEqual([]);
+
     await desk.seesBy('lead', '🔵 Approved, starting', () => desk.presses('lead', approve(post), post));
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
     expect(taken(reference)).toBe(1);
     const ends = await everywhere(reference, '✅ Paid (confirmed)', ['agent', 'lead', 'onCall']);
-    for (const { shown } of ends) {
-      expect(shown.text).toContain(`Approved by <@${desk.id('lead')}>`);
+    for (const { shown, channel } of ends) {
+      const lead = channel.startsWith('D') ? `<@${desk.id('lead')}>` : desk.named('lead');
+      expect(shown.text).toContain(`Approved by ${lead}`);
       expect(shown.buttons).toEqual([]);
     }
-    await desk.reads('onCall', `By <@${desk.id('lead')}>`, post);
+    await desk.reads('onCall', `By ${desk.named('lead')}`, post);
 
     const late = await desk.seesBy('onCall', '🔵 Already approved', () =>
       desk.presses('onCall', approve(post), post),

@@ -105,7 +105,7 @@ describe('Share to channel', () => {
     const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     await desk.presses('agent', 'Share to channel', answer);
     const shared = await desk.reads('onCall', ['✅ Paid (confirmed)', 'Shared by'], 'payDesk');
-    expect(shared.shown.text).toContain(`<@${desk.id('agent')}>`);
+    expect(shared.shown.text).toContain(`Shared by ${desk.named('agent')}`);
     expect(shared.shown.text).toContain('a***@example.com');
     desk.house.later(doubleClickMs);
     await desk.seesBy('agent', 'Shared already', () => desk.presses('agent', 'Share to channel', answer));

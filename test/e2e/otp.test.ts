@@ -185,7 +185,7 @@ describe('the hand-over of a charge', () => {
     await desk.modalSays('lead', 'Code from the bank');
     const mine = await desk.modalSays('agent', `Only <@${desk.id('lead')}> can enter the code`);
     expect(mine.submit).toBeUndefined();
-    await desk.reads('onCall', ['🔑 Needs OTP', reference, `Agent <@${desk.id('lead')}>`], 'payDesk');
+    await desk.reads('onCall', ['🔑 Needs OTP', reference, `Agent ${desk.named('lead')}`], 'payDesk');
     await desk.reads('onCall', ['🤝 Taken over', `<@${desk.id('agent')}>`], post);
     await desk.submits('lead', { 'Code from the bank': otps.right });
     await desk.modalSays('lead', ['✅ Paid (confirmed)', reference]);

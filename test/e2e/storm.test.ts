@@ -60,7 +60,7 @@ describe('a storm of failed charges', () => {
       ['Somebody else acknowledged this storm first', `<@${desk.id('lead')}>`],
       'payAlerts',
     );
-    await digestSays('Acknowledged by', `<@${desk.id('lead')}>`);
+    await digestSays('Acknowledged by', desk.named('lead'));
     await desk.house.until('those above say so', () =>
       singles().every(({ text }) => text.startsWith('👀 Acknowledged')),
     );

@@ -66,8 +66,6 @@ type Message = {
   ts: string;
   threadTs?: string;
   shown: SlackMessage;
-  /** Whoever a new post mentioned: an edit pings nobody. */
-  pinged: string[];
   isGone?: boolean;
   /** It stands, and Slack says this word to every edit of it. */
   closed?: string;
@@ -172,7 +170,7 @@ export function cardsHouse(
         }
         const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
         const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
-        messages.push({ ...place, shown, pinged: peopleIn(shown), isGone: workspace.deletes === true });
+        messages.push({ ...place, shown, isGone: workspace.deletes === true });
         watched.pass();
         return Promise.resolve({ kind: 'posted', channel: to, ts });
       },

@@ -117,6 +117,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       findLink: (wanted: string) => links.find(wanted),
       compose: (post: Parameters<typeof deliver.compose>[0]) => ({
         ...deliver.compose(post),
+        digest: JSON.stringify(post),
         edit(channel: string, ts: string) {
           if (post.kind === 'link') edits.push({ channel, link: post.link });
           return Promise.resolve({ kind: 'posted', channel, ts } as const);
@@ -157,7 +158,11 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
   /** The messages that stand, newest last: cards as they were posted first, and notes. */
   const cards = () => posts.filter(({ post }) => post.kind === 'link' && post.note === undefined);
   const notes = () => posts.flatMap(({ post }) => (post.kind === 'link' && post.note ? [post.note] : []));
-  return { clock, store, service, toldAlerts, edits, posts, start, cards, notes };
+  /** What its card says now. */
+  const shown = () =>
+    edits.at(-1)?.link ??
+    posts.flatMap(({ post }) => (post.kind === 'link' && !post.note ? [post.link] : [])).at(-1);
+  return { clock, store, service, toldAlerts, posts, start, cards, notes, shown };
 }
 
 /** Its first `calls` calls are carried out, and none after: a process that is killed. */

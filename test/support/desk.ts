@@ -8,6 +8,7 @@ import type {
   PageView,
   WorkspaceAction,
 } from '../../src/simulators/protocol.ts';
+import { people as cast } from '../../src/simulators/slack/cast.ts';
 import type { Bot } from './bot.ts';
 import { wordsLeft } from './cuts.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
@@ -25,7 +26,7 @@ export type Where = keyof House['workspace']['ids']['channels'];
 /** What a command of the command line ends with, and wrote. */
 export type CommandEnd = { code: number; stdout: string; stderr: string };
 
-/** `text` is all that can be read in it, a line for each block; people as `<@id>`. `buttons` and `fields` by their labels. */
+/** `text` is all that can be read in it, a line for each block; whom it mentions as `<@id>`. `buttons` and `fields` by their labels. */
 type Shown = { text: string; buttons: string[] };
 export type Message = PageMessage & { shown: Shown };
 export type Modal = PageView & { shown: Shown; fields: string[]; problems: Record<string, string> };
@@ -44,6 +45,8 @@ export type Desk = {
   house: House;
   bot: Bot;
   id: (person: Person) => string;
+  /** How others read their name in Slack. */
+  named: (person: Person) => string;
   /** Anything else that a person does in Slack; what Slack refuses fails the test. */
   does: (person: Person, action: WorkspaceAction) => Promise<ActResult>;
   /** In #pay-desk when no channel is named. */
@@ -255,6 +258,7 @@ export function sitAt(house: House, bot: Bot): Desk {
     house,
     bot,
     id: (person) => users[person],
+    named: (person) => cast.find(({ id }) => id === users[person])?.realName ?? '',
     does: act,
     types,
     messages,

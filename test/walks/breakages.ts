@@ -166,6 +166,13 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
         carry(isPost(call) ? { ...call, body: `${call.body}&note=tok-ada-approves` } : call),
     }),
   },
+  'a post that mentions whoever pressed': {
+    seen: /is called for nothing/,
+    breakage: () => ({
+      carry: (call, carry) =>
+        carry(isPost(call) ? { ...call, body: `${call.body}&note={"type":"user"}` } : call),
+    }),
+  },
   'a post that calls the people on call': {
     seen: /are called without a rule/,
     breakage: () => ({

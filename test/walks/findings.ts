@@ -1,4 +1,5 @@
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
+import { people as cast } from '../../src/simulators/slack/cast.ts';
 import type { BotPost } from '../../src/simulators/slack/page-state.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
@@ -25,6 +26,8 @@ export const words = {
   charge: /^(Charge.*[^…]|Again: .*|Approve .*)$/,
   deliverAgain: /^Deliver again/,
   take: /^Acknowledge/,
+  /** Whose link it is, and whose charge somebody took over. */
+  callsOnPurpose: /payops_(link|charge)_note/,
   brokenRecord: /cannot be worked on|put aside|handler failed|broke off/,
   linkOver: /No payment came|expired/i,
 } as const;
@@ -174,7 +177,9 @@ function findWrongStates(scene: Scene, events: readonly Event[]): void {
       if ((state === 'resolved' || state === 'closed') && has > 0)
         broken.push(`the alert of ${reference} is ${state} and has buttons`);
       const takers = done.filter(({ label }) => words.take.test(label)).map(({ user }) => user);
-      const [, taker] = /Acknowledged by\W*<@(\w+)>/.exec(textOf(post.blocks)) ?? [];
+      // An edit mentions whoever's name a restart has made it forget.
+      const [, id, name] = /Acknowledged by\W*(?:<@(\w+)>|(\w+))/.exec(textOf(post.blocks)) ?? [];
+      const taker = id ?? cast.find(({ realName }) => realName === name)?.id;
       if (taker !== undefined && !takers.includes(taker)) broken.push(`${taker} never took ${reference}`);
       if (state !== 'open' && kind === 'payment_success')
         broken.push(`a payment that is ${state}: ${reference}`);
@@ -266,7 +271,7 @@ function findWrongCharges(scene: Scene, met: Map<string, number>): void {
   if (charged.length > asked) broken.push(`${charged.length} charges of ${asked} that were asked for`);
 }
 
-/** Slack’s own pace was kept; people of a rule are called by its posts alone; nothing secret went anywhere. */
+/** Slack’s own pace was kept; people of a rule are called by its posts alone, others by none but what they wait for; nothing secret went anywhere. */
 function findWrongTraffic(scene: Scene): void {
   const { seen, broken, log, workspace, payments, weather } = scene;
   for (const { body } of seen.tooFast)
@@ -281,6 +286,9 @@ function findWrongTraffic(scene: Scene): void {
       post.includes(`channel=${channels.payDesk}`) &&
       post.includes('payment_failed/');
     if (calls && !isTold) broken.push(`the people on call are called without a rule: ${post.slice(0, 200)}`);
+    const mentions = post.includes('channel=C') && post.includes('"type":"user"');
+    if (mentions && !words.callsOnPurpose.test(post))
+      broken.push(`somebody is called for nothing: ${post.slice(0, 200)}`);
   }
   const { cards } = payments.state();
   const secrets = [

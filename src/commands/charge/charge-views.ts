@@ -40,7 +40,7 @@ export async function openNamed(deps: ShowDeps, pressed: Pressed): Promise<void>
 export async function showCharge(deps: ShowDeps, pressed: Pressed, charge: ChargeSeen): Promise<void> {
   const { caller, view } = pressed;
   if (!view) {
-    const { text, blocks } = chargeMessage(charge, deps, { key: '', mayBeRepeat: false, isFirst: false });
+    const { text, blocks } = chargeMessage(charge, deps, { key: '', mayBeRepeat: false });
     return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
   }
   // By the desk alone, now and from here on: an update of our own could arrive after a newer one of the desk's.

@@ -31,10 +31,8 @@ async function share(deps: LookupDeps, pressed: Pressed): Promise<void> {
   const by = caller.userId;
   // Of one answer, however often the button is pressed; Refresh makes it another answer.
   const key = [channel, by, asked?.about ?? '', view.reference].join(':');
-  const shared = await deps.sharing.post(key, channel, sharedMessage(view, { by, isFirst: true }));
+  const shared = await deps.sharing.post(key, channel, sharedMessage(view, by));
   if (shared.kind !== 'shared') return await say(deps, pressed, { view, channel, what: shared });
-  // The post would have pinged whoever pressed; an edit names them and pings nobody.
-  await deps.sharing.edit(shared, sharedMessage(view, { by, isFirst: false }));
   if (modal) await say(deps, pressed, { view, channel, what: shared });
 }
 
@@ -68,7 +66,7 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
   const question = asked && parseQuestion(asked.words);
   if (!asked || !question?.ok) return;
   const view = await lookUp(deps, question.value);
-  const fresh = sharedMessage(view, { by: asked.about, isFirst: false });
+  const fresh = sharedMessage(view, asked.about);
   const outcome = message && (await deps.sharing.edit(message, fresh));
   if (outcome?.kind === 'posted') return;
   const may = { share: isChannel(caller.channelId), reveal: await mayReveal(deps, caller) };

@@ -38,7 +38,6 @@ async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Prom
     isErased: true,
     sealed: deps.sealer.seal(key, JSON.stringify(withoutDetails(event))),
     evidence: evidence && sealEvidence(deps.sealer, key, bare(evidence)),
-    sent: undefined,
   };
   await again(deps, work, left, { holdMs: 0 });
   return { kind: 'settled' };
@@ -54,7 +53,7 @@ async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): P
   const alert = alertOf(deps, work, event, lookup);
   if (event.kind !== 'payment_failed') return await edit(deps, work, alert);
   const { card } = await deps.cards.read(event.key);
-  const shown = { id: event.key, card, isFirst: false, canChargeAgain: false };
+  const shown = { id: event.key, card, canChargeAgain: false };
   return await edit(deps, work, { ...alert, card: shown });
 }
 

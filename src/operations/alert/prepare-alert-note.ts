@@ -11,18 +11,18 @@ import {
 } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEditBelow, settle, waitForThread } from '../outbox/post-or-edit.ts';
+import { isRepeat, postOrEditBelow, settle, waitForThread } from '../outbox/post-or-edit.ts';
 import { alertOf } from './alert-of.ts';
-import type { Composed, Prepared } from '../outbox/prepare-post.ts';
+import type { Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 
-/** What somebody did, below the card: posted without their names, because they clicked, and edited to name them. */
+/** What somebody did, below the card. */
 export async function prepareAlertNote(
   deps: AlertPostDeps,
   work: Work,
   mayBeRepeat: boolean,
 ): Promise<Prepared> {
-  const { entry, record } = work;
+  const { entry } = work;
   const told = await readStep(deps, work, 'alert_note');
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
@@ -34,22 +34,9 @@ export async function prepareAlertNote(
   }
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
-  const isFirst = !record.posted;
-  const compose = (leavesOut: boolean): Composed =>
-    deps.compose({
-      kind: 'alert_note',
-      alert,
-      step,
-      key: entry.key,
-      mayBeRepeat: isRepeat(work, mayBeRepeat),
-      isFirst: leavesOut,
-    });
-  const whole = isFirst && isOfPeople(step) ? followedByEdit(compose) : compose(isFirst);
-  return await postOrEditBelow(deps, work, parent, whole);
-}
-
-function isOfPeople(step: CardStep): boolean {
-  return 'by' in step;
+  const repeat = isRepeat(work, mayBeRepeat);
+  const message = deps.compose({ kind: 'alert_note', alert, step, key: entry.key, mayBeRepeat: repeat });
+  return await postOrEditBelow(deps, work, parent, message);
 }
 
 export async function prepareAlertDirect(
@@ -68,8 +55,6 @@ export async function prepareAlertDirect(
     step: told.step,
     key: entry.key,
     mayBeRepeat,
-    // Whom it names is not whom it is for.
-    isFirst: false,
   });
   return { kind: 'post', channel: record.channel, message };
 }

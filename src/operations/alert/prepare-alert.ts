@@ -1,4 +1,3 @@
-import { handlersOf, type AlertCard } from '../../domain/alert-card.ts';
 import { routeAt, withLookUp, type AlertRule, type Destination } from '../../domain/alert-route.ts';
 import {
   customerEmailOf,
@@ -24,9 +23,9 @@ import { prepareOldAlert } from './old-alert.ts';
 import { alertOf } from './alert-of.ts';
 import { isToldElsewhere, leaveToOthers } from './moved-copy.ts';
 import { finish, type Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit } from '../outbox/post-or-edit.ts';
+import { isRepeat, postOrEdit } from '../outbox/post-or-edit.ts';
 import { mayBeGathered, saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
-import type { Composed, Prepared } from '../outbox/prepare-post.ts';
+import type { Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 import { evidenceOf, routeByLookUp } from './route-by-look-up.ts';
 
@@ -80,22 +79,11 @@ async function tellSingly(
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
-    ...withoutUndefined({ route: routeOf(deps, record, rule) }),
+    ...withoutUndefined({ route: routeOf(deps, record, rule, shown?.card), card: shown?.card }),
   };
-  if (shown) return await postCard(deps, work, { channel, alert, card: shown.card, posted });
-  const message = deps.compose({ kind: 'alert', alert });
-  return await postPlain(deps, work, { channel, message, posted });
-}
-
-/** Edited only once its details go; then it says what the first post was told by. */
-async function postPlain(
-  deps: AlertPostDeps,
-  work: Work,
-  made: { channel: string; message: Composed; posted: Evidence },
-): Promise<Prepared> {
-  const { channel, message, posted } = made;
-  const prepared = await postOrEdit(deps, work, channel, message);
+  const prepared = await postOrEdit(deps, work, channel, deps.compose({ kind: 'alert', alert }));
   if (prepared.kind !== 'post') return prepared;
+  // An edit says what the first post was told by, until somebody looks it up again.
   const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
   return { ...prepared, keep: { logged: true, evidence } };
 }
@@ -117,35 +105,6 @@ async function byDigest(
   return await tellByDigest(deps, work, { event, lookup, to });
 }
 
-async function postCard(
-  deps: AlertPostDeps,
-  work: Work,
-  made: { channel: string; alert: Alert; card: AlertCardShown; posted: Evidence },
-): Promise<Prepared> {
-  const { channel, alert, card, posted } = made;
-  const { entry } = work;
-  const isIncomplete = card.isFirst && namesPeople(card.card);
-  const compose = (isFirst: boolean): Composed => {
-    const told = isIncomplete && isFirst ? callingNobody(alert) : alert;
-    return deps.compose({ kind: 'alert', alert: { ...told, card: { ...card, isFirst } } });
-  };
-  const message = isIncomplete ? followedByEdit(compose) : compose(card.isFirst);
-  const prepared = await postOrEdit(deps, work, channel, message);
-  const keep = {
-    evidence: sealEvidence(deps.sealer, entry.key, posted),
-    sent: isIncomplete ? undefined : message.digest,
-    logged: true,
-  };
-  return prepared.kind === 'post' ? { ...prepared, keep } : prepared;
-}
-
-/** Somebody has it in hand, whom the rule may mention: its post calls them no more than a click of theirs does. */
-function callingNobody({ route, ...alert }: Alert): Alert {
-  if (!route) return alert;
-  const { mention: _mention, ...rest } = route;
-  return { ...alert, route: rest };
-}
-
 /** What is not to be told: what no channel gets, and what was told so long ago that its details go. */
 async function prepareUntold(
   deps: AlertPostDeps,
@@ -163,14 +122,19 @@ async function logAlone(deps: AlertPostDeps, work: Work, event: PaymentEvent): P
   return { kind: 'settled' };
 }
 
-/** As the post said it, whose time Slack names a message by, in seconds. */
+/**
+ * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
+ * nobody: it may be posted only then.
+ */
 function routeOf(
   { now }: AlertPostDeps,
   { posted, replaced }: OutboxRecord,
   rule: AlertRule | undefined,
+  shown: AlertCardShown | undefined,
 ): AlertRoute | undefined {
   const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
-  return rule && routeAt(rule, postedAtMs, replaced !== undefined);
+  const isTaken = shown !== undefined && shown.card.kind !== 'open';
+  return rule && routeAt(rule, postedAtMs, !isTaken && replaced === undefined);
 }
 
 /** Failures alone are acted on. One from before there were cards is told as it was to be told. */
@@ -184,8 +148,7 @@ async function cardOf(
   event: PaymentEvent,
   posted: Evidence,
 ): Promise<{ card: AlertCardShown; evidence: Evidence }> {
-  const isFirst = !record.posted;
-  if (isFirst) {
+  if (!record.posted) {
     if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
     await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   }
@@ -195,7 +158,6 @@ async function cardOf(
   const shown: AlertCardShown = {
     id: event.key,
     card,
-    isFirst,
     canChargeAgain:
       card.kind === 'acknowledged' && !charging && (await canChargeAgain(deps, event, evidence.lookup)),
     ...withoutUndefined({
@@ -211,10 +173,6 @@ async function cardOf(
 async function canChargeAgain(deps: AlertPostDeps, event: PaymentEvent, lookup: Lookup): Promise<boolean> {
   const email = customerEmailOf(event, lookup);
   return email !== undefined && isDeclined({ event, lookup }) && (await deps.cards.knowsCardOf(email));
-}
-
-function namesPeople(card: AlertCard): boolean {
-  return handlersOf(card).length > 0 || card.kind === 'closed';
 }
 
 /**

@@ -123,7 +123,7 @@ async function storeNote(
 ): Promise<void> {
   const key = alertNoteKey(parent, number);
   const body = { parent, step };
-  // It is edited once: then it names whom a new message would ping.
+  // The steps after it wait until it is told, or never will be.
   await storeMessage(deps, key, { kind: 'alert_note', channel, body, progress: { kind: 'waiting' } });
 }
 

@@ -4,7 +4,6 @@ import { historyKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
 import {
-  followedByEdit,
   isRepeat,
   postOrEdit,
   postOrEditBelow,
@@ -22,10 +21,7 @@ export type ApprovalPostDeps = PrepareDeps & {
   findApproval?: (id: string) => Promise<FoundApproval | undefined>;
 };
 
-/**
- * A request's card in one place. In the channel its post leaves out whoever clicked, whom it would ping; an edit follows
- * that names them.
- */
+/** A request's card in one place. */
 export async function prepareApproval(
   deps: ApprovalPostDeps,
   work: Work,
@@ -34,18 +30,10 @@ export async function prepareApproval(
   const { entry, record } = work;
   const { id, to } = openBody('approval', deps.sealer, work);
   const request = await requireApproval(deps, id);
-  const isFirst = !record.posted && to === 'channel';
+  const key = historyKey(entry.key, record);
   const repeat = isRepeat(work, mayBeRepeat);
-  const compose = (leavesOut: boolean): Composed =>
-    deps.compose({
-      kind: 'approval',
-      ...request,
-      to,
-      key: historyKey(entry.key, record),
-      mayBeRepeat: repeat,
-      isFirst: leavesOut,
-    });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
+  const message = deps.compose({ kind: 'approval', ...request, to, key, mayBeRepeat: repeat });
+  return await postOrEdit(deps, work, record.channel, message);
 }
 
 /** Below the card in the channel, once that stands; to a person by itself. Nothing is told that no longer holds. */
@@ -58,22 +46,17 @@ export async function prepareApprovalNote(
   const { id, to, what } = openBody('approval_note', deps.sealer, work);
   const request = await requireApproval(deps, id);
   if (!record.posted && !holds(what, request.approval)) return await settle(deps, work);
-  const inChannel = to === 'channel';
-  const isFirst = !record.posted && inChannel;
-  const compose = (leavesOut: boolean): Composed =>
-    deps.compose({
-      kind: 'approval',
-      note: what,
-      ...request,
-      to,
-      key: entry.key,
-      mayBeRepeat: isRepeat(work, mayBeRepeat),
-      isFirst: leavesOut,
-    });
-  const whole = isFirst ? followedByEdit(compose) : compose(false);
-  return await (inChannel
-    ? belowCard(deps, work, { parent: approvalCardKey(id, record.channel), message: whole })
-    : postOrEdit(deps, work, record.channel, whole));
+  const message = deps.compose({
+    kind: 'approval',
+    note: what,
+    ...request,
+    to,
+    key: entry.key,
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+  });
+  return await (to === 'channel'
+    ? belowCard(deps, work, { parent: approvalCardKey(id, record.channel), message })
+    : postOrEdit(deps, work, record.channel, message));
 }
 
 async function belowCard(

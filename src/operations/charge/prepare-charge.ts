@@ -3,15 +3,8 @@ import type { ChargeState, Told } from '../../domain/charge-state.ts';
 import { historyKey, outboxKey } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
-import {
-  isRepeat,
-  placeBelow,
-  postOrEdit,
-  settle,
-  waitForParent,
-  withoutNames,
-} from '../outbox/post-or-edit.ts';
-import type { Composed, PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
+import { isRepeat, placeBelow, postOrEdit, settle, waitForParent } from '../outbox/post-or-edit.ts';
+import type { PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
 
 export type ChargePostDeps = PrepareDeps & {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
@@ -29,9 +22,7 @@ export async function prepareCharge(
   const { reference } = openBody('charge', deps.sealer, work);
   const key = historyKey(entry.key, record);
   const charge = await requireCharge(deps, reference);
-  const compose = (isFirst: boolean): Composed =>
-    deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat), isFirst });
-  const message = record.posted ? compose(false) : withoutNames(compose);
+  const message = deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat) });
   return await postOrEdit(deps, work, deps.deskChannel ?? record.channel, message);
 }
 

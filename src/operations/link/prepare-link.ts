@@ -2,30 +2,21 @@ import type { PaymentLink } from '../../domain/payment-link.ts';
 import { historyKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
-import {
-  followedByEdit,
-  isRepeat,
-  placeBelow,
-  postOrEdit,
-  settle,
-  waitForParent,
-} from '../outbox/post-or-edit.ts';
-import type { Composed, PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
+import { isRepeat, placeBelow, postOrEdit, settle, waitForParent } from '../outbox/post-or-edit.ts';
+import type { PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
 
 export type LinkPostDeps = PrepareDeps & {
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
 };
 
-/** A link's card in one place. The post leaves out who asked for it, whom it would ping; an edit follows that names them. */
+/** A link's card in one place. */
 export async function prepareLink(deps: LinkPostDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const link = await requireLink(deps, openBody('link', deps.sealer, work).reference);
-  const isFirst = !record.posted;
   const key = historyKey(entry.key, record);
   const repeat = isRepeat(work, mayBeRepeat);
-  const compose = (leavesOut: boolean): Composed =>
-    deps.compose({ kind: 'link', link, key, mayBeRepeat: repeat, isFirst: leavesOut });
-  return await postOrEdit(deps, work, record.channel, isFirst ? followedByEdit(compose) : compose(false));
+  const message = deps.compose({ kind: 'link', link, key, mayBeRepeat: repeat });
+  return await postOrEdit(deps, work, record.channel, message);
 }
 
 /** Below the card in a channel; to the person alone where the card is theirs alone. Never before the card says the same. */
@@ -43,14 +34,7 @@ export async function prepareLinkNote(
   const parent = linkCardKey(reference, channel);
   const place = channel === link.by ? { channel } : await placeBelow(deps, work, { parent, channel });
   if (!place || (await isUnderWay(deps, parent))) return await waitForParent(deps, work);
-  const message = deps.compose({
-    kind: 'link',
-    note: what,
-    link,
-    key: entry.key,
-    mayBeRepeat,
-    isFirst: true,
-  });
+  const message = deps.compose({ kind: 'link', note: what, link, key: entry.key, mayBeRepeat });
   return { kind: 'post', ...place, message };
 }
 

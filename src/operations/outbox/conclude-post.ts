@@ -25,8 +25,8 @@ export type Conclusion = {
   outcome: PostOutcome;
   standing: OutboxRecord['doubt'];
   doubt: OutboxRecord['doubt'];
-  /** Digest of what was sent; undefined: it is to be edited. */
-  shown: string | undefined;
+  /** Digest of what was sent. */
+  shown: string;
 };
 
 const longestBackOffMs = 60_000;
@@ -45,7 +45,7 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
     case 'posted': {
       deps.log('info', conclusion.doubt ? 'posted' : 'edited', about);
       const mayBeRepeat = standing ? true : work.record.mayBeRepeat;
-      const edited = conclusion.doubt ? {} : { whole: undefined, reposted: undefined };
+      const edited = conclusion.doubt ? {} : { reposted: undefined };
       const told = { ...work, record: { ...work.record, mayBeRepeat, ...edited } };
       await finishPosted(deps, told, { channel: outcome.channel, ts: outcome.ts }, shown);
       return;
@@ -93,17 +93,12 @@ async function concludeGone(
   conclusion: Conclusion,
 ): Promise<void> {
   const { record, entry } = work;
-  const { standing, shown } = conclusion;
+  const { standing } = conclusion;
   if (record.isErased) {
     await leave(deps, work, outcome);
     return;
   }
   const about = { key: entry.key, slackError: outcome.slackError };
-  if (record.posted && addsNamesAlone(record, shown)) {
-    deps.log('info', 'the message takes no edit; it is left without the names', about);
-    await finishPosted(deps, work, record.posted, shown);
-    return;
-  }
   const missedParent = conclusion.doubt?.threadTs;
   if (record.kind === 'alert_note' && missedParent !== undefined && record.missedParent !== missedParent) {
     deps.log('info', 'the message above is looked for', about);
@@ -127,11 +122,6 @@ function isStep({ kind }: OutboxRecord): boolean {
 /** It stands nowhere any more. */
 function reposted({ posted, replaced }: OutboxRecord): Partial<Omit<OutboxRecord, 'progress'>> {
   return { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
-}
-
-/** Whether the edit that Slack refused would have added nothing but names to what the message says. */
-function addsNamesAlone({ whole }: OutboxRecord, shown: string | undefined): boolean {
-  return whole !== undefined && shown === whole;
 }
 
 /** Slack took no edit of it, nor of the one that took its place: a third would say little that a fourth must not say again. */

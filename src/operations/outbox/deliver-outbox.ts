@@ -90,7 +90,7 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
   const doubted = await hold(
     deps,
     work,
-    { ...keep, ...(standing ? { sent: undefined } : {}), doubt, whole: wholeOf(work, posting) },
+    { ...keep, doubt, sent: standing ? undefined : message.digest },
     deps.leaseMs,
   );
   // What it tells of went on, and nothing was sent: it is read again.
@@ -99,14 +99,8 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
   if (!doubted || !hasTime(deps, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
   deps.report(channel, outcome);
-  const shown = message.isIncomplete ? undefined : message.digest;
+  const { digest: shown } = message;
   await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
-}
-
-/** None of what is never edited, and of what says already what was sent. */
-function wholeOf({ record }: Work, { message, keep }: Posting): string | undefined {
-  if (message.whole !== undefined) return message.whole;
-  return record.progress && keep?.sent === undefined ? message.digest : undefined;
 }
 
 /** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */

@@ -86,11 +86,11 @@ export async function finishPosted(
   posted: NonNullable<OutboxRecord['posted']>,
   shown: string | undefined,
 ): Promise<boolean> {
-  const { mayBeRepeat, refused, whole, reposted } = work.record;
-  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
+  const { mayBeRepeat, refused, reposted } = work.record;
+  const mended = { doubt: undefined, sent: undefined, refused: undefined, redriven: undefined, misses: 0 };
   // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
   const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
-  const change = { ...mended, channel, posted, shown, mayBeRepeat, whole, reposted };
+  const change = { ...mended, channel, posted, shown, mayBeRepeat, reposted };
   // A person’s channel has another name than theirs.
   if (refused && (refused.channel === posted.channel || posted.channel.startsWith('D')))
     await endIncident(deps.store, refused.channel);

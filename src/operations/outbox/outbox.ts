@@ -81,8 +81,6 @@ const outboxRecord = z.object({
   progress: progress.optional(),
   /** Digest of the message as it was last posted or edited. */
   shown: z.string().optional(),
-  /** Digest of the post with the names that it leaves out and an edit adds; absent once Slack took an edit. */
-  whole: z.string().optional(),
   /** Slack took no edit of it, and it was posted once more for that; absent again once Slack takes one. */
   reposted: z.boolean().optional(),
   /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
@@ -95,7 +93,7 @@ const outboxRecord = z.object({
   logged: z.boolean().optional(),
   /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
   untold: z.boolean().optional(),
-  /** Of an alert: digest of the one post that may have arrived; absent when there may be others. */
+  /** Digest of the one post that may have arrived; absent when there may be others. */
   sent: z.string().optional(),
   /** The message in whose place it was posted anew. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),

@@ -119,13 +119,3 @@ export async function waitForThread(
   // Done with, and no dead letter: it never stands anywhere.
   return progress?.kind === 'done' && !refused ? await settle(deps, work) : await waitForParent(deps, work);
 }
-
-/** A first post, which leaves out whom it would ping, and what it is with them. */
-export function withoutNames(compose: (isFirst: boolean) => Composed): Composed {
-  return { ...compose(true), whole: compose(false).digest };
-}
-
-/** The same, and once it stands it is edited to name them. */
-export function followedByEdit(compose: (isFirst: boolean) => Composed): Composed {
-  return { ...withoutNames(compose), isIncomplete: true };
-}

@@ -16,7 +16,7 @@ import type { ApprovalAddress } from './outbox-bodies.ts';
 import type { Work, WorkDeps } from './outbox-work.ts';
 
 /** A step of a card, for the thread below it, or for one person, whose Slack id `to` is. */
-type AlertStepPost = { alert: Alert; step: CardStep; key: string; mayBeRepeat: boolean; isFirst: boolean } & (
+type AlertStepPost = { alert: Alert; step: CardStep; key: string; mayBeRepeat: boolean } & (
   | { kind: 'alert_note' }
   | { kind: 'alert_direct'; to: string; place?: MessagePlace }
 );
@@ -25,12 +25,11 @@ type AlertStepPost = { alert: Alert; step: CardStep; key: string; mayBeRepeat: b
 export type Post =
   | { kind: 'alert'; alert: Alert }
   | { kind: 'notice'; notice: Notice; key: string; mayBeRepeat: boolean }
-  /** `isFirst`: it is posted and not edited, so that a person it names would be pinged. */
-  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
   | { kind: 'daily_summary'; summary: DailySummary; key: string; mayBeRepeat: boolean }
-  | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean }
+  | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean }
   /** A storm, for its channel, or `isDirect`: for one person who took it on. */
   | {
       kind: 'digest';
@@ -40,18 +39,10 @@ export type Post =
       place?: MessagePlace;
       key: string;
       mayBeRepeat: boolean;
-      isFirst: boolean;
     }
   | AlertStepPost
   /** A link's card, or with `note` what is said beside it. */
-  | {
-      kind: 'link';
-      note?: LinkNote;
-      link: PaymentLink;
-      key: string;
-      mayBeRepeat: boolean;
-      isFirst: boolean;
-    }
+  | { kind: 'link'; note?: LinkNote; link: PaymentLink; key: string; mayBeRepeat: boolean }
   /** A request’s card, or with `note` what is said beside it. `asked`: how many people can decide. */
   | {
       kind: 'approval';
@@ -62,17 +53,12 @@ export type Post =
       asked: number;
       key: string;
       mayBeRepeat: boolean;
-      isFirst: boolean;
     };
 
 /** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
 export type Composed = {
   /** The same for messages that look the same. */
   digest: string;
-  /** As a post it does not say all: once it stands, it is edited. */
-  isIncomplete?: true;
-  /** Of a post that leaves out whom it would ping: digest of the same with its names, as an edit shows it. */
-  whole?: string;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
@@ -92,7 +78,7 @@ export type Prepared =
       channel: string;
       threadTs?: string;
       message: Composed;
-      keep?: Pick<OutboxRecord, 'evidence' | 'sent' | 'logged'>;
+      keep?: Pick<OutboxRecord, 'evidence' | 'logged'>;
     }
   | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
   /** Nothing is to be sent now, and the record says so. */

@@ -7,8 +7,8 @@ import { logOnce } from '../alert/log-once.ts';
 import { alertKey, historyKey, type OutboxRecord } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import { again, finish, hold, type Work } from '../outbox/outbox-work.ts';
-import { followedByEdit, isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
-import type { Composed, Prepared } from '../outbox/prepare-post.ts';
+import { isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
+import type { Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from '../alert/alert-post.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
@@ -22,18 +22,14 @@ export async function prepareDigest(
   const seen = await deps.storms.see(storm);
   if (!seen) return await settle(deps, work);
   const about = to === undefined ? undefined : await deps.storms.place(storm);
-  const compose = (leavesOut: boolean): Composed =>
-    deps.compose({
-      kind: 'digest',
-      storm: seen,
-      isDirect: to !== undefined,
-      ...withoutUndefined({ place: about }),
-      key: historyKey(entry.key, record),
-      mayBeRepeat: isRepeat(work, mayBeRepeat),
-      isFirst: leavesOut,
-    });
-  const namesPeople = !record.posted && seen.taken !== undefined && to === undefined;
-  const message = namesPeople ? followedByEdit(compose) : compose(!record.posted);
+  const message = deps.compose({
+    kind: 'digest',
+    storm: seen,
+    isDirect: to !== undefined,
+    ...withoutUndefined({ place: about }),
+    key: historyKey(entry.key, record),
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+  });
   return await postOrEdit(deps, work, record.channel, message);
 }
 

@@ -135,7 +135,7 @@ function conversation(channel: Channel): Record<string, unknown> {
 
 function member({ id, name, realName, kind }: Account): Record<string, unknown> {
   const told = { id, team_id: teamId, name, deleted: kind === 'deactivated', is_bot: kind === 'bot' };
-  const profile = { display_name: name, real_name: realName };
+  const profile = { display_name: realName, real_name: realName };
   // Slack says no more of an account that is deactivated.
   if (told.deleted) return { ...told, profile };
   return {

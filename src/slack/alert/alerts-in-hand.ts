@@ -62,7 +62,7 @@ function alertItem(
 ): HomeBlock[] {
   // What was never looked up is told as the event tells it.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
-  const shown = { id: '', card, isFirst: false, canChargeAgain: false };
+  const shown = { id: '', card, canChargeAgain: false };
   const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
   const reference = event.orderReference;
   return [

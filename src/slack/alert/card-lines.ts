@@ -31,48 +31,46 @@ export function recoveredState({ isSameReference }: Recovery): string {
   return isSameReference ? `✅ Resolved · ${outcomeWords.paid}` : '✅ Resolved by another payment';
 }
 
-/** Who it is assigned to and how it ended. Where `isFirst`, nobody is named: a new message would ping them. */
+/** Who it is assigned to and how it ended. */
 export function cardFields({
   card,
   charging,
-  isFirst,
 }: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
   switch (card.kind) {
     case 'open':
       return {};
     case 'acknowledged':
-      return { ...handling(card, isFirst), 'Charging now': charging && chargingWords(charging, isFirst) };
+      return { ...handling(card), 'Charging now': charging && chargingWords(charging) };
     case 'recovered':
       return {
         'Paid by': paidBy(card.payment),
         Resolved: recoveryTime(card.payment),
-        ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
+        ...(card.acknowledged ? acknowledgedBy(card.acknowledged) : {}),
       };
     case 'closed':
       return {
         Reason: reasonWords(card.reason),
-        'Closed by': isFirst ? undefined : [person(card.by), words(' '), moment(card.at)],
-        ...(card.acknowledged ? acknowledgedBy(card.acknowledged, isFirst) : {}),
+        'Closed by': [person(card.by), words(' '), moment(card.at)],
+        ...(card.acknowledged ? acknowledgedBy(card.acknowledged) : {}),
       };
   }
 }
 
-function chargingWords({ reference, by, at }: AlertCharge, isFirst: boolean): readonly Run[] {
-  const since = [words(' since '), moment(at), words(`, reference ${referenceWord(reference)}`)];
-  return isFirst ? since : [person(by), ...since];
+function chargingWords({ reference, by, at }: AlertCharge): readonly Run[] {
+  return [person(by), words(' since '), moment(at), words(`, reference ${referenceWord(reference)}`)];
 }
 
-function handling(card: Acknowledged, isFirst: boolean): Record<string, readonly Run[] | undefined> {
+function handling(card: Acknowledged): Record<string, readonly Run[] | undefined> {
   const { assignee, snoozedUntil } = card;
   return {
-    ...acknowledgedBy(card, isFirst),
-    'Assigned to': assignee === undefined || isFirst ? undefined : [person(assignee)],
+    ...acknowledgedBy(card),
+    'Assigned to': assignee === undefined ? undefined : [person(assignee)],
     'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
   };
 }
 
-function acknowledgedBy({ by, at }: Acknowledged, isFirst: boolean): Record<string, readonly Run[]> {
-  return { 'Acknowledged by': isFirst ? [moment(at)] : [person(by), words(' '), moment(at)] };
+function acknowledgedBy({ by, at }: Acknowledged): Record<string, readonly Run[]> {
+  return { 'Acknowledged by': [person(by), words(' '), moment(at)] };
 }
 
 /** "NGN 12,500.00, reference ORDER-7 (another payment of the same customer)". */

@@ -15,9 +15,9 @@ const noteEventType = 'payops_alert_note';
 const directEventType = 'payops_alert_direct';
 
 /** `place`: where the alert is, for whoever reads of it elsewhere. */
-type About = AboutMessage & { isFirst: boolean; place?: MessagePlace };
+type About = AboutMessage & { place?: MessagePlace };
 
-/** One step of a card, for the thread below it. A first post names nobody, because that pings; its edit does. */
+/** One step of a card, for the thread below it. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
   return stepMessage(step, alert, about, { state: stepState(step), eventType: noteEventType });
 }
@@ -47,7 +47,7 @@ function stepMessage(
     text,
     blocks: [
       block,
-      ...stepFields(step, alert, about.isFirst),
+      ...stepFields(step, alert),
       ...whereItIs(about.place, 'the alert and its thread'),
       ...repeatLine(about.mayBeRepeat),
       placeLine({ environment, account, verb: 'noted', atMs: step.at }),
@@ -95,19 +95,18 @@ function otherPaymentLine(payment: OtherPayment, alert: Alert): Run[] {
   ];
 }
 
-function stepFields(step: CardStep, alert: Alert, isFirst: boolean): RichTextBlock[] {
-  const named = (userId: string): readonly Run[] | undefined => (isFirst ? undefined : [person(userId)]);
+function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
   switch (step.kind) {
     case 'acknowledged':
-      return fields({ By: named(step.by) });
+      return fields({ By: [person(step.by)] });
     case 'assigned':
-      return fields({ To: named(step.to), By: named(step.by) });
+      return fields({ To: [person(step.to)], By: [person(step.by)] });
     case 'snoozed':
-      return fields({ Until: [moment(step.until)], By: named(step.by) });
+      return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':
       return fields({ Next: [words('it is still not settled; look it up, or close it with a reason.')] });
     case 'closed':
-      return fields({ Reason: reasonWords(step.reason), By: named(step.by) });
+      return fields({ Reason: reasonWords(step.reason), By: [person(step.by)] });
     case 'other_payment':
       return [richText(otherPaymentLine(step.payment, alert))];
     case 'recovered':

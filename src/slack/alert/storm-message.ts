@@ -41,10 +41,9 @@ const longestReason = 120;
 /**
  * One storm, in place of a message for each: payments in words of their own; of failed charges how many, why, how much,
  * from when to when. It is edited as they come, and a last time when it is over. What it counts is what the events
- * say: it is no proof that a charge failed. The first post names nobody, because that would ping whoever pressed; its
- * edit does.
+ * say: it is no proof that a charge failed.
  */
-export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: boolean }): SlackMessage {
+export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
   if (storm.gathers === 'payment_success') return paymentsDigestMessage(storm, about);
   const { count, summary, isOver, environment, account } = storm;
   const state = isOver ? `☑️ Storm over: ${failures(count)}` : `🚨 Storm: ${failures(count)}`;
@@ -56,7 +55,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage & { isFirst: 
       Time: timeSpan(summary),
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
       'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
-      'Acknowledged by': takenBy(storm, about.isFirst),
+      'Acknowledged by': takenBy(storm),
       Resolved: storm.recovered === 0 ? undefined : `${storm.recovered} by payment`,
     }),
     reasons(storm),
@@ -99,10 +98,9 @@ function failures(count: number): string {
   return gathered('payment_failed', count);
 }
 
-function takenBy({ taken, isOver }: StormSeen, isFirst: boolean): readonly Run[] | undefined {
+function takenBy({ taken, isOver }: StormSeen): readonly Run[] | undefined {
   if (!taken) return undefined;
-  const who: Run[] = isFirst ? [] : [person(taken.by), words(' ')];
-  return [...who, moment(taken.at, '{time}'), words(isOver ? '' : ', new ones too')];
+  return [person(taken.by), words(' '), moment(taken.at, '{time}'), words(isOver ? '' : ', new ones too')];
 }
 
 function reasons({ summary }: StormSeen): RichTextBlock {

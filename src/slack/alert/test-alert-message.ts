@@ -5,15 +5,13 @@ import type { SlackMessage } from '../message.ts';
 
 const testEventType = 'payops_test_alert';
 
-/** Proof that alerts reach this channel, unmistakably no alert. Says who asked once it is edited: a first post would ping them. */
+/** Proof that alerts reach this channel, unmistakably no alert. */
 export function testAlertMessage(
-  test: { askedBy: string; key: string; mayBeRepeat: boolean; isFirst: boolean },
+  test: { askedBy: string; key: string; mayBeRepeat: boolean },
   place: { environment: Environment; account: string },
 ): SlackMessage {
   const { text, block } = headline('🧪 TEST alert', ['no charge failed', 'alerts reach this channel']);
-  const asked = test.isFirst
-    ? [words('Somebody in this workspace asked for it with /pay alerts.')]
-    : [bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')];
+  const asked = [bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')];
   const repeat = test.mayBeRepeat ? [words(' This may repeat an earlier test.')] : [];
   return {
     text,

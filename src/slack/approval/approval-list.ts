@@ -98,7 +98,7 @@ function waitingItem(approval: Approval): HomeBlock[] {
       ...Object.entries(restOfWhat(approval.shown)).map(([label, runs]) => labelled(label, ...runs)),
       labelled('Asked by', person(approval.by), ', ', moment(approval.askedAtMs)),
       labelled('Rule', ruleWords(approval)),
-      labelled('Approvals', ...approvedLine(approval, false), ' · expires ', moment(approval.expiresAtMs)),
+      labelled('Approvals', ...approvedLine(approval), ' · expires ', moment(approval.expiresAtMs)),
     ),
     ...reasonQuoted(approval.shown),
     actions(...decideButtons(approval)),
@@ -112,12 +112,7 @@ function askedItem(approval: Approval): HomeBlock[] {
     approvalHeadline(approval).block,
     isOpen
       ? richText(
-          labelled(
-            'Approvals',
-            ...approvedLine(approval, false),
-            ' · expires ',
-            moment(approval.expiresAtMs),
-          ),
+          labelled('Approvals', ...approvedLine(approval), ' · expires ', moment(approval.expiresAtMs)),
         )
       : richText(...closedLines(approval)),
     ...(isOpen ? [actions(withdrawButton(approval))] : []),

@@ -44,13 +44,13 @@ const longestResult = 300;
 export type ApprovalCopy = { to: 'channel' | 'approver' | 'requester'; asked: number };
 
 /**
- * The card of a request, in one of its places; the same request gives the same card. `isFirst`: it is posted and not
- * edited, and leaves out whom that would ping. A closed one has neither buttons nor the details of how to decide.
+ * The card of a request, in one of its places; the same request gives the same card. A closed one has neither buttons
+ * nor the details of how to decide.
  */
 export function approvalMessage(
   approval: Approval,
   place: ChargePlace,
-  about: AboutMessage & ApprovalCopy & { isFirst: boolean; charge?: ChargeSeen },
+  about: AboutMessage & ApprovalCopy & { charge?: ChargeSeen },
 ): SlackMessage {
   const { charge } = about;
   const { text, block } = charge ? approvalHeadline(approval, stateWord(charge)) : approvalHeadline(approval);
@@ -70,15 +70,15 @@ export function approvalMessage(
 /** What stands below the first line, wherever it is shown. */
 export function approvalBody(
   approval: Approval,
-  { to, asked, isFirst = false, charge }: ApprovalCopy & { isFirst?: boolean; charge?: ChargeSeen },
+  { to, asked, charge }: ApprovalCopy & { charge?: ChargeSeen },
 ): RichTextBlock[] {
   const isOpen = approval.state.kind === 'waiting';
   return [
     ...(isOpen
       ? openLines(approval, { to, asked })
-      : [richText(...(charge ? decidedLines(approval, isFirst) : closedLines(approval, isFirst)))]),
+      : [richText(...(charge ? decidedLines(approval) : closedLines(approval)))]),
     ...closedReason(approval),
-    ...(isOpen ? openFields(approval, { to, isFirst }) : charge ? [] : closedFields(approval, isFirst)),
+    ...(isOpen ? openFields(approval, to) : charge ? [] : closedFields(approval)),
     ...(isOpen ? reasonQuoted(approval.shown) : []),
   ];
 }
@@ -95,38 +95,31 @@ function openLines(approval: Approval, { to, asked }: ApprovalCopy): RichTextBlo
   ];
 }
 
-function openFields(
-  approval: Approval,
-  { to, isFirst }: { to: ApprovalCopy['to']; isFirst: boolean },
-): RichTextBlock[] {
+function openFields(approval: Approval, to: ApprovalCopy['to']): RichTextBlock[] {
   const { needed, approvals, expiresAtMs } = approval;
   const isOne = needed === 1 && approvals.length === 0;
   return fields({
     ...restOfWhat(approval.shown),
-    'Asked by': isFirst || to === 'requester' ? undefined : [person(approval.by)],
+    'Asked by': to === 'requester' ? undefined : [person(approval.by)],
     Rule: ruleWords(approval),
-    Approvals: isOne ? undefined : approvedLine(approval, isFirst),
+    Approvals: isOne ? undefined : approvedLine(approval),
     Expires: to === 'requester' ? undefined : [moment(expiresAtMs)],
   });
 }
 
-function closedFields(approval: Approval, isFirst: boolean): RichTextBlock[] {
-  return fields({
-    ...restOfWhat(approval.shown),
-    'Asked by': isFirst ? undefined : [person(approval.by)],
-  });
+function closedFields(approval: Approval): RichTextBlock[] {
+  return fields({ ...restOfWhat(approval.shown), 'Asked by': [person(approval.by)] });
 }
 
 /** Who decided; what came of the charge stands in the first line. */
-function decidedLines(approval: Approval, isFirst: boolean): Run[][] {
-  const { by } = approval;
-  return isFirst ? [] : [[...decidedLine(approval), ...plain('; asked by ', person(by), '.')]];
+function decidedLines(approval: Approval): Run[][] {
+  return [[...decidedLine(approval), ...plain('; asked by ', person(approval.by), '.')]];
 }
 
-/** What became of it, who decided, and what happens next. A newly posted one names nobody. */
-export function closedLines(approval: Approval, isFirst = false): Run[][] {
+/** What became of it, who decided, and what happens next. */
+export function closedLines(approval: Approval): Run[][] {
   const { state, shown } = approval;
-  const decided = isFirst ? [] : [decidedLine(approval)].filter((line) => line.length > 0);
+  const decided = [decidedLine(approval)].filter((line) => line.length > 0);
   switch (state.kind) {
     case 'waiting':
       return [];

@@ -1,6 +1,6 @@
 import type { ActionsBlock } from '@slack/types';
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
-import { actions, code, moment, person, richText, type Run } from '../blocks.ts';
+import { actions, code, moment, richText, type Run } from '../blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../charge/charge-facts.ts';
 import type { ChargePlace } from '../charge/charge-place.ts';
@@ -12,23 +12,19 @@ import { approvalHeadline, approvalState, nothingBefore, people } from './approv
 
 const eventType = 'payops_approval_note';
 
-/**
- * One step of a request: a line below its card, or for one person. `isFirst`: posted and not edited; in a channel it
- * then names nobody, because that would ping whoever just clicked.
- */
+/** One step of a request: a line below its card, or for one person. */
 export function approvalNoteMessage(
   what: ApprovalNote,
   approval: Approval,
   place: ChargePlace,
-  about: AboutMessage & ApprovalCopy & { isFirst: boolean },
+  about: AboutMessage & ApprovalCopy,
 ): SlackMessage {
-  const mayName = !about.isFirst || about.to !== 'channel';
   const { text, block } = approvalHeadline(approval, noteState(what, approval));
   return {
     text,
     blocks: [
       block,
-      ...noteLines(what, approval, { asked: about.asked, mayName }),
+      ...noteLines(what, approval, about.asked),
       ...noteButtons(what, approval, about.to),
       approvalFoot(approval, place),
       ...repeatLine(about.mayBeRepeat),
@@ -54,13 +50,8 @@ function noteState(what: ApprovalNote, approval: Approval): string {
   }
 }
 
-function noteLines(
-  what: ApprovalNote,
-  approval: Approval,
-  { asked, mayName }: { asked: number; mayName: boolean },
-): MessageBlock[] {
+function noteLines(what: ApprovalNote, approval: Approval, asked: number): MessageBlock[] {
   const { state, shown, approvals, needed, expiresAtMs } = approval;
-  const by = (userIds: readonly string[]): Run[] => (mayName ? plain('By ', ...people(userIds), '.') : []);
   switch (what) {
     case 'asked':
     case 'waiting': {
@@ -81,10 +72,14 @@ function noteLines(
       );
     case 'refused':
       if (state.kind !== 'refused') return [];
-      return [...lines(mayName ? plain('By ', person(state.by), '.') : []), ...quoted('Why:', state.reason)];
+      return [...lines(by([state.by])), ...quoted('Why:', state.reason)];
     default:
-      return lines(...closedLines(approval, !mayName));
+      return lines(...closedLines(approval));
   }
+}
+
+function by(userIds: readonly string[]): Run[] {
+  return plain('By ', ...people(userIds), '.');
 }
 
 function lines(...all: Run[][]): MessageBlock[] {

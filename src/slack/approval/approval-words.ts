@@ -130,9 +130,9 @@ export function approveWords(shown: ApprovalShown): string {
 }
 
 /** Who approved so far, and how many it takes. */
-export function approvedLine({ approvals, needed }: Approval, isFirst: boolean): Run[] {
+export function approvedLine({ approvals, needed }: Approval): Run[] {
   const count = `${approvals.length} of ${needed} approved`;
-  if (isFirst || approvals.length === 0) return [words(count)];
+  if (approvals.length === 0) return [words(count)];
   return [words(`${count}: `), ...people(approvals.map(({ by }) => by))];
 }
 

@@ -18,11 +18,7 @@ const chargeEventType = 'payops_charge';
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
  * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
-export function chargeMessage(
-  charge: ChargeSeen,
-  place: ChargePlace,
-  about: AboutMessage & { isFirst: boolean },
-): SlackMessage {
+export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
   const { text, block } = chargeHeadline(charge);
   return {
     text,
@@ -30,7 +26,7 @@ export function chargeMessage(
       block,
       ...correction(charge),
       ...advice(charge),
-      ...facts(charge, about),
+      ...facts(charge),
       ...messageButtons(charge),
       foot(charge, place),
       ...repeatLine(about.mayBeRepeat),
@@ -51,10 +47,9 @@ function advice(charge: ChargeSeen): RichTextBlock[] {
   return isInDoubt(charge) ? [richText(plain('Do not charge again. The bot keeps checking.'))] : [];
 }
 
-function facts(charge: ChargeSeen, { isFirst }: { isFirst: boolean }): RichTextBlock[] {
+function facts(charge: ChargeSeen): RichTextBlock[] {
   const nextTry = charge.state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
-  // Whoever clicked is not pinged: an edit pings nobody, and it follows while there is more to come.
-  const agent = isFirst && !isConcluded(charge.state) ? undefined : [person(charge.agent)];
+  const agent = [person(charge.agent)];
   if (isClosed(charge)) return fields({ Agent: agent, Card: nextTry });
   const { otp, state } = charge;
   return fields({

@@ -46,22 +46,15 @@ export function linkHeadline(link: PaymentLink): { text: string; block: RichText
   ]);
 }
 
-/**
- * A link's card, edited as it goes on; the same link gives the same card. `isFirst`: it is posted and not edited, and
- * leaves out whom it would ping. One that is paid loses its link and buttons.
- */
-export function linkMessage(
-  link: PaymentLink,
-  place: ChargePlace,
-  about: AboutMessage & { isFirst: boolean },
-): SlackMessage {
+/** A link's card, edited as it goes on; the same link gives the same card. One that is paid loses its link and buttons. */
+export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
   const { text, block } = linkHeadline(link);
   return {
     text,
     blocks: [
       block,
       ...body(link, place),
-      ...facts(link, about.isFirst),
+      ...facts(link),
       ...buttons(link),
       foot(link, place),
       ...repeatLine(about.mayBeRepeat),
@@ -79,7 +72,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
       block,
       ...body(link, place),
       ...(where.length === 0 ? [] : [richText(where)]),
-      ...facts(link, false),
+      ...facts(link),
       ...buttons(link),
       foot(link, place),
     ],
@@ -204,7 +197,7 @@ function saved({ cardSaved, terms }: PaymentLink, place: ChargePlace): MessageBl
   return terms.savesCard ? cardSavedLines(cardSaved, place) : [];
 }
 
-function facts({ reference, order, terms, by }: PaymentLink, isFirst: boolean): RichTextBlock[] {
+function facts({ reference, order, terms, by }: PaymentLink): RichTextBlock[] {
   return fields({
     'Our reference': [code(referenceWord(reference)), ...plain(' for look-ups and events')],
     'The service’s order id': order && [
@@ -212,7 +205,7 @@ function facts({ reference, order, terms, by }: PaymentLink, isFirst: boolean): 
       ...plain(' for the payments service'),
     ],
     'Customer id': word(terms.customerId),
-    'Asked for by': isFirst ? undefined : [person(by)],
+    'Asked for by': [person(by)],
   });
 }
 

@@ -4,27 +4,20 @@ import type { SlackMessage } from '../message.ts';
 import { isMasked, transactionParts, type TransactionView } from '../transaction-message.ts';
 import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
 
-/**
- * What a channel sees of a look-up, its e-mail masked. `by` is named in an edit alone: in a new message that would
- * ping whoever has just pressed. *Refresh* puts the record as it is then in its place, for everybody.
- */
-export function sharedMessage(
-  view: TransactionView,
-  { by, isFirst }: { by: string; isFirst: boolean },
-): SlackMessage {
+/** What a channel sees of a look-up, its e-mail masked. *Refresh* puts the record as it is then in its place, for everybody. */
+export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const { text, blocks } = transactionParts(view);
   const refresh = button({
     actionId: lookupActions.refreshShared,
     text: 'Refresh',
     value: shareValue({ words: wordsOfView(view), about: by }),
   });
-  // Above the line that says where and when.
-  const sharer = isFirst ? [] : fields({ 'Shared by': [person(by)] });
   return {
     text,
     blocks: [
       ...blocks.slice(0, -1),
-      ...sharer,
+      // Above the line that says where and when.
+      ...fields({ 'Shared by': [person(by)] }),
       ...blocks.slice(-1),
       ...(isMasked(view) ? [] : [actions(refresh)]),
     ],

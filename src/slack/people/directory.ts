@@ -3,6 +3,7 @@ import { readPermission } from '../../domain/merchant.ts';
 import type { HoldersOf, Standing, StandingOf } from '../../domain/standing.ts';
 import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
 import { createMemberships, groupsOf, type Memberships } from './memberships.ts';
+import type { NameOf } from './names.ts';
 import { createPeople, noMember, noMemberRefusal, notKnownWho, type Account } from './people.ts';
 import { placeOf } from './place.ts';
 import type { Remembered, RememberDeps } from '../remembered.ts';
@@ -26,6 +27,8 @@ export type Directory = {
    * throws.
    */
   holdersOf: HoldersOf;
+  /** Whoever pressed or typed something was asked about then, so that their names cost no call of Slack. */
+  nameOf: NameOf;
 };
 
 /**
@@ -48,6 +51,7 @@ export function createDirectory(roles: Readonly<Record<string, Role>>, deps: Dir
     mayRun: (permission, caller) => judge(permission, caller, parts),
     standingOf: (permission, userId) => standing(permission, userId, parts),
     holdersOf: (permission) => holders(permission, parts),
+    nameOf: async (userId) => (await parts.people.known(userId))?.name,
   };
 }
 

@@ -4,8 +4,9 @@ import { createRemembered, type Remembered, type RememberDeps } from '../remembe
 import { readSlackError, usersReadFix } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 
-/** What Slack says of an account, as far as it decides who is let near money. */
+/** What Slack says of an account, as far as it decides who is let near money, and what others read as its name. */
 export type Account = {
+  name?: string;
   isDeactivated?: boolean;
   isBot?: boolean;
   isGuest?: boolean;
@@ -50,7 +51,9 @@ function readAccount({ user }: UsersInfoResponse): Account {
   // A success without the account it is about says nothing that anybody could be let through by.
   if (!user) return { isUnknown: true };
   const { team_id: team, enterprise_user: grid } = user;
+  const name = user.profile?.display_name || user.profile?.real_name || user.name;
   return {
+    ...(name === undefined ? {} : { name }),
     isDeactivated: user.deleted === true,
     isBot: user.is_bot === true || user.is_workflow_bot === true || user.id === slackbot,
     isGuest: user.is_restricted === true || user.is_ultra_restricted === true,

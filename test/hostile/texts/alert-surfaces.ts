@@ -268,7 +268,6 @@ function cardShown(outside: Outside): AlertCardShown {
   return {
     id: 'payment_failed/order/REF-1',
     card: cardOf(outside),
-    isFirst: random.chance(0.5),
     canChargeAgain: random.chance(0.5),
     ...(random.chance(0.3) ? { lookedUpAtMs: at } : {}),
     ...(random.chance(0.3) ? { replaced: earlier } : {}),
@@ -306,6 +305,6 @@ function recoveryOf({ random, text }: Outside): Recovery {
   };
 }
 
-function aboutOf({ random }: Outside): { key: string; mayBeRepeat: boolean; isFirst: boolean } {
-  return { key: 'outbox:alert-note:1', mayBeRepeat: random.chance(0.5), isFirst: random.chance(0.5) };
+function aboutOf({ random }: Outside): { key: string; mayBeRepeat: boolean } {
+  return { key: 'outbox:alert-note:1', mayBeRepeat: random.chance(0.5) };
 }

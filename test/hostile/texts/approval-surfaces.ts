@@ -132,7 +132,6 @@ function aboutOf({ random }: Outside) {
   return {
     key: 'outbox:approval:1',
     mayBeRepeat: random.chance(0.5),
-    isFirst: random.chance(0.5),
     to: random.pick(['channel', 'approver', 'requester'] as const),
     asked: random.below(60),
   };

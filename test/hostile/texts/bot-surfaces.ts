@@ -60,10 +60,7 @@ export const botSurfaces: readonly Surface[] = [
   ),
   homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
   messageOf('a test alert', (outside) =>
-    testAlertMessage(
-      { askedBy: ada, key: 'outbox:test:1', mayBeRepeat: true, isFirst: outside.random.chance(0.5) },
-      placeOf(outside),
-    ),
+    testAlertMessage({ askedBy: ada, key: 'outbox:test:1', mayBeRepeat: true }, placeOf(outside)),
   ),
   messageOf('a usage line', ({ text }) =>
     usageMessage(`“${text()}” is no amount. Write it so.`, '/pay lookup REF-1'),

@@ -49,9 +49,7 @@ const toldKinds: readonly Told[] = [
 const about = { key: 'outbox:charge:1', mayBeRepeat: true };
 
 export const chargeSurfaces: readonly Surface[] = [
-  messageOf('a charge', (outside) =>
-    chargeMessage(chargeOf(outside), placeOf(outside), { ...about, isFirst: outside.random.chance(0.5) }),
-  ),
+  messageOf('a charge', (outside) => chargeMessage(chargeOf(outside), placeOf(outside), about)),
   messageOf('a note below a charge', (outside) =>
     chargeNoteMessage(noteOf(outside), chargeOf(outside), placeOf(outside), about),
   ),
@@ -123,9 +121,7 @@ export const chargeSurfaces: readonly Surface[] = [
   }),
   messageOf('a saving link', (outside) => savingLinkMessage(linkOf(outside), placeOf(outside))),
   modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
-  messageOf('a payment link', (outside) =>
-    linkMessage(payLinkOf(outside), placeOf(outside), { ...about, isFirst: outside.random.chance(0.5) }),
-  ),
+  messageOf('a payment link', (outside) => linkMessage(payLinkOf(outside), placeOf(outside), about)),
   messageOf('a note beside a payment link', (outside) =>
     linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
   ),

@@ -46,9 +46,7 @@ export const lookUpSurfaces: readonly Surface[] = [
     const failure = new ServiceFailure('malformed', outside.text());
     return noAnswerModal(failure, { reference, words: wordsOfView({ reference }) }, placeOf(outside));
   }),
-  messageOf('a shared look-up', (outside) =>
-    sharedMessage(viewOf(outside), { by: ada, isFirst: outside.random.chance(0.5) }),
-  ),
+  messageOf('a shared look-up', (outside) => sharedMessage(viewOf(outside), ada)),
   messageOf('an e-mail in full', (outside) => revealedMessage(outside.text(), outside.text())),
   messageOf('why an e-mail is not revealed', ({ random }) =>
     notRevealedMessage(random.pick(['no_address', 'not_on_record', 'no_place', 'closed'])),

@@ -87,7 +87,7 @@ describe('alertMessage', () => {
   });
 
   it('has at most 40 words while people act on it, whatever the bank said', () => {
-    const card = { id: 'a', card: { kind: 'open' }, isFirst: false, canChargeAgain: true } as const;
+    const card = { id: 'a', card: { kind: 'open' }, canChargeAgain: true } as const;
     for (const reason of ['Insufficient funds', '3-D Secure required', 'Invalid OTP', 'Suspected fraud']) {
       const declined = declinedAlert({ ...event, reason }, { ...declinedRecord, gatewayMessage: reason });
       const shown = shownLines(alertMessage({ ...declined, card })).join(' ');

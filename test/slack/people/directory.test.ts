@@ -316,3 +316,19 @@ describe('holdersOf', () => {
     expect(await holdersOf('approve')).toEqual(['U0AGENT', 'U0LEAD']);
   });
 });
+
+describe('nameOf', () => {
+  it('is what Slack said of whoever was let through, for a day and on every replica, without another call', async () => {
+    stage.accounts['U0AGENT'] = { name: 'ada.o', profile: { display_name: '', real_name: 'Ada Obi' } };
+    const cache = memoryCache();
+    const here = directory({ cache });
+    expect(await here.nameOf('U0AGENT')).toBeUndefined();
+    await here.mayRun('lookup', { userId: 'U0AGENT' });
+    stage.nowMs = 23 * 60 * minuteMs;
+    expect(await here.nameOf('U0AGENT')).toBe('Ada Obi');
+    expect(await directory({ cache }).nameOf('U0AGENT')).toBe('Ada Obi');
+    expect(stage.whoAsked).toEqual(['U0AGENT']);
+    stage.nowMs = 25 * 60 * minuteMs;
+    expect(await here.nameOf('U0AGENT')).toBeUndefined();
+  });
+});
