@@ -110,26 +110,18 @@ export function endOf(block: AuditBlock, seqBefore = 0): Tail {
   return { block: block.number, seq, hash: sha256(block.lines.join('\n')) };
 }
 
-/** The number of the last block, from one on that is there; both bounds of the search are blocks that were read. */
-export async function lastBlockFrom(store: Pick<Store, 'read'>, from: number): Promise<number> {
-  async function isThere(number: number): Promise<boolean> {
-    return (await store.read(blockKey(number))) !== undefined;
-  }
-  let there = from;
-  let gone = from + 1;
-  /* oxlint-disable no-await-in-loop -- each read says where to look next */
-  while (await isThere(gone)) {
-    const step = gone - from;
-    there = gone;
-    gone += step;
-  }
-  while (gone - there > 1) {
-    const middle = Math.floor((there + gone) / 2);
-    if (await isThere(middle)) there = middle;
-    else gone = middle;
-  }
-  /* oxlint-enable no-await-in-loop */
-  return there;
+/** The block that is listed last; -1: none is. That is not signed, and so no more than a place to look. */
+async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
+  const { entries } = await store.list(everyBlock, { max: 1, newestFirst: true });
+  return entries[0] ? numberOf(entries[0].key) : -1;
+}
+
+/** The number of the last block, from one on that is there. */
+export async function lastBlockFrom(store: BlockDeps['store'], from: number): Promise<number> {
+  let last = Math.max(from, await lastListed(store));
+  // oxlint-disable-next-line no-await-in-loop -- mostly there is none behind it
+  while (await store.read(blockKey(last + 1))) last += 1;
+  return last;
 }
 
 /** What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. */
@@ -178,18 +170,18 @@ function readMark<T>(sealer: Sealer, key: string, value: string, shape: z.ZodTyp
 export type Marks = {
   head: Mark<Tail> | undefined;
   stub: Mark<AuditStub> | undefined;
-  /** The last block that is listed; -1: none is. It is not signed, and so no more than a place to look. */
+  /** The block that is listed last; -1: none is. */
   listed: number;
 };
 
 export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
-  const [head, stub, { entries }] = await Promise.all([
+  const [head, stub, listed] = await Promise.all([
     store.read(headKey),
     store.read(stubKey),
-    store.list(everyBlock, { max: 1, newestFirst: true }),
+    lastListed(store),
   ]);
   return {
-    listed: entries[0] ? numberOf(entries[0].key) : -1,
+    listed,
     head: head && readHeadMark(sealer, head.value),
     stub: stub && readStubMark(sealer, stub.value),
   };
@@ -198,9 +190,9 @@ export async function readMarks({ store, sealer }: BlockDeps): Promise<Marks> {
 export const emptyTail: Tail = { ...beforeFirst, block: -1 };
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
-export async function findTail(deps: ReadDeps, { head, stub, listed }: Marks): Promise<Tail> {
+export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
-  const places = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1, listed];
+  const places = [head?.said?.block ?? -1, (stub?.said?.block ?? -2) + 1];
   const tried = places.filter((number) => number >= 0);
   const read = await Promise.all(tried.map((number) => readBlock(deps, number)));
   const from = Math.max(removed.block, ...read.flatMap((block) => block?.number ?? []));
