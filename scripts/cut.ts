@@ -135,7 +135,7 @@ async function everythingOffered(): Promise<string[]> {
   if (settings.kind === 'refused') throw new Error(settings.words);
   const { config } = settings;
   const outside = { config, log: openLog(config, 'error', () => undefined), now: () => Date.now() };
-  const kept = openKept(outside);
+  const kept = await openKept(outside);
   const audit = createAuditTrail(outside, kept);
   const [place] = merchantPlaces(outside, kept);
   const { verbs, outbox } = createMerchantBot(place, {

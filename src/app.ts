@@ -6,7 +6,7 @@ import { createChannels, type Channels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
-import { openKept, type Kept } from './app/kept.ts';
+import type { Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
 import {
   createAsideCounter,
@@ -48,7 +48,7 @@ export type App = {
 const pressingRequests = 16;
 
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
-export function createApp(outside: Outside, kept: Kept = openKept(outside)): App {
+export function createApp(outside: Outside, kept: Kept): App {
   const { config, log, now } = outside;
   const clients = openClients(outside);
   let worker: Worker | undefined;

@@ -29,8 +29,9 @@ async function runInstead(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
+const [{ createApp }, { openKept }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
   import('./app.ts'),
+  import('./app/kept.ts'),
   import('./app/read-settings.ts'),
   import('./log.ts'),
 ]);
@@ -55,7 +56,8 @@ process.on('uncaughtException', (error) => {
 /** What stands in the way of a start is words for a person; where in the program it stood, only LOG_LEVEL=debug tells. */
 async function start(): Promise<App> {
   try {
-    const created = createApp({ config, log, now: () => Date.now() });
+    const outside = { config, log, now: () => Date.now() };
+    const created = createApp(outside, await openKept(outside));
     await created.start();
     return created;
   } catch (error) {

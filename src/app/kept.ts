@@ -5,7 +5,7 @@ import type { Sealer } from '../domain/sealer.ts';
 import type { SealingKey } from '../domain/sealing-key.ts';
 import { withinDeadline } from '../store/deadline.ts';
 import { readOrMakeKeyFile } from '../store/key-file.ts';
-import { connectRedis, type RedisConnection } from '../store/redis-client.ts';
+import type { RedisConnection } from '../store/redis-client.ts';
 import { openRedisStore } from '../store/redis-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
@@ -38,7 +38,7 @@ export function hasStore({ redisUrl, dataDir }: Outside['config']): boolean {
 }
 
 /** What survives a crash: the embedded store with its own key file, or Redis with the keys that replicas share. */
-export function openKept({ config, log, now }: Outside): Kept {
+export async function openKept({ config, log, now }: Outside): Promise<Kept> {
   if (config.redisUrl === undefined) {
     makeDataFolder(config.dataDir);
     const keys = embeddedKeys(config);
@@ -54,6 +54,8 @@ export function openKept({ config, log, now }: Outside): Kept {
     };
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
+  // Some 400 files, which a bot on the embedded store has no use for.
+  const { connectRedis } = await import('../store/redis-client.ts');
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
   const store = openRedisStore(redis.commands, { prefix });

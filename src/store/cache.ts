@@ -1,7 +1,6 @@
-import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { withinDeadline } from './deadline.ts';
-import type { RedisClient } from './redis-client.ts';
+import type { RedisConnection } from './redis-client.ts';
 
 /** Where a wrong answer is harmless. No method ever throws or waits longer than half a second: a failure is a miss. */
 export type Cache<T> = {
@@ -16,7 +15,7 @@ const mostInMemory = 1000;
 
 export type CacheOptions = {
   /** Default: this process's own memory. Its client is asked for anew each time: a failover makes another. */
-  redis?: { readonly client: RedisClient };
+  redis?: Pick<RedisConnection, 'client' | 'cacheAdapter'>;
   /** As the store's; the cache's keys stand under the same hash tag, so that one access rule covers all. */
   prefix?: string;
   namespace: string;
@@ -31,7 +30,8 @@ export type CacheOptions = {
 export function createCache<T>(options: CacheOptions): Cache<T> {
   const { redis } = options;
   const memory = new Map<string, unknown>();
-  const adapter = redis === undefined ? undefined : redisAdapter(redis.client);
+  const adapter = redis?.cacheAdapter();
+  adapter?.on('error', toMiss);
   const keyv = new Keyv<T>({
     store: adapter ?? memory,
     namespace: `{${options.prefix ?? 'payops'}}:cache:${options.namespace}`,
@@ -68,12 +68,6 @@ export function createCache<T>(options: CacheOptions): Cache<T> {
       await attempt(() => keyv.delete(key));
     },
   };
-}
-
-function redisAdapter(client: RedisClient): KeyvRedis<unknown> {
-  const adapter = new KeyvRedis<unknown>(client);
-  adapter.on('error', toMiss);
-  return adapter;
 }
 
 /** Without a listener Keyv throws; the failure itself is a miss, and the connection's own log tells of an outage. */

@@ -1,3 +1,4 @@
+import KeyvRedis from '@keyv/redis';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
 import { followRedis } from './follow-redis.ts';
@@ -12,6 +13,8 @@ export type RedisConnection = {
   readonly client: RedisClient;
   /** For the store and its check: always on the connection that stands. */
   readonly commands: RedisCommands;
+  /** For a cache; it keeps the connection that stood when it was made. */
+  cacheAdapter: () => KeyvRedis<unknown>;
   /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
   tried: Promise<void>;
   /** Drops the connection at once and for good; calls still under way reject. Close the store first. */
@@ -74,6 +77,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       waitReplicas,
       waitKey: `{${prefix}}:waited`,
     }),
+    cacheAdapter: () => new KeyvRedis<unknown>(line.client()),
     tried: line.tried,
     close() {
       clearInterval(watchdog);

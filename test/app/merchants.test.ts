@@ -91,13 +91,13 @@ describe('whose the records of the store are', () => {
 });
 
 describe('what one account has sealed', () => {
-  it('opens for no other, even under the same key', () => {
+  it('opens for no other, even under the same key', async () => {
     const given = outside(
       `main ${ids.main}`,
       `lagos ${ids.lagos}`,
       'abuja 5d1c7b92-7a0e-4a51-8f2c-3f9f7f6f0d11',
     );
-    const kept = openKept(given);
+    const kept = await openKept(given);
     const sealers = merchantPlaces(given, kept).map((place) => place.kept.sealer);
     const sealed = sealers.map((sealer) => sealer.seal('charge:1', 'secret'));
     const opened = sealers.map((sealer) => sealed.map((text) => openedBy(sealer, text)));

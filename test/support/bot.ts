@@ -170,7 +170,7 @@ export function createBotHere(
       });
       for (const warning of warnings) log('warn', warning);
       const outside = { config, log, now };
-      const begun = createApp(outside, withoutCutWork(openKept(outside)));
+      const begun = createApp(outside, withoutCutWork(await openKept(outside)));
       door = await openDoor(await begun.start());
       app = begun;
     },

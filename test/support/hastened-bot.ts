@@ -27,7 +27,7 @@ export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => num
     write: (line) => process.stdout.write(line),
     now: () => new Date(Date.now()),
   });
-  const kept = openKept({ config, log, now: realNow });
+  const kept = await openKept({ config, log, now: realNow });
   return {
     config,
     kept,

@@ -31,6 +31,7 @@ export async function tryRedis(options: Omit<RedisOptions, 'log'>): Promise<Open
       return connection.client;
     },
     commands: connection.commands,
+    cacheAdapter: connection.cacheAdapter,
     tried: connection.tried,
     close: () => connection.close(),
     store: openRedisStore(connection.commands, { prefix }),

@@ -18,7 +18,7 @@ export async function withKept(
   let kept: Kept | undefined;
   let end: CommandEnd;
   try {
-    kept = openKept(outside);
+    kept = await openKept(outside);
     await kept.checked();
     end = await work(keptFor(outside, kept));
   } catch (error) {
