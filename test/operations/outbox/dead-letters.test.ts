@@ -265,6 +265,20 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ messages: 2 }]);
   });
 
+  it('that went on, and are refused elsewhere now, leave the list until they are given up there', async () => {
+    const { put, pass, store, letters } = refusals();
+    await put('a');
+    await pass(dayMs + hourMs, 10_000);
+    const entry = (await store.read('outbox:alert:a'))!;
+    const moved = writeOutboxRecord({ ...readOutboxRecord(entry.value), channel: other });
+    await store.write(entry, moved, { delayMs: 0, lane: other });
+    await pass(hourMs, 10_000);
+    expect((await store.list('undelivered', { max: 10 })).entries).toEqual([]);
+    await pass(dayMs, 10_000);
+    expect(await letters.all()).toMatchObject([{ channel: other, messages: 1 }]);
+    expect((await store.list(`undelivered:${channel}`, { max: 10 })).entries).toEqual([]);
+  });
+
   it('are forgotten like any other message, and leave the list then', async () => {
     const { letters, pass, store } = await twoChannels();
     await pass(31 * dayMs, hourMs);
