@@ -57,7 +57,7 @@ async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {
   if (!work.record.progress) return work;
   const { leaseMs } = deps;
   // A post that may have arrived shows what was read before; found later, it is edited once more.
-  const before = work.record.doubt ? { sent: undefined } : {};
+  const before = work.record.doubt ? { shown: undefined } : {};
   const claimed = await hold(deps, work, { ...before, progress: { kind: 'leaving', leaseMs } }, leaseMs);
   // Nothing was sent: whoever marked it stale after a crash need not wait for another lease.
   if (!claimed) await again(deps, work, {}, atOnce);
@@ -90,7 +90,7 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
   const doubted = await hold(
     deps,
     work,
-    { ...keep, doubt, sent: standing ? undefined : message.digest },
+    { ...keep, doubt, shown: standing ? undefined : message.digest },
     deps.leaseMs,
   );
   // What it tells of went on, and nothing was sent: it is read again.

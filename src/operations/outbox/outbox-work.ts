@@ -87,7 +87,7 @@ export async function finishPosted(
   shown: string | undefined,
 ): Promise<boolean> {
   const { mayBeRepeat, refused, reposted } = work.record;
-  const mended = { doubt: undefined, sent: undefined, refused: undefined, redriven: undefined, misses: 0 };
+  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
   // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
   const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
   const change = { ...mended, channel, posted, shown, mayBeRepeat, reposted };

@@ -79,7 +79,7 @@ const outboxRecord = z.object({
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Only of what is edited after it was posted. */
   progress: progress.optional(),
-  /** Digest of the message as it was last posted or edited. */
+  /** Digest of the message as it was last posted or edited; in doubt, of the one post that may have arrived, and absent when there may be others. */
   shown: z.string().optional(),
   /** Slack took no edit of it, and it was posted once more for that; absent again once Slack takes one. */
   reposted: z.boolean().optional(),
@@ -93,8 +93,6 @@ const outboxRecord = z.object({
   logged: z.boolean().optional(),
   /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
   untold: z.boolean().optional(),
-  /** Digest of the one post that may have arrived; absent when there may be others. */
-  sent: z.string().optional(),
   /** The message in whose place it was posted anew. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */

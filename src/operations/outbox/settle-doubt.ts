@@ -26,7 +26,7 @@ export async function settleDoubt(deps: DoubtDeps, work: Work): Promise<'none' |
   const answer = await deps.findByKey(doubt.channel, key, doubt.sinceMs, doubt.threadTs);
   switch (answer.kind) {
     case 'found':
-      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.sent);
+      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.shown);
       return 'settled';
     case 'absent':
       return doubt.elsewhere ? 'stands' : 'none';
