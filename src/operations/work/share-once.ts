@@ -18,8 +18,6 @@ export type Shared =
  */
 export type ShareOnce = (key: string, post: () => Promise<PostOutcome>) => Promise<Shared>;
 
-const claimed = 'claimed';
-const free = 'free';
 const done = 'shared';
 /** The button it is pressed with is gone long before. */
 const rememberMs = 7 * 86_400_000;
@@ -28,19 +26,14 @@ export function createShareOnce({ store }: { store: RecordStore }): ShareOnce {
   const changeRecord = createChangeRecord(store);
   return async function shareOnce(name, post) {
     const key = `share:${name}`;
-    const before = await changeRecord(key, (value) =>
-      value === claimed || value === done
-        ? { kind: 'keep', result: value }
-        : { kind: 'write', value: claimed, ttlMs: rememberMs, result: undefined },
-    );
-    if (before !== undefined) return { kind: before === done ? 'shared_before' : 'unsure' };
-    const outcome = await post();
-    const shared = sharedOf(outcome);
-    const keep = (value: string): Promise<void> =>
-      changeRecord(key, () => ({ kind: 'write', value, ttlMs: rememberMs, result: undefined }));
-    if (shared.kind === 'busy' || shared.kind === 'refused') await keep(free);
+    if (!(await store.create(key, '', { ttlMs: rememberMs })))
+      return { kind: (await store.read(key))?.value === done ? 'shared_before' : 'unsure' };
+    const shared = sharedOf(await post());
+    const keep = (value: string, ttlMs: number): Promise<void> =>
+      changeRecord(key, () => ({ kind: 'write', value, ttlMs, result: undefined }));
+    if (shared.kind === 'busy' || shared.kind === 'refused') await keep('', 0);
     // It stands there, whatever the store says to it: without this line the next press is told to look.
-    if (shared.kind === 'shared') await keep(done).catch(ifAway);
+    if (shared.kind === 'shared') await keep(done, rememberMs).catch(ifAway);
     return shared;
   };
 }
