@@ -7,8 +7,7 @@ import { approvalPrefix } from '../operations/approval/approvals.ts';
 import { chargePrefix } from '../operations/charge/charge-record.ts';
 import { deliverPost, type DeliverPostDeps } from '../operations/posts/deliver-post.ts';
 import { createEventLookUp } from '../operations/alert/look-up-event.ts';
-import { lookUpAhead } from '../operations/alert/route-by-look-up.ts';
-import { toRouteLanes } from '../operations/alert/route-event.ts';
+import { lookUpAhead, toRouteLanes } from '../operations/alert/route-event.ts';
 import { linkPrefix, type PaymentLinks } from '../operations/link/payment-links.ts';
 import type { Post } from '../operations/outbox/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
@@ -50,7 +49,7 @@ type OutboxParts = {
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
-  receiving: Pick<ReceiveDeps, 'route' | 'needsLookUp' | 'opsChannel' | 'rememberMs'>;
+  receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
   posts: PostCounter;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;

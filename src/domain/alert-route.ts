@@ -67,8 +67,11 @@ export type RoutePlan = RoutePlace & {
   successes: string | undefined;
 };
 
+/** What an alert keeps of the rule that sent it to its channel. */
+export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quietHours' | 'digestAfter'>;
+
 /** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
-export type Destination = { channel: string; rule?: AlertRule };
+export type Destination = { channel: string; rule?: RoutedRule };
 
 /**
  * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
@@ -219,7 +222,7 @@ function moneyOf(
  * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
  * digest that is edited for its alerts would not.
  */
-export function countsAlone({ digestAfter, mention }: AlertRule): boolean {
+export function countsAlone({ digestAfter, mention }: RoutedRule): boolean {
   return digestAfter !== undefined || mention !== undefined;
 }
 
@@ -250,7 +253,7 @@ function minuteOfDay(atMs: number, timeZone: string): number {
  * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One posted in
  * quiet hours mentions nobody.
  */
-export function routeAt(rule: AlertRule, postedAtMs: number, mayCall: boolean): AlertRoute {
+export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
   const { name, severity, mention, quietHours } = rule;
   const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
   return {

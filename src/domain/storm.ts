@@ -1,4 +1,4 @@
-import { countsAlone, type AlertRule } from './alert-route.ts';
+import { countsAlone, type RoutedRule } from './alert-route.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /**
@@ -27,7 +27,7 @@ export const calm: ChannelStorm = { singles: [] };
 export type Arrival = { id: string; group: string; threshold: number };
 
 /** By the rule that tells it, or by none; `usual`: the threshold where no rule says its own. */
-export function arrivalOf(rule: AlertRule | undefined, id: string, usual: number): Arrival {
+export function arrivalOf(rule: RoutedRule | undefined, id: string, usual: number): Arrival {
   return { id, group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
 }
 

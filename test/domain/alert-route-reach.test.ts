@@ -5,6 +5,7 @@ import {
   destinationsOf,
   type AlertRule,
   type RouteMatch,
+  type RoutedRule,
   type RoutePlace,
 } from '../../src/domain/alert-route.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
@@ -50,7 +51,7 @@ describe('reachingExample', () => {
     );
     fc.assert(
       fc.property(oneChannel, fc.array(events, { minLength: 20, maxLength: 20 }), (rules, events) => {
-        const tellerOf = (event: PaymentEvent, place: RoutePlace): AlertRule | undefined =>
+        const tellerOf = (event: PaymentEvent, place: RoutePlace): RoutedRule | undefined =>
           destinationsOf({ ...place, rules, failures: 'CREST', successes: undefined }, event, 0)[0]?.rule;
         rules.forEach((rule, index) => {
           const example = reachingExample(rules, index, undefined, 'C');

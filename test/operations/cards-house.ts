@@ -9,7 +9,6 @@ import { createAlertClaims, type BotCharge } from '../../src/operations/alert/al
 import { createAlertRecovery, paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
 import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
-import { alertKey } from '../../src/operations/outbox/outbox.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
 import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
@@ -24,7 +23,7 @@ import { messageDigest } from '../../src/slack/delivery.ts';
 import type { SlackMessage } from '../../src/slack/message.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
-import { house, killed, sealer } from './house.ts';
+import { house, sealer } from './house.ts';
 import { aroundStore } from '../support/around-store.ts';
 import { ownStore, ownStorePath } from '../support/own-store.ts';
 
@@ -265,19 +264,6 @@ export function cardsHouse(
     drain,
     receiving,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
-    /** Killed when all but the event's own record is stored: the sender is to come again. */
-    receiveAndDie: (event: PaymentEvent) =>
-      receiveEvent(
-        {
-          ...receiving,
-          store: {
-            ...store,
-            create: (key, ...given) => (key === alertKey(event.key) ? killed() : store.create(key, ...given)),
-          },
-        },
-        event,
-        'f',
-      ),
     /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
     parents: () =>
       messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),

@@ -7,8 +7,7 @@ import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/de
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import type { TellCardDeps } from '../../src/operations/alert/tell-card.ts';
 import type { ReceiveDeps } from '../../src/operations/alert/receive-event.ts';
-import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
-import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
+import { lookUpAhead, toRouteLanes } from '../../src/operations/alert/route-event.ts';
 import { createEventLog } from '../../src/operations/alert/event-log.ts';
 import { tellStuck } from '../../src/operations/outbox/tell-operators.ts';
 import { createPutAside } from '../../src/operations/work/put-aside.ts';
@@ -108,7 +107,6 @@ export function house(answers: Answers = {}) {
     sealer,
     opsChannel: ops,
     route: receive.route,
-    needsLookUp: receive.needsLookUp,
     report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,

@@ -4,8 +4,7 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { alertCardPrefix, createAlertCards } from '../../src/operations/alert/alert-cards.ts';
 import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
-import { lookUpAhead } from '../../src/operations/alert/route-by-look-up.ts';
-import { toRouteLanes } from '../../src/operations/alert/route-event.ts';
+import { lookUpAhead, toRouteLanes } from '../../src/operations/alert/route-event.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
 import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
 import { createStorms } from '../../src/operations/storm/storms.ts';
@@ -140,7 +139,6 @@ export function startStormProcess(world: StormWorld, threshold: number, points: 
     store,
     storms,
     route,
-    needsLookUp,
     lookUp,
     compose,
     now: shared.now,

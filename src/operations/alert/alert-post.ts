@@ -28,9 +28,8 @@ export type AlertPostDeps = PrepareDeps & {
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** Puts an event into the log of its hour; see `EventLog.add`. */
   logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
+  /** For what is still to be routed. */
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
-  /** Whether that hangs on what only a look-up says. */
-  needsLookUp: (event: PaymentEvent) => boolean;
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */

@@ -1,4 +1,4 @@
-import { routeAt, withLookUp, type AlertRule, type Destination } from '../../domain/alert-route.ts';
+import { routeAt, type RoutedRule } from '../../domain/alert-route.ts';
 import {
   customerEmailOf,
   isDeclined,
@@ -12,7 +12,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { logOnce } from './log-once.ts';
 import {
   alertKey,
-  isMessage,
+  destinationOf,
   openEvent,
   openEvidence,
   sealEvidence,
@@ -21,13 +21,12 @@ import {
 } from '../outbox/outbox.ts';
 import { prepareOldAlert } from './old-alert.ts';
 import { alertOf } from './alert-of.ts';
-import { isToldElsewhere, leaveToOthers } from './moved-copy.ts';
 import { finish, type Work } from '../outbox/outbox-work.ts';
 import { isRepeat, postOrEdit } from '../outbox/post-or-edit.ts';
 import { mayBeGathered, saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
 import type { AlertPostDeps } from './alert-post.ts';
-import { evidenceOf, routeByLookUp } from './route-by-look-up.ts';
+import { evidenceOf, routeByLookUp, storeCopies } from './route-event.ts';
 
 /**
  * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
@@ -39,10 +38,14 @@ const lateMs = 60_000;
 export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
-  const notTold = await prepareUntold(deps, work, event);
-  if (notTold) return notTold;
   const kept = openEvidence(deps.sealer, entry.key, record);
-  if (!isMessage(record)) return await routeByLookUp(deps, work, event, kept);
+  const { routed, fingerprint, receivedAtMs, logged } = record;
+  if (!routed) return await routeByLookUp(deps, work, event, kept);
+  if (routed.length === 0) return await logAlone(deps, work, event, kept?.lookup);
+  const old = await prepareOldAlert(deps, work, event);
+  if (old) return old;
+  if (!logged)
+    await storeCopies(deps, { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) }, routed);
   const says = kept !== undefined || isEnough(deps, work, event);
   if (says) {
     const swallowed = await byDigest(deps, work, event, kept?.lookup);
@@ -58,11 +61,10 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
   return await tellSingly(deps, work, { event, posted, mayBeRepeat });
 }
 
-/** For a digest to tell it without a look-up, unless nothing but a look-up says by which rule it is told. */
+/** For a digest to tell it without a look-up. */
 function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): boolean {
   if (record.digest?.at !== undefined) return true;
-  const isLate = deps.now() - record.receivedAtMs >= lateMs;
-  return (saysItAll(event) || isLate) && !deps.needsLookUp(event);
+  return saysItAll(event) || deps.now() - record.receivedAtMs >= lateMs;
 }
 
 async function tellSingly(
@@ -73,9 +75,7 @@ async function tellSingly(
   const { record } = work;
   const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
-  const routed = deps.route(withLookUp(event, lookup), record.receivedAtMs);
-  if (await isToldElsewhere(deps, work, event, routed)) return await leaveToOthers(deps, work);
-  const { channel, rule } = await destinationOf(deps, work, event, routed);
+  const { channel, rule } = destinationOf(record);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: isRepeat(work, mayBeRepeat),
@@ -95,29 +95,17 @@ async function byDigest(
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
   if (!mayBeGathered(event, work.record, lookup)) return undefined;
-  const known = lookup ? withLookUp(event, lookup) : event;
-  const routed = deps.route(known, work.record.receivedAtMs);
-  if (!work.record.digest && (await isToldElsewhere(deps, work, event, routed))) {
-    await logOnce(deps, work, event, lookup);
-    return await leaveToOthers(deps, work);
-  }
-  const to = (): Promise<Destination> => destinationOf(deps, work, event, routed);
-  return await tellByDigest(deps, work, { event, lookup, to });
-}
-
-/** What is not to be told: what no channel gets, and what was told so long ago that its details go. */
-async function prepareUntold(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-): Promise<Prepared | undefined> {
-  const { untold } = work.record;
-  return untold ? await logAlone(deps, work, event) : await prepareOldAlert(deps, work, event);
+  return await tellByDigest(deps, work, { event, lookup, to: destinationOf(work.record) });
 }
 
 /** Nobody is told, so nobody asks the service about it either. */
-async function logAlone(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
-  await deps.logEvent(event, work.record.receivedAtMs);
+async function logAlone(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<Prepared> {
+  await deps.logEvent(event, work.record.receivedAtMs, lookup);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }
@@ -129,7 +117,7 @@ async function logAlone(deps: AlertPostDeps, work: Work, event: PaymentEvent): P
 function routeOf(
   { now }: AlertPostDeps,
   { posted, replaced }: OutboxRecord,
-  rule: AlertRule | undefined,
+  rule: RoutedRule | undefined,
   shown: AlertCardShown | undefined,
 ): AlertRoute | undefined {
   const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
@@ -173,24 +161,4 @@ async function cardOf(
 async function canChargeAgain(deps: AlertPostDeps, event: PaymentEvent, lookup: Lookup): Promise<boolean> {
   const email = customerEmailOf(event, lookup);
   return email !== undefined && isDeclined({ event, lookup }) && (await deps.cards.knowsCardOf(email));
-}
-
-/**
- * Where it was to go when it came, as long as the rules of the moment send it there. When they do not any more,
- * a copy stays with its channel all the same, and the event's own record goes where they send it now and no copy
- * of it does.
- */
-async function destinationOf(
-  deps: AlertPostDeps,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  routed: readonly Destination[],
-): Promise<Destination> {
-  const same = routed.find(({ channel }) => channel === record.channel);
-  if (same) return same;
-  if (entry.key !== alertKey(event.key)) return { channel: record.channel };
-  const copies = await Promise.all(
-    routed.map(({ channel }) => deps.store.read(alertKey(event.key, channel))),
-  );
-  return routed.find((_, index) => !copies[index]) ?? { channel: record.channel };
 }

@@ -7,7 +7,7 @@ import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
-import { storeCopies, storeOwn, type RouteDeps, type StoredAlert } from './route-event.ts';
+import { storeEvent, type RouteDeps } from './route-event.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
@@ -49,11 +49,12 @@ export async function receiveEvent(
 ): Promise<ReceiveResult> {
   const key = alertKey(event.key);
   const kept = await takeToken(deps, key, event);
-  const alert: StoredAlert = { event: kept, fingerprint, receivedAtMs: deps.now() };
+  const receivedAtMs = deps.now();
+  const routed = deps.needsLookUp(kept) ? undefined : deps.route(kept, receivedAtMs);
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
   const [, isNew] = await Promise.all([
     deps.beforeReceived(kept),
-    deps.needsLookUp(kept) ? storeOwn(deps, alert, { kind: 'to_route' }) : storeRouted(deps, alert),
+    storeEvent(deps, { event: kept, fingerprint, receivedAtMs }, routed),
   ]);
   if (isNew) {
     deps.wake();
@@ -116,20 +117,6 @@ function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] 
     ['reason', first.reason !== event.reason],
   ];
   return parts.filter(([, isOther]) => isOther).map(([part]) => part);
-}
-
-/**
- * One record for each further channel comes before the event's own, which is its dedupe memory: a crash in between
- * makes the sender send again, and then those that are missing are added. An event that is stored has been here,
- * so its repeats add nothing, also when a copy is forgotten before it.
- */
-async function storeRouted(deps: ReceiveDeps, alert: StoredAlert): Promise<boolean> {
-  const [first, ...others] = deps.route(alert.event, alert.receivedAtMs);
-  if (others.length > 0 && !(await deps.store.read(alertKey(alert.event.key)))) {
-    await storeCopies(deps, alert, others);
-    deps.wake();
-  }
-  return await storeOwn(deps, alert, first ? { kind: 'channel', to: first } : { kind: 'nowhere' });
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */

@@ -1,15 +1,23 @@
-import type { Destination } from '../../domain/alert-route.ts';
+import { withLookUp, type Destination } from '../../domain/alert-route.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Store } from '../../store/store.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Entry, Store } from '../../store/store.ts';
 import {
   alertKey,
+  isMessage,
+  openEvent,
+  readOutboxRecord,
   sealEvidence,
   writeOutboxRecord,
   type Evidence,
   type OutboxRecord,
 } from '../outbox/outbox.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+import { again, hold, type Work } from '../outbox/outbox-work.ts';
+import type { Prepared } from '../outbox/prepare-post.ts';
 import type { Storms } from '../storm/storms.ts';
+import type { AlertPostDeps } from './alert-post.ts';
 
 export type RouteDeps = {
   store: Pick<Store, 'create'>;
@@ -18,10 +26,13 @@ export type RouteDeps = {
   storms: Pick<Storms, 'arrived'>;
 };
 
-export type StoredAlert = { event: PaymentEvent; fingerprint: string; receivedAtMs: number };
-
-/** What an event's own record is beside its dedupe memory: a message, the work of routing it, or that of logging it. */
-export type Own = { kind: 'channel'; to: Destination } | { kind: 'to_route' } | { kind: 'nowhere' };
+/** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
+export type StoredAlert = {
+  event: PaymentEvent;
+  fingerprint: string;
+  receivedAtMs: number;
+  found?: Evidence;
+};
 
 /** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
 const untoldLane = 'event-log';
@@ -34,78 +45,159 @@ export const toRouteLanes = 'to-route/';
  * is routed after the one before it, ten seconds later at most, as in a channel. Failures never wait for the many
  * successes.
  */
-function toRouteLane({ kind }: PaymentEvent): string {
-  return `${toRouteLanes}${kind}`;
-}
-
-/** Stores the event. False: it is there already, and nothing changed. Throws StoreUnavailable. */
-export function storeOwn(deps: RouteDeps, alert: StoredAlert, own: Own): Promise<boolean> {
-  const key = alertKey(alert.event.key);
-  const { store } = deps;
-  switch (own.kind) {
-    case 'channel':
-      return storeTold(deps, key, alert, own.to);
-    case 'to_route':
-      return store.create(key, recordOf(deps, key, alert, ''), {
-        delayMs: 0,
-        lane: toRouteLane(alert.event),
-      });
-    case 'nowhere':
-      return store.create(key, recordOf(deps, key, { ...alert, untold: true }, ''), {
-        delayMs: 0,
-        lane: untoldLane,
-      });
-  }
+function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
+  return routed ? (routed[0]?.channel ?? untoldLane) : `${toRouteLanes}${kind}`;
 }
 
 /**
- * Stores a record of the alert for each of these channels; those that are there stay as they are. `found`: what it
- * was routed by, which a storm’s digest need not ask for once more.
+ * Stores the event with the channels that tell it, then a copy for each but the first, which its own record tells.
+ * Without `routed` its look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
  */
-export async function storeCopies(
+export async function storeEvent(
   deps: RouteDeps,
-  alert: StoredAlert & { found?: Evidence },
-  destinations: readonly Destination[],
-): Promise<void> {
-  await Promise.all(
-    destinations.map((to) => storeTold(deps, alertKey(alert.event.key, to.channel), alert, to)),
-  );
-}
-
-async function storeTold(
-  deps: RouteDeps,
-  key: string,
-  alert: StoredAlert & StoredMore,
-  to: Destination,
+  alert: StoredAlert,
+  routed: readonly Destination[] | undefined,
 ): Promise<boolean> {
-  const { channel } = to;
-  const isNew = await deps.store.create(key, recordOf(deps, key, alert, channel), {
-    delayMs: 0,
-    lane: channel,
-  });
-  if (isNew) await deps.storms.arrived(to, key, alert.event.kind);
+  const isNew = await storeAlert(deps, alertKey(alert.event.key), alert, routed);
+  if (isNew) await storeCopies(deps, alert, routed);
   return isNew;
 }
 
-type StoredMore = Pick<OutboxRecord, 'untold'> & { found?: Evidence };
+/** Those that are there stay as they are: a crash before this was over is made good when the event’s own record is told. */
+export async function storeCopies(
+  deps: RouteDeps,
+  alert: StoredAlert,
+  [, ...further]: readonly Destination[] = [],
+): Promise<void> {
+  await Promise.all(
+    further.map((to) => storeAlert(deps, alertKey(alert.event.key, to.channel), alert, [to])),
+  );
+}
 
-/** Without a channel it is no message. */
-function recordOf(
-  { sealer }: RouteDeps,
+async function storeAlert(
+  { store, sealer, storms }: RouteDeps,
   key: string,
-  { event, fingerprint, receivedAtMs, found, ...more }: StoredAlert & StoredMore,
-  channel: string,
-): string {
-  return writeOutboxRecord({
+  { event, found, ...stored }: StoredAlert,
+  routed: readonly Destination[] | undefined,
+): Promise<boolean> {
+  const record: OutboxRecord = {
     kind: 'alert',
-    channel,
-    fingerprint,
-    receivedAtMs,
+    channel: '',
+    ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
     misses: 0,
-    ...more,
-    ...(found ? { evidence: sealEvidence(sealer, key, found) } : {}),
-    // People act on a failure, and its message is edited as they do.
-    ...(event.kind === 'payment_failed' && channel !== '' ? { progress: { kind: 'waiting' } } : {}),
-  });
+    ...(routed && whereTold(event, routed)),
+    ...(found && { evidence: sealEvidence(sealer, key, found) }),
+  };
+  const lane = laneOf(event, routed);
+  const isNew = await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
+  if (isNew && routed?.[0]) await storms.arrived(routed[0], key, event.kind);
+  return isNew;
+}
+
+/** What a record says of it from when it is routed. People act on a failure, and its message is edited as they do. */
+function whereTold(
+  { kind }: PaymentEvent,
+  routed: readonly Destination[],
+): Pick<OutboxRecord, 'channel' | 'routed' | 'progress'> {
+  const channel = routed[0]?.channel ?? '';
+  const isCard = kind === 'payment_failed' && channel !== '';
+  return { channel, routed: routed.map(asKept), ...(isCard ? { progress: { kind: 'waiting' } } : {}) };
+}
+
+function asKept({ channel, rule }: Destination): Destination {
+  if (!rule) return { channel };
+  const { name, mention, severity, quietHours, digestAfter } = rule;
+  return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, digestAfter }) };
+}
+
+/** A service that is away delays an alert by this much at most; then it is told unchecked. */
+const lookUpPatienceMs = 10_000;
+const lookUpAgainMs = 2_000;
+
+/**
+ * Looked up anew for every post; an edit shows what the post showed, and an event is routed by what was found first.
+ * Undefined: the alert waits for the service.
+ */
+export async function evidenceOf(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  kept: Evidence | undefined,
+): Promise<Evidence | undefined> {
+  const { record } = work;
+  if (kept && (record.posted || !isMessage(record))) return kept;
+  const found = await lookUpPatiently(deps, record, event);
+  const { unansweredSinceMs = deps.now() } = record;
+  if (!found) await again(deps, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
+  return found;
+}
+
+/** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
+async function lookUpPatiently(
+  deps: AlertPostDeps,
+  record: OutboxRecord,
+  event: PaymentEvent,
+): Promise<Evidence | undefined> {
+  const lookup = await deps.lookUp(event);
+  const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, deps.now());
+  return isWaiting ? undefined : { lookup, atMs: deps.now() };
+}
+
+/**
+ * A service that has just begun to be away is waited for by what is old as well, or one failed look-up would send a
+ * whole backlog where its events alone say. One order that alone gets no answer does not hold up the others for longer.
+ */
+function mayWait(
+  { receivedAtMs, unansweredSinceMs }: OutboxRecord,
+  { sinceMs = receivedAtMs }: Extract<Lookup, { kind: 'unchecked' }>,
+  nowMs: number,
+): boolean {
+  const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
+  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
+}
+
+/**
+ * Routes an event by what its look-up says, once: from that write on its record is like any other’s, in the lane of its
+ * first channel.
+ */
+export async function routeByLookUp(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  kept: Evidence | undefined,
+): Promise<Prepared> {
+  const found = await evidenceOf(deps, work, event, kept);
+  if (!found) return { kind: 'settled' };
+  const { entry, record } = work;
+  if (!kept) {
+    // Ends the lease of what was taken with it, which waits for this one.
+    await again(deps, work, { evidence: sealEvidence(deps.sealer, entry.key, found) }, { holdMs: 0 });
+    return { kind: 'settled' };
+  }
+  const { fingerprint, receivedAtMs } = record;
+  const routed = deps.route(withLookUp(event, found.lookup), receivedAtMs);
+  const told = writeOutboxRecord({ ...record, ...whereTold(event, routed) });
+  const written = await deps.store.write(entry, told, { delayMs: 0, lane: laneOf(event, routed) });
+  if (written && routed[0]) {
+    await deps.storms.arrived(routed[0], entry.key, event.kind);
+    await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, routed);
+  }
+  return { kind: 'settled' };
+}
+
+/**
+ * Looks an event up that waits for its turn to be routed by what is found, and puts that on its record, so that its
+ * turn asks nobody and nothing is asked twice, also after a crash. Undefined: the alert waits for the service. Throws
+ * what keeps it from being read.
+ */
+export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
+  const record = readOutboxRecord(entry.value);
+  const isWaiting = record.kind === 'alert' && !record.routed && record.evidence === undefined;
+  if (!isWaiting) return entry;
+  const found = await lookUpPatiently(deps, record, openEvent(deps.sealer, entry.key, record));
+  if (!found) return undefined;
+  const evidence = sealEvidence(deps.sealer, entry.key, found);
+  return (await hold(deps, { entry, record }, { evidence }, deps.leaseMs))?.entry;
 }

@@ -34,14 +34,10 @@ function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
 }
 
-/**
- * Into its channel’s lane, where what people wait for is done: out of that of old alerts, in which nothing hurries, and,
- * once it stands, out of that of the channel whose place another took.
- */
+/** Out of the lane of old alerts, in which nothing hurries, into its channel’s, where what people wait for is done. */
 export function toChannelLane(
   { lane }: Pick<Entry, 'lane'>,
-  { kind, channel, posted }: OutboxRecord,
+  { channel }: Pick<OutboxRecord, 'channel'>,
 ): { lane?: string } {
-  const isMoved = kind === 'alert' && posted !== undefined && lane !== channel;
-  return lane === detailsLane || isMoved ? { lane: channel } : {};
+  return lane === detailsLane ? { lane: channel } : {};
 }

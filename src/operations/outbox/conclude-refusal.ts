@@ -40,8 +40,6 @@ const tellAfterMs = 300_000;
 const stillMs = 2 * longestRefusedMs;
 /** What Slack may refuse for one message alone stands before the others for so long at most. */
 const longestInFrontMs = 3_600_000;
-/** So does what cannot be told elsewhere, before others that go elsewhere once the rules name another channel. */
-const longestBoundInFrontMs = 600_000;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
@@ -172,9 +170,8 @@ async function gatheredFor(
 }
 
 /**
- * The lane waits and the record keeps its place in it: what stands behind it is refused as well, and all of it goes
- * elsewhere once the rules say so. But for what may stand in the way of the others: what is refused for itself alone
- * perhaps, and what stays with its channel when they leave.
+ * The lane waits and the record keeps its place in it: what stands behind it is refused as well. But for what is refused
+ * for itself alone perhaps.
  */
 function waitingFor(
   { outcome: { about } }: Refusal,
@@ -184,11 +181,5 @@ function waitingFor(
   // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
   if (record.refused?.givenUp) return { delayMs: holdMs, pauseMs: paceMs };
   if (about !== 'channel' && refusedForMs >= longestInFrontMs) return { delayMs: holdMs, pauseMs: holdMs };
-  if (isBound(record) && refusedForMs >= longestBoundInFrontMs) return { delayMs: holdMs, pauseMs: paceMs };
   return { holdMs };
-}
-
-/** It stands in the channel, or belongs below what does. */
-function isBound({ kind, posted }: OutboxRecord): boolean {
-  return posted !== undefined || kind.endsWith('_note');
 }

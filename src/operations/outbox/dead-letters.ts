@@ -70,7 +70,7 @@ async function revive(
     const record = readOutboxRecord(entry.value);
     const { refused, progress } = record;
     if (!refused?.givenUp || !isAtRest(record)) return undefined;
-    const mended = { refused: undefined, misses: 0, redriven: true, reposted: undefined };
+    const mended = { refused: undefined, misses: 0, reposted: undefined };
     const again: OutboxRecord = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     const due = { delayMs, index: listsOf(again), ...toChannelLane(entry, record) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to

@@ -19,14 +19,10 @@ export function digestLane(channel: string): string {
 }
 
 /**
- * Whether it is to go into the lane of edits. What Slack refuses its channel is tried where it holds up no other, and
- * so is what somebody had delivered again, which may be a post elsewhere.
+ * Whether it is to go into the lane of edits. What Slack refuses its channel is tried where it holds up no other.
  */
-export function awaitsTurn(
-  { lane }: Entry,
-  { kind, posted, doubt, refused, redriven }: OutboxRecord,
-): boolean {
-  const mayWait = kind === 'digest' && posted !== undefined && !doubt && !refused && !redriven;
+export function awaitsTurn({ lane }: Entry, { kind, posted, doubt, refused }: OutboxRecord): boolean {
+  const mayWait = kind === 'digest' && posted !== undefined && !doubt && !refused;
   return mayWait && lane !== digestEditsLane;
 }
 

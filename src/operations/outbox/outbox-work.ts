@@ -2,7 +2,7 @@ import type { Entry, Store, WriteOptions } from '../../store/store.ts';
 import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
 import { endIncident } from './dead-letters.ts';
 import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
-import { alertNoteKey, listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
@@ -65,7 +65,7 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
           options: {
             delayMs: Math.max(pauseMs, restOfGivenUp({ ...stored, ...change })),
             pauseMs,
-            ...toChannelLane(work.entry, { ...stored, ...change }),
+            ...toChannelLane(work.entry, stored),
           },
         }
       : {
@@ -87,31 +87,14 @@ export async function finishPosted(
   shown: string | undefined,
 ): Promise<boolean> {
   const { mayBeRepeat, refused, reposted } = work.record;
-  const mended = { doubt: undefined, refused: undefined, redriven: undefined, misses: 0 };
-  // The rules sent it elsewhere than when it came: what is done with it later waits there, not behind what waits here.
-  const channel = work.record.kind === 'alert' ? posted.channel : work.record.channel;
-  const change = { ...mended, channel, posted, shown, mayBeRepeat, reposted };
+  const mended = { doubt: undefined, refused: undefined, misses: 0 };
+  const change = { ...mended, posted, shown, mayBeRepeat, reposted };
   // A person’s channel has another name than theirs.
   if (refused && (refused.channel === posted.channel || posted.channel.startsWith('D')))
     await endIncident(deps.store, refused.channel);
-  const isWritten = await (work.record.progress && shown === undefined
+  return await (work.record.progress && shown === undefined
     ? again(deps, work, change, { delayMs: paceMs, pauseMs: paceMs })
     : finish(deps, work, change, paceOf(work)));
-  if (isWritten && channel !== work.record.channel) await takeStepsAlong(deps, work.entry.key, channel);
-  return isWritten;
-}
-
-/** Steps that were stored before it stood wait in the lane of its old channel, behind what that may refuse for a day. */
-async function takeStepsAlong({ store }: WorkDeps, alert: string, lane: string): Promise<void> {
-  for (let number = 1; ; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- mostly there is none
-    const entry = await store.read(alertNoteKey(alert, number));
-    if (!entry) return;
-    const { posted, progress, refused } = readOutboxRecord(entry.value);
-    const waits = !posted && progress?.kind === 'waiting' && !refused?.givenUp;
-    // oxlint-disable-next-line no-await-in-loop
-    if (waits && entry.lane !== lane) await store.write(entry, entry.value, { delayMs: 0, lane });
-  }
 }
 
 /** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Destination, RoutedRule } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -19,6 +20,8 @@ const progress = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stale') }),
   z.object({ kind: z.literal('done') }),
 ]);
+
+const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
 
 /**
  * One thing to post, as the store keeps it: dedupe memory while it is finished, work while it is not.
@@ -42,7 +45,10 @@ const outboxRecord = z.object({
     'approval',
     'approval_note',
   ]),
-  /** Where it was to go when it came; the settings of the moment decide, and this where they say nothing. Empty: see `isMessage`. */
+  /**
+   * Where it was to go when it came. An alert keeps it; of anything else the settings of the moment decide, and this where
+   * they say nothing. Empty: see `isMessage`.
+   */
   channel: z.string(),
   /** What a repeat must equal, lest it be told as different. */
   fingerprint: z.string(),
@@ -71,8 +77,6 @@ const outboxRecord = z.object({
       givenUp: z.object({ slackError: z.string(), fix: z.string() }).optional(),
     })
     .optional(),
-  /** Somebody had it delivered again after it was given up. */
-  redriven: z.boolean().optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
   misses: z.number().int(),
   /** The message, once posted, in the channel Slack says that it is in. */
@@ -91,8 +95,12 @@ const outboxRecord = z.object({
   unansweredSinceMs: z.number().optional(),
   /** Of an event’s own record: it stands in the log of its hour. */
   logged: z.boolean().optional(),
-  /** Of an event’s own record: it is told nowhere, and to be logged is all the work it is. */
-  untold: z.boolean().optional(),
+  /**
+   * Of an alert: where its event is told, by the rules of when it was routed, whatever they say later. The first is
+   * where this record goes; those behind it are told by copies, each of which has its own alone. Empty: to be logged is
+   * all the work it is. Absent: it is still to be routed.
+   */
+  routed: z.array(destination).optional(),
   /** The message in whose place it was posted anew. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
@@ -127,10 +135,7 @@ export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replac
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
-/**
- * Whether it is told itself. The own record of an event that further channels tell, or none, is dedupe memory and the
- * work of finding out which; it has no channel.
- */
+/** Whether it is told itself. An event that is told nowhere, or still to be routed, has no channel. */
 export function isMessage({ channel }: Pick<OutboxRecord, 'channel'>): boolean {
   return channel !== '';
 }
@@ -199,7 +204,12 @@ export function alertNoteKey(alert: string, number: number): string {
   return outboxKey('alert_note', `${alert.slice(outboxKey('alert', '').length)}#${number}`);
 }
 
-/** Undefined: it is no message, because further channels tell it. */
+/** Where an alert goes, and the rule that says so. */
+export function destinationOf({ channel, routed: [first] = [] }: OutboxRecord): Destination {
+  return first ?? { channel };
+}
+
+/** Undefined: it is no message. */
 export function placeOf(record: OutboxRecord): MessagePlace | undefined {
   const { channel, posted } = record;
   return posted ?? (isMessage(record) ? { channel } : undefined);

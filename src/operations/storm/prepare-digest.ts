@@ -65,7 +65,7 @@ export function mayBeGathered(
 export async function tellByDigest(
   deps: AlertPostDeps,
   work: Work,
-  alert: { event: PaymentEvent; lookup: Lookup | undefined; to: () => Promise<Destination> },
+  alert: { event: PaymentEvent; lookup: Lookup | undefined; to: Destination },
 ): Promise<Prepared | undefined> {
   const { record } = work;
   if (record.digest?.at !== undefined) {
@@ -88,13 +88,13 @@ export async function tellByDigest(
 async function decide(
   deps: AlertPostDeps,
   { entry, record }: Work,
-  to: () => Promise<Destination>,
+  to: Destination,
   gathers: PaymentEventKind,
 ): Promise<string | undefined> {
   if (record.digest) return record.digest.storm;
   // What was posted, or may have been, goes on as a message.
   if (record.posted ?? record.doubt ?? record.replaced) return undefined;
-  return await deps.storms.ask(await to(), entry.key, gathers);
+  return await deps.storms.ask(to, entry.key, gathers);
 }
 
 /** What was not found is not asked for again, or a storm of ten thousand would ask for each. */

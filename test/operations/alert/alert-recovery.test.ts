@@ -58,23 +58,6 @@ describe('a payment after a failure', () => {
   });
 });
 
-describe('a failure of which one channel is told already, and whose event is to be sent again after a crash', () => {
-  const channels = ['C0ALERTS01', 'C0BIG00001'];
-
-  it('is resolved by a payment that comes in between, in every channel', async () => {
-    const house = cardsHouse(undefined, channels);
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    await expect(house.receiveAndDie(failed)).rejects.toThrow(StoreUnavailable);
-    await house.drain();
-    expect(house.parents()).toHaveLength(1);
-    await payment(house, 'ORDER-2');
-    await house.receive(failed);
-    await house.drain(10_000);
-    expect(house.parents()).toHaveLength(2);
-    for (const { shown } of house.parents()) expect(shown.text).toMatch(/^✅ Resolved/);
-  });
-});
-
 describe('a later payment of another order', () => {
   it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
     const house = cardsHouse();

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PostOutcome } from '../../../src/domain/delivery.ts';
 import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
+import { tellOperators } from '../../../src/operations/outbox/tell-operators.ts';
 import { channel, deliverNext, event, house, killed, ops, sealer } from '../house.ts';
 
 function openAllButOne(context: string, sealed: string): string {
@@ -125,15 +126,23 @@ describe('deliverEntry', () => {
     expect(await store.read('outbox:alert:broken')).toMatchObject({ value: 'no JSON' });
   });
 
-  it('goes to the channel the settings name now, not to the one they named when the event came', async () => {
+  it('goes to the channel the settings name now: a notice, but no alert, which keeps the one it was routed to', async () => {
+    const wrong = { kind: 'refused', slackError: 'channel_not_found', fix: 'check the id' } as const;
     const { receive, deliver, drain, posts } = house({
-      posts: [{ kind: 'refused', slackError: 'channel_not_found', fix: 'check the id', about: 'channel' }],
+      posts: [
+        { ...wrong, about: 'channel' },
+        { ...wrong, about: 'channel' },
+      ],
     });
     await receiveEvent(receive, event, 'f');
+    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
     await drain();
-    deliver.route = () => [{ channel: 'C0RIGHT001' }];
+    deliver.route = () => [{ channel: 'C0OTHER001' }];
+    deliver.opsChannel = 'C0RIGHT001';
     await drain(120_000);
-    expect(posts.map((one) => one.channel)).toEqual([channel, 'C0RIGHT001']);
+    expect(posts.map((one) => one.channel).toSorted()).toEqual(
+      [channel, channel, ops, 'C0RIGHT001'].toSorted(),
+    );
   });
 
   it('holds nothing else up for one message that Slack does not take, and tells the operators', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryAnswer, PostOutcome } from '../../../src/domain/delivery.ts';
 import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
+import { tellOperators } from '../../../src/operations/outbox/tell-operators.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { cardsHouse, failed } from '../cards-house.ts';
-import { deliverNext, event, house, killedWhileSending } from '../house.ts';
+import { deliverNext, event, house, killedWhileSending, ops } from '../house.ts';
 
 describe('a post that may have arrived', () => {
   it('does not repeat a post that the channel’s history shows', async () => {
@@ -143,14 +144,14 @@ describe('a post that may have arrived', () => {
       ],
       history: [{ kind: 'unreadable', slackError: 'missing_scope' }, { kind: 'absent' }],
     });
-    await receiveEvent(receive, event, 'f');
+    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
     await drain();
-    deliver.route = () => [{ channel: 'C0OTHER001' }];
+    deliver.opsChannel = 'C0OTHER001';
     await drain(3_600_000);
     expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
-      ['C0ALERTS01', { alert: { mayBeRepeat: false } }],
-      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
-      ['C0OTHER001', { alert: { mayBeRepeat: true } }],
+      [ops, { mayBeRepeat: false }],
+      ['C0OTHER001', { mayBeRepeat: true }],
+      ['C0OTHER001', { mayBeRepeat: true }],
     ]);
   });
 
