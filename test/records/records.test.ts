@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { createRecords, type RecordChange } from '../../src/records/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openWorld } from './two-processes.ts';
+
+const list = 'counted';
+const schema = z.object({ by: z.array(z.string()) });
+type Counted = z.infer<typeof schema>;
+
+function open(around: (store: Store) => Partial<Store> = () => ({})) {
+  const { store, sealer } = openWorld(1);
+  const deps = { store: { ...store, ...around(store) }, sealer, wait: () => Promise.resolve() };
+  const records = createRecords<Counted>(deps, { prefix: 'count:', schema, lists: () => ({ [list]: 1 }) });
+  /** What was there before counts for the answer, as with two people who press the same button. */
+  const add = (by: string) =>
+    records.change('1', (before): RecordChange<Counted, 'first' | 'again'> =>
+      before?.by.includes(by)
+        ? { kind: 'keep', result: 'again' }
+        : { kind: 'write', value: { by: [...(before?.by ?? []), by] }, result: 'first' },
+    );
+  return { store, records, add };
+}
+
+describe('records', () => {
+  it('lose no change of many at once', async () => {
+    const { records, add } = open();
+    const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
+    expect(await Promise.all(people.map(add))).toEqual(people.map(() => 'first'));
+    expect((await records.read('1'))?.by.toSorted()).toEqual(people.toSorted());
+  });
+
+  it.each([
+    ['the store made', true],
+    ['never reached the store', false],
+  ])('take a change whose answer was lost, and which %s, for made, once', async (_what, isMade) => {
+    let calls = 0;
+    const lose = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+      calls += 1;
+      if (calls > 1) return await call();
+      if (isMade) await call();
+      throw new StoreUnavailable('lost');
+    };
+    const { records, add } = open((store) => ({ create: (...args) => lose(() => store.create(...args)) }));
+    expect(await add('ada')).toBe('first');
+    expect(await add('ada')).toBe('again');
+    expect(await records.read('1')).toEqual({ by: ['ada'] });
+  });
+
+  it('leave out of a list what cannot be read, and throw it at whoever asks for that record', async () => {
+    const { store, records, add } = open();
+    await add('ada');
+    await store.create('count:2', 'sealed with a key that is lost', { index: { [list]: 2 } });
+    expect(await records.all(list)).toEqual([{ by: ['ada'] }]);
+    expect(await records.list(list, { max: 5 })).toEqual([{ by: ['ada'] }]);
+    await expect(records.read('2')).rejects.toThrow('key');
+  });
+});

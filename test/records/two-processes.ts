@@ -1,0 +1,167 @@
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { createRandom, type Random } from '../chaos/random.ts';
+import { memoryStore } from '../operations/memory-store.ts';
+import { aroundStore } from '../support/around-store.ts';
+
+/**
+ * A call of a process that waits to be carried out. `lost` is what the caller gets where the answer is lost; a throw
+ * where there is none.
+ */
+type Pending = { by: Process; run: () => Promise<void>; lose: () => void; fromMs: number };
+
+/** One process: whatever it asks of the store or of the outside waits until it is let through. Dead, it hears nothing more. */
+export type Process = {
+  readonly store: Store;
+  isDead: boolean;
+  call<T>(run: () => T | Promise<T>, lost?: () => T): Promise<T>;
+  wait(ms: number): Promise<void>;
+};
+
+export type Act = () => Promise<unknown>;
+
+/** What is driven: a case in two processes, and what people and senders do to it. */
+export type Driven = {
+  /** Begins a process: gives its worker, by prefix. */
+  start: (process: Process, index: number) => { prefix: string; work: (entry: Entry) => Promise<unknown> };
+  /** Anything that somebody may do now, to one of the processes; it may be done twice. A throw is theirs to live with. */
+  act: (random: Random, index: number) => Act;
+  /** What is wrong when all has come to rest. */
+  wrongs: () => Promise<string[]>;
+};
+
+export type World = {
+  readonly random: Random;
+  readonly clock: { nowMs: number };
+  readonly store: Store & { keys(): string[] };
+  readonly sealer: ReturnType<typeof createSealer>;
+};
+
+const leaseMs = 45_000;
+const key = Buffer.alloc(32, 7);
+
+export function openWorld(seed: number): World {
+  const clock = { nowMs: Date.UTC(2027, 0, 15, 8) };
+  return {
+    random: createRandom(seed),
+    clock,
+    store: memoryStore(clock),
+    sealer: createSealer([{ id: 'k', key }]),
+  };
+}
+
+/**
+ * Drives a case through a random order of its calls in two processes: answers that are lost, calls that never arrive,
+ * processes that are killed or stand still for hours, clocks that jump; then lets all of it come to rest.
+ */
+export async function drive(world: World, driven: Driven): Promise<string[]> {
+  const { random, clock, store } = world;
+  const pending: Pending[] = [];
+  const processes = [0, 1].map((index) => begin(index));
+
+  function begin(index: number) {
+    const process: Process = {
+      store: aroundStore(store, (call) => process.call(call)),
+      isDead: false,
+      call: (run, lost) =>
+        new Promise((resolve, reject) => {
+          if (process.isDead) return;
+          const answered = async (): Promise<void> => {
+            const end = await Promise.resolve()
+              .then(run)
+              .then(
+                (value) => () => resolve(value),
+                (error: Error) => () => reject(error),
+              );
+            if (!process.isDead) end();
+          };
+          const lose = (): void => (lost ? resolve(lost()) : reject(new StoreUnavailable('lost')));
+          pending.push({ by: process, run: answered, lose, fromMs: 0 });
+        }),
+      wait: (ms) =>
+        new Promise((resolve) => {
+          const fromMs = clock.nowMs + ms;
+          pending.push({ by: process, run: async () => resolve(), lose: resolve, fromMs });
+        }),
+    };
+    const { prefix, work } = driven.start(process, index);
+    return {
+      process,
+      async round(): Promise<void> {
+        const [entry] = await process.store.take(leaseMs);
+        if (entry?.key.startsWith(prefix)) await work(entry);
+        // Of others: told, and done.
+        else if (entry) await process.store.write(entry, entry.value);
+      },
+    };
+  }
+  function kill(index: number): void {
+    const one = processes[index];
+    if (!one) return;
+    one.process.isDead = true;
+    for (const call of pending.filter(({ by }) => by === one.process))
+      pending.splice(pending.indexOf(call), 1);
+    processes[index] = begin(index);
+  }
+  function next(): Pending | undefined {
+    const ready = pending.filter(({ fromMs }) => fromMs <= clock.nowMs);
+    const picked = ready.length === 0 ? undefined : random.pick(ready);
+    if (picked) pending.splice(pending.indexOf(picked), 1);
+    return picked;
+  }
+  async function letThrough(call: Pending, fate: number): Promise<void> {
+    // It never arrived, or it was carried out and its answer was lost.
+    if (fate < 0.04) call.lose();
+    else if (fate < 0.1) {
+      const { isDead } = call.by;
+      call.by.isDead = true;
+      await call.run();
+      call.by.isDead = isDead;
+      call.lose();
+    } else await call.run();
+  }
+  for (let turn = 0; turn < 60 + random.below(120); turn += 1) {
+    // oxlint-disable no-await-in-loop -- one thing after the other is the point
+    const what = random.next();
+    const index = random.below(processes.length);
+    if (what < 0.12) ignored(driven.act(random, index)());
+    else if (what < 0.24) ignored(processes[index]?.round() ?? Promise.resolve());
+    else if (what < 0.26) kill(index);
+    else if (what < 0.36) clock.nowMs += random.pick([1, 500, 3_000, 20_000, 60_000, 900_000, 4 * 3_600_000]);
+    else {
+      const call = next();
+      if (call) await letThrough(call, random.next());
+    }
+    await settled();
+  }
+  // What people began is over, and both processes are new: from here on nothing fails.
+  for (const index of processes.keys()) kill(index);
+  for (let quiet = 0, rounds = 0; quiet < 40 && rounds < 4_000; rounds += 1) {
+    const before = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
+    const round = processes[rounds % 2]?.round() ?? Promise.resolve();
+    const end = { isOver: false };
+    const over = (): void => void (end.isOver = true);
+    round.then(over, over);
+    while (!end.isOver || pending.some(({ fromMs }) => fromMs <= clock.nowMs)) {
+      const call = next();
+      if (call) await call.run();
+      else if (!end.isOver) clock.nowMs += 100;
+      await settled();
+    }
+    // oxlint-enable no-await-in-loop
+    const after = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
+    quiet = after === before ? quiet + 1 : 0;
+    clock.nowMs += Math.min(4 * 3_600_000, 1_000 * 2 ** Math.min(quiet, 14));
+  }
+  return await driven.wrongs();
+}
+
+/** Until nothing goes on without a call being let through. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function ignored(work: Promise<unknown>): void {
+  work.catch(() => undefined);
+}
