@@ -53,7 +53,7 @@ export function openStage(store: Store) {
       ended: () => Promise.resolve(),
       paid: () => Promise.resolve(),
     },
-    drafts: createChargeDrafts({ store, sealer, fingerprint }),
+    drafts: createChargeDrafts({ store, sealer, fingerprint, wait }),
     fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),

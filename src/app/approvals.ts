@@ -39,7 +39,7 @@ type ApprovalParts = {
   notes: Pick<AuditNotes, 'write'>;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
   hands: () => {
-    charges: Pick<Charges, 'approved' | 'find'>;
+    charges: Pick<Charges, 'submitApproved' | 'cardEmails' | 'find'>;
     undelivered: Pick<Undelivered, 'deliverAgain'>;
   };
 };
@@ -65,8 +65,8 @@ function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
     fingerprint: openFingerprint({ store, sealer, log }),
     standingOf: parts.standingOf,
     chargeExists: async (reference) => (await hands().charges.find(reference)) !== undefined,
-    submitApproved: (charge, atMs) => hands().charges.approved.submit(charge, atMs),
-    changeCardEmail: (terms, by) => hands().charges.approved.changeCardEmail(terms, by),
+    submitApproved: (charge, atMs) => hands().charges.submitApproved(charge, atMs),
+    changeCardEmail: (terms, by) => hands().charges.cardEmails.change(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
     tell,
     audit: parts.notes.write,

@@ -3,7 +3,6 @@ import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
-import type { CardEmailEnd, CardEmailTerms } from '../domain/card-email.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
 import { createAlertClaims, type BotCharge } from '../operations/alert/alert-claims.ts';
@@ -13,7 +12,7 @@ import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
 import { createChargeAudit } from '../operations/charge/charge-audit.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
-import { createCardEmails, makeEmailChange, type CardEmails } from '../operations/card/change-card-email.ts';
+import { createCardEmails, type CardEmails } from '../operations/card/change-card-email.ts';
 import { chargeKey } from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
 import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
@@ -53,10 +52,7 @@ export type Charges = {
   /** What else knows of a card that is deleted. */
   forgetting: { history: CardHistory; fingerprint: Fingerprint };
   /** What is done once enough people have approved it; nobody is asked again. */
-  approved: {
-    submit: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
-    changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
-  };
+  submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
   /** Resolves when nothing of a charge is under way in this process. */
   drained: () => Promise<void>;
 };
@@ -124,7 +120,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     links: parts.links,
     cards,
     alerts,
-    drafts: createChargeDrafts({ store, sealer, fingerprint }),
+    drafts: createChargeDrafts({ store, sealer, fingerprint, wait: sleep }),
     fingerprint,
     approvals,
     threeDSecureWords: config.chargeThreeDSecureWords,
@@ -139,15 +135,20 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
       : undefined;
   const room: Room = { taken: 0, size: settledAtOnce };
 
-  const emails = { ...payments, ...told, store, sealer, ledger, fingerprint, approvals };
   const desk = createChargeDesk(deps);
   return {
     desk,
-    cardEmails: createCardEmails(emails),
-    approved: {
-      submit: (charge, atMs) => submitApproved(deps, charge, atMs),
-      changeCardEmail: (terms, by) => makeEmailChange(emails, terms, by),
-    },
+    cardEmails: createCardEmails({
+      ...payments,
+      ...told,
+      store,
+      sealer,
+      ledger,
+      fingerprint,
+      approvals,
+      now,
+    }),
+    submitApproved: (charge, atMs) => submitApproved(deps, charge, atMs),
     ledger,
     recover: (entry) => recoverCharge(deps, room, entry),
     trigger: (event) => triggerCharge(deps, event),

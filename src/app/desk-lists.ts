@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { accountMatches, type Account } from '../domain/account.ts';
 import type { NoteAudit } from '../domain/audit-note.ts';
 import { terminalMatches, type Terminal } from '../domain/terminal.ts';
-import { createAccountDesk, type AccountDesk } from '../operations/service/create-account.ts';
+import { createBeginAccount, type BeginAccount } from '../operations/service/create-account.ts';
 import { createListExporter, type ListExporter } from '../operations/service/export-list.ts';
 import { createServiceList, type ServiceList } from '../operations/service/service-list.ts';
 import type { Kept } from './kept.ts';
@@ -14,7 +14,7 @@ export type DeskLists = {
   terminals: ServiceList<Terminal>;
   accounts: ServiceList<Account>;
   exports: { terminals: ListExporter<Terminal>; accounts: ListExporter<Account> };
-  accountDesk: AccountDesk;
+  beginAccount: BeginAccount;
 };
 
 const text = z.string().exactOptional();
@@ -79,11 +79,9 @@ export function createDeskLists(
       terminals: createListExporter({ store, name: 'terminals', list: terminals, now }),
       accounts: createListExporter({ store, name: 'accounts', list: accounts, now }),
     },
-    accountDesk: createAccountDesk({
-      store,
-      sealer,
-      createAccount: payments.createAccount,
-      findAccount: payments.findAccount,
+    beginAccount: createBeginAccount({
+      ...kept,
+      ...payments,
       fields: config.accountNewFields,
       log,
       wait: sleep,

@@ -1,17 +1,18 @@
 import { refLength, type AccountField, type Length } from '../domain/account-field.ts';
-import { parseAccountKey, type AccountAnswer, type AccountKey, type NewAccount } from '../domain/account.ts';
-import { isJsonObject } from '../domain/json-pointer.ts';
+import { parseAccountKey, type AccountAnswer, type AccountKey } from '../domain/account.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { AccountDesk } from '../operations/service/create-account.ts';
-import { accountActions, accountModalId } from '../slack/account/account-actions.ts';
+import type { BeginAccount } from '../operations/service/create-account.ts';
+import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';
 import {
+  accountActions,
   accountEndMessage,
   accountEndModal,
+  accountModal,
+  accountModalId,
   creatingModal,
-  type Asked,
-} from '../slack/account/account-end.ts';
-import { accountMessage, noAccountMessage, refusedKeyMessage } from '../slack/account/account-message.ts';
-import { accountModal, readAccountModal } from '../slack/account/account-modal.ts';
+  readAccountModal,
+  readWanted,
+} from '../slack/account/new-account.ts';
 import { headline } from '../slack/blocks.ts';
 import { askedHereAlone, type ChargePlace } from '../slack/charge/charge-place.ts';
 import {
@@ -29,7 +30,7 @@ import type { ShowEnd } from '../slack/show-end.ts';
 export type AccountDeps = ChargePlace & {
   /** Throws `ServiceFailure` when the service gave no usable answer. */
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
-  accountDesk: AccountDesk;
+  beginAccount: BeginAccount;
   /** What the form asks for; see the settings. */
   accountFields: readonly AccountField[];
   showEnd: ShowEnd;
@@ -74,7 +75,7 @@ export function accountCommand(deps: AccountDeps): Command {
       if (question.kind === 'look_up') {
         return await whileWaiting(lookUp(deps, question.key), stillLooking(question.key));
       }
-      await openModal(accountModal({ place: deps, fields: deps.accountFields }));
+      await openModal(accountModal(deps.accountFields, deps));
       return undefined;
     },
   });
@@ -116,23 +117,15 @@ async function createIt(deps: AccountDeps, submission: Submission): Promise<View
   const { caller, viewId, values } = submission;
   const read = readAccountModal(values, deps.accountFields);
   if (read.kind === 'errors') return read;
-  const beginning = await deps.accountDesk.begin({ viewId, wanted: read.wanted, by: caller.userId });
-  const asked: Asked = {
-    wanted: beginning.wanted,
-    ...(beginning.kind === 'known' ? { askedBy: beginning.askedBy } : {}),
-  };
+  const asked = await deps.beginAccount({ viewId, wanted: read.wanted, by: caller.userId });
   return {
     kind: 'update',
     modal: creatingModal(asked, deps),
     async carryOn() {
-      const end = await beginning.carryOn();
-      await deps.showEnd(
-        { viewId, userId: caller.userId },
-        {
-          modal: accountEndModal(end, asked, deps),
-          message: accountEndMessage(end, asked, { place: deps, nowMs: deps.now() }),
-        },
-      );
+      const end = await asked.carryOn();
+      const modal = accountEndModal(end, asked, deps);
+      const message = accountEndMessage(end, asked, { place: deps, nowMs: deps.now() });
+      await deps.showEnd({ viewId, userId: caller.userId }, { modal, message });
     },
   };
 }
@@ -140,19 +133,5 @@ async function createIt(deps: AccountDeps, submission: Submission): Promise<View
 /** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
 async function correctAgain(deps: AccountDeps, { view, updateModal }: Pressed): Promise<void> {
   if (!view) return;
-  const prefill = readWanted(view.privateMetadata);
-  await updateModal(accountModal({ place: deps, fields: deps.accountFields, prefill }));
-}
-
-function readWanted(metadata: string): NewAccount {
-  try {
-    const read: unknown = JSON.parse(metadata);
-    if (!isJsonObject(read)) return {};
-    const texts = Object.entries(read).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    );
-    return Object.fromEntries(texts);
-  } catch {
-    return {};
-  }
+  await updateModal(accountModal(deps.accountFields, deps, readWanted(view.privateMetadata)));
 }

@@ -2,24 +2,24 @@ import type { CardEmailTerms } from '../domain/card-email.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { CardFace } from '../domain/charge-terms.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
+import { shownTerms, type CardEmails } from '../operations/card/change-card-email.ts';
 import {
-  shownTerms,
-  type CardEmailBeginning,
-  type CardEmails,
-} from '../operations/card/change-card-email.ts';
-import { cardEmailActions } from '../slack/card-email/card-email-actions.ts';
-import { changingModal, endMessage, endModal, staleChangeModal } from '../slack/card-email/end-modal.ts';
-import { notLinkedProblem } from '../slack/card-email/end-words.ts';
-import {
+  cardEmailActions,
   cardEmailFields,
   cardEmailModal,
   cardEmailModalId,
+  changingModal,
+  endMessage,
+  endModal,
+  notLinkedProblem,
+  readBackModal,
+  readBackModalId,
   readCardEmailModal,
   sameProblem,
+  staleChangeModal,
   type CardEmailForm,
   type CardEmailModalOptions,
-} from '../slack/card-email/form-modal.ts';
-import { readBackModal, readBackModalId, readDraftMetadata } from '../slack/card-email/read-back-modal.ts';
+} from '../slack/card-email/change-card-email.ts';
 import { chargeActions } from '../slack/charge/charge-actions.ts';
 import {
   defineCommand,
@@ -32,7 +32,13 @@ import type { Modal } from '../slack/message.ts';
 import type { ShowEnd } from '../slack/show-end.ts';
 import { awaitDecision, type AwaitDeps } from './charge/await-decision.ts';
 import { sayUnknown, type ShowDeps } from './charge/charge-views.ts';
-import { cardChoice, pasteAgainWords, suggestCards, type KnownCards } from './charge/known-cards.ts';
+import {
+  cardChoice,
+  filledAgain,
+  pasteAgainWords,
+  suggestCards,
+  type KnownCards,
+} from './charge/known-cards.ts';
 import { nothingAfter } from './nothing-after.ts';
 
 export type CardEmailDeps = ShowDeps &
@@ -100,19 +106,27 @@ async function readBack(deps: CardEmailDeps, { viewId, values }: Submission): Pr
  * to its field by acknowledgement, because the submitted modal is the read-back, which has no fields.
  */
 async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<ViewAnswer> {
-  const { caller, viewId, privateMetadata } = submission;
-  const draft = readDraftMetadata(privateMetadata);
-  if (draft === undefined) return { kind: 'update', modal: staleChangeModal(deps) };
+  const { caller, viewId, privateMetadata: draft } = submission;
   const beginning = await deps.cardEmails.begin({ viewId, draft, by: caller.userId });
   switch (beginning.kind) {
     case 'begun':
       return {
         kind: 'update',
         modal: changingModal(beginning.terms, deps),
-        carryOn: () => carryOn(deps, beginning, { viewId, userId: caller.userId, draft }),
+        async carryOn() {
+          const { terms } = beginning;
+          const end = await beginning.carryOn();
+          const form = end.kind === 'not_linked' ? await formAgain(deps, viewId, draft) : undefined;
+          const modal = form ?? endModal(end, { terms, draft }, deps);
+          const message = endMessage(end, terms, { place: deps, nowMs: deps.now() });
+          await deps.showEnd({ viewId, userId: caller.userId }, { modal, message });
+        },
       };
-    case 'known':
-      return { kind: 'update', modal: changingModal(beginning.terms, deps) };
+    case 'known': {
+      const { terms, end } = beginning;
+      const modal = end ? endModal(end, { terms, draft }, deps) : changingModal(terms, deps);
+      return { kind: 'update', modal };
+    }
     case 'awaiting_approval':
       return await awaitDecision(deps, beginning.approval, submission);
     case 'stale':
@@ -120,27 +134,12 @@ async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<
   }
 }
 
-type Dialogue = { viewId: string; userId: string; draft: string };
-
-async function carryOn(
-  deps: CardEmailDeps,
-  { terms, carryOn: ask }: Extract<CardEmailBeginning, { kind: 'begun' }>,
-  { draft, ...to }: Dialogue,
-): Promise<void> {
-  const end = await ask();
-  const form = end.kind === 'not_linked' ? await formAgain(deps, to.viewId, draft) : undefined;
-  await deps.showEnd(to, {
-    modal: form ?? endModal(end, { terms, draft }, deps),
-    message: endMessage(end, terms, { place: deps, nowMs: deps.now() }),
-  });
-}
-
 /** The form with the problem at its field. Undefined while the store is away: what became of it is told all the same. */
 async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Promise<Modal | undefined> {
   try {
     const terms = await deps.cardEmails.readDraft(viewId, draft);
     if (!terms) return undefined;
-    const filled = await correctedForm(terms, deps.ledger);
+    const filled = await asBefore(deps.ledger, terms);
     return cardEmailModal({ ...formParts(deps), ...filled, currentProblem: notLinkedProblem });
   } catch {
     return undefined;
@@ -151,11 +150,16 @@ async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Pr
 async function correctAgain(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
   const { view, value, updateModal } = pressed;
   if (!view) return;
-  const draft = readDraftMetadata(view.privateMetadata);
-  const terms = draft === undefined ? undefined : await deps.cardEmails.readDraft(view.id, draft);
+  const terms = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
   if (!terms) return await updateModal(staleChangeModal(deps));
-  const filled = value === 'no_such_card' ? otherCardForm(terms) : await correctedForm(terms, deps.ledger);
+  const { currentEmail, newEmail } = terms;
+  const isOther = value === 'no_such_card';
+  const filled = isOther ? { prefill: { currentEmail, newEmail } } : await asBefore(deps.ledger, terms);
   await updateModal(cardEmailModal({ ...formParts(deps), ...filled }));
+}
+
+async function asBefore(ledger: KnownCards | undefined, terms: CardEmailTerms): Promise<Filled> {
+  return await filledAgain(ledger, (await ledger?.idOf(terms.tokenKey)) ?? '', terms);
 }
 
 /** From a charge that was rejected for its e-mail; on top of its modal, so that it can be tried again from there. */
@@ -220,22 +224,6 @@ function errorAt(field: string, words: string): ReadCardEmailTerms {
 }
 
 type Filled = Pick<CardEmailModalOptions, 'prefill' | 'problem'>;
-
-/**
- * The form as it was before it was read back. A token key that the bot knows no card of is never put back into a
- * modal: it has to be pasted again.
- */
-async function correctedForm(terms: CardEmailTerms, ledger: KnownCards | undefined): Promise<Filled> {
-  const { currentEmail, newEmail } = terms;
-  const card = ledger && (await ledger.find(await ledger.idOf(terms.tokenKey)));
-  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
-  return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
-}
-
-/** Another card for the same customer, after the service did not know this one. */
-function otherCardForm({ currentEmail, newEmail }: CardEmailTerms): Filled {
-  return { prefill: { currentEmail, newEmail } };
-}
 
 /**
  * For a charge that was rejected for its e-mail. The e-mail it was tried with is the new one, unless it is the

@@ -1,6 +1,6 @@
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { SavedCardDesk } from '../operations/card/saved-card-desk.ts';
-import { cardEmailModal } from '../slack/card-email/form-modal.ts';
+import { cardEmailModal } from '../slack/card-email/change-card-email.ts';
 import { cardsActions, readCardsValue, type CardsPlace } from '../slack/cards/cards-actions.ts';
 import {
   cardsMessage,

@@ -24,6 +24,7 @@ function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Omit<Verb
       keepDraft: () => Promise.reject(new Error('no card e-mail is changed here')),
       readDraft: () => Promise.resolve(undefined),
       begin: () => Promise.resolve({ kind: 'stale' }),
+      change: nobody,
     },
     routes: { ...place, rules: [], failures: 'C0ALERTS01', successes: undefined },
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
@@ -40,7 +41,7 @@ function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Omit<Verb
     accounts: noList,
     exports: { terminals: nobody, accounts: nobody },
     shareFile: nobody,
-    accountDesk: { begin: nobody },
+    beginAccount: nobody,
     accountFields: [],
     findAccount: nobody,
     savedCards: {

@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
-import { cardEmailFields } from '../../src/slack/card-email/form-modal.ts';
+import { cardEmailFields } from '../../src/slack/card-email/change-card-email.ts';
 import { listActionId } from '../../src/slack/list/list-message.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';

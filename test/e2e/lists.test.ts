@@ -134,11 +134,16 @@ describe('/pay accounts', () => {
     const before = created(desk).length;
     await desk.opens('lead', '/pay account new');
     const answer = desk.house.paymentsGate.hold('/v1/accounts', 'after');
-    await desk.submits('lead', kiosk);
+    const named = { ...kiosk, Reference: 'PLAYGROUND-SUB-00099' };
+    await desk.submits('lead', named);
     const held = await answer;
     await desk.modalSays('lead', 'Account created');
     held.release();
     await desk.house.until('its answer comes too late', () => created(desk).length > before);
+    await desk.closes('lead');
+    await desk.opens('lead', '/pay account new');
+    await desk.submits('lead', named);
+    await desk.modalSays('lead', ['Account created', 'Asked for before']);
     expect(created(desk)).toHaveLength(before + 1);
   });
 

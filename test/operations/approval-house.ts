@@ -1,11 +1,11 @@
 import { chargesFrom, needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
 import type { Approval } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import type { CardEmailEnd } from '../../src/domain/card-email.ts';
+import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import type { ApprovalGate } from '../../src/operations/approval/approval-desk.ts';
 import { createApprovals } from '../../src/operations/approval/approvals.ts';
-import { createCardEmails, makeEmailChange } from '../../src/operations/card/change-card-email.ts';
+import { createCardEmails } from '../../src/operations/card/change-card-email.ts';
 import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
 import { submitApproved } from '../../src/operations/charge/submit-charge.ts';
 import { termsHash } from '../../src/operations/approval/terms-hash.ts';
@@ -40,7 +40,7 @@ export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
     told: new Map<string, Approval>(),
     audited: new Map<string, AuditEntry>(),
     emailChanges: [] as string[],
-    emailEnd: { kind: 'changed', list: 'current' } as CardEmailEnd,
+    emailAnswer: { kind: 'changed', card: undefined } as EmailChangeAnswer,
     redriven: [] as string[],
     /** What whoever asked may do by now. */
     standing: { kind: 'known', roles: ['support-agent'] } as Standing,
@@ -54,21 +54,6 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   const process = startProcess(world, points);
   const { deps } = process;
   const { store, sealer, fingerprint, now, log, wait, inBackground } = deps;
-  const cardEmailDeps = {
-    store,
-    sealer,
-    fingerprint,
-    ledger: undefined,
-    log,
-    wait,
-    changeCardEmail: ({ newEmail }: { newEmail: string }) =>
-      points.pass('change_email', () => {
-        world.emailChanges.push(newEmail);
-        return world.emailEnd.kind === 'changed'
-          ? ({ kind: 'changed', card: undefined } as const)
-          : (world.emailEnd as never);
-      }),
-  };
   const approvals = createApprovals({
     store,
     sealer,
@@ -83,7 +68,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     standingOf: () => points.pass('standing', () => world.standing),
     chargeExists: async (reference) => (await process.desk.find(reference)) !== undefined,
     submitApproved: (charge, atMs) => submitApproved(deps, charge, atMs),
-    changeCardEmail: (terms, by) => makeEmailChange(cardEmailDeps, terms, by),
+    changeCardEmail: (terms, by) => cardEmails.change(terms, by),
     deliverAgain: (channel) =>
       points.pass('deliver_again', () => {
         world.redriven.push(channel);
@@ -107,7 +92,15 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     charged: () => Promise.resolve(),
   };
   deps.approvals = gate;
-  const cardEmails = createCardEmails({ ...cardEmailDeps, approvals: gate });
+  const cardEmails = createCardEmails({
+    ...deps,
+    ledger: undefined,
+    changeCardEmail: ({ newEmail }) =>
+      points.pass('change_email', () => {
+        world.emailChanges.push(newEmail);
+        return world.emailAnswer;
+      }),
+  });
   const room: Room = { taken: 0, size: 32 };
   async function workOn(entry: Entry): Promise<void> {
     await (entry.key.startsWith('approval:') ? approvals.work(entry) : recoverCharge(deps, room, entry));

@@ -12,16 +12,16 @@ import {
   unknownApprovalMessage,
 } from '../../slack/approval/approval-answers.ts';
 import { readRefuseModal, refuseFields, refuseModal } from '../../slack/approval/approval-modals.ts';
-import { cardEmailModal } from '../../slack/card-email/form-modal.ts';
+import { cardEmailModal } from '../../slack/card-email/change-card-email.ts';
 import { chargeModal } from '../../slack/charge/charge-modal.ts';
 import type { Caller, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { refusalMessage } from '../../slack/error-message.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import { wordsModal } from '../../slack/modals.ts';
 import { formParts } from '../charge/charge-deps.ts';
+import { filledAgain } from '../charge/known-cards.ts';
 import { termsAgain } from '../charge/prefill.ts';
 import type { ApprovalDeps } from './approval-deps.ts';
-import { cardEmailAgain } from './prefill.ts';
 
 /** Decides by what stood above the button: with other terms in the store nothing is approved. */
 export async function approve({ approvals }: ApprovalDeps, pressed: Pressed): Promise<void> {
@@ -99,7 +99,7 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
       );
       return;
     case 'card_email': {
-      const filled = await cardEmailAgain(shown, deps.ledger);
+      const filled = await filledAgain(deps.ledger, shown.cardFingerprint, shown);
       await openModal(cardEmailModal({ place: deps, ledger: deps.ledger !== undefined, ...filled }));
       return;
     }

@@ -1,6 +1,8 @@
 import type { CardHold } from '../../domain/card-refusal.ts';
+import type { ShownCardEmail } from '../../domain/card-email.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
 import type { Choice } from '../../slack/blocks.ts';
+import type { CardEmailModalOptions } from '../../slack/card-email/change-card-email.ts';
 import { cardWords, holdNote } from '../../slack/charge/card-words.ts';
 import { limits } from '../../slack/limits.ts';
 
@@ -18,6 +20,17 @@ export type KnownCards = {
 
 /** What a form says that cannot be filled in again whole. */
 export const pasteAgainWords = 'Paste the token key again: it is a secret, and the form does not keep it.';
+
+/** The form of a change of a card's e-mail as it was, but for a token key of a card that the bot does not know. */
+export async function filledAgain(
+  ledger: KnownCards | undefined,
+  id: string,
+  { currentEmail, newEmail }: Pick<ShownCardEmail, 'currentEmail' | 'newEmail'>,
+): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
+  const card = await ledger?.find(id);
+  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
+  return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
+}
 
 /** As a person tells it from the customer's other cards. */
 export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {

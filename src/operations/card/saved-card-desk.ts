@@ -16,10 +16,10 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import type { CardHistory } from '../charge/card-history.ts';
+import { forgetDrafts } from '../charge/charge-drafts.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 import { catchUp } from '../work/catch-up.ts';
 import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
-import { forgetDrafts } from '../work/drafts.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 

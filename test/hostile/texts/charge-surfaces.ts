@@ -1,16 +1,19 @@
 // Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
 
-import type { CardEmailEnd, ShownCardEmail } from '../../../src/domain/card-email.ts';
+import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/card-email.ts';
 import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
 import type { ChargeNote } from '../../../src/domain/charge-note.ts';
 import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
 import type { Told } from '../../../src/domain/charge-state.ts';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../../src/domain/payment-link.ts';
-import { changingModal, endMessage, endModal } from '../../../src/slack/card-email/end-modal.ts';
-import { cardEmailModal } from '../../../src/slack/card-email/form-modal.ts';
-import { readBackModal } from '../../../src/slack/card-email/read-back-modal.ts';
+import {
+  cardEmailModal,
+  changingModal,
+  endMessage,
+  endModal,
+  readBackModal,
+} from '../../../src/slack/card-email/change-card-email.ts';
 import { cardWords } from '../../../src/slack/charge/card-words.ts';
 import { chargeDirectMessage } from '../../../src/slack/charge/charge-direct-message.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/slack/charge/charge-list.ts';
@@ -251,13 +254,6 @@ function emailsOf(outside: Outside): ShownCardEmail {
 }
 
 function endOf({ random, text }: Outside): CardEmailEnd {
-  const cause = new ServiceFailure('timeout', text());
-  return random.pick<() => CardEmailEnd>([
-    () => ({ kind: 'changed', list: random.pick(['current', 'behind']) }),
-    () => ({ kind: 'not_linked', message: text() }),
-    () => ({ kind: 'no_such_card' }),
-    () => ({ kind: 'rejected', reason: random.pick(['email_invalid', 'other']), message: text() }),
-    () => ({ kind: 'not_made', failure: 'invalid_request', message: text() }),
-    () => ({ kind: 'unknown', cause }),
-  ])();
+  const isListBehind = random.chance(0.5) ? ({ isListBehind: true } as const) : {};
+  return { kind: random.pick([...cardEmailEnds]), message: text(), ...isListBehind };
 }

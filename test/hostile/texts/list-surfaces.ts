@@ -6,13 +6,17 @@ import type { Account, AccountEnd } from '../../../src/domain/account.ts';
 import { knownAccountFields, parseAccountFields } from '../../../src/domain/account-field.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../../src/domain/service-page.ts';
-import { accountEndMessage, accountEndModal, creatingModal } from '../../../src/slack/account/account-end.ts';
 import {
   accountMessage,
   noAccountMessage,
   refusedKeyMessage,
 } from '../../../src/slack/account/account-message.ts';
-import { accountModal } from '../../../src/slack/account/account-modal.ts';
+import {
+  accountEndMessage,
+  accountEndModal,
+  accountModal,
+  creatingModal,
+} from '../../../src/slack/account/new-account.ts';
 import { richText, words } from '../../../src/slack/blocks.ts';
 import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/slack/list/list-file.ts';
 import { listMessage, readingMessage, type ListNews } from '../../../src/slack/list/list-message.ts';
@@ -54,7 +58,7 @@ export const listSurfaces: readonly Surface[] = [
       : refusedKeyMessage(key, outside.text(), shownIn(outside));
   }),
   modalOf('the form of a new account', (outside) =>
-    accountModal({ place: placeOf(outside), fields: fields(), prefill: wantedOf(outside) }),
+    accountModal(fields(), placeOf(outside), wantedOf(outside)),
   ),
   modalOf('a new account that is made', (outside) => creatingModal(askedOf(outside), placeOf(outside))),
   modalOf('what became of a new account', (outside) =>
