@@ -59,7 +59,7 @@ export async function openKept({ config, log, now }: Outside): Promise<Kept> {
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
   const store = openRedisStore(redis.commands, { prefix });
-  const watch = watchRedis(redis.commands, log);
+  const watch = watchRedis(redis.commands, prefix, log);
   return {
     store,
     sealer: createSealer(sealingKeys),

@@ -1,5 +1,7 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
+import { redisSchema } from './redis-scripts.ts';
+import type { ScriptRunner } from './redis-store.ts';
 
 /** `refusal`: with this setting the store would lose work, so do not start. The message says the fix. */
 export type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
@@ -9,6 +11,23 @@ export type Inspectable = {
   configGet(name: string): Promise<Record<string, string>>;
   info(section: string): Promise<string>;
 };
+
+/** Every release leaves a version with its first write; those that know of schemas leave theirs too. */
+const schemaScript = `
+local root = KEYS[1]
+return redis.call('GET', root .. ':schema') or (redis.call('EXISTS', root .. ':version') == 1 and '1') or ''`;
+
+/** Whether the records under this prefix are this release's to read. Throws StoreUnavailable. */
+export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: string): Promise<RedisFinding> {
+  const found = await ask(client.eval(schemaScript, { keys: [`{${prefix}}`], arguments: [] }));
+  if (found === undefined || found === '' || found === redisSchema)
+    return { kind: 'ok', message: 'The records are of this release.' };
+  const age = Number(found) < Number(redisSchema) ? 'an older' : 'a newer';
+  return {
+    kind: 'refusal',
+    message: `The records under the prefix ${prefix} were written by ${age} Payops, and this one does not read them: set another REDIS_PREFIX.`,
+  };
+}
 
 type Setting = 'maxmemory-policy' | 'appendonly' | 'appendfsync';
 type Reading = { kind: 'known'; value: string } | { kind: 'forbidden' };

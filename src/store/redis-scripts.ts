@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto';
 /** A Lua script with the name Redis caches it under, so that a call carries 40 characters instead of the text. */
 export type Script = { readonly text: string; readonly sha1: string };
 
+/** What the records of this release are written as. */
+export const redisSchema = '2';
+
 /**
  * What all scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
  * them on one node:
+ *   :schema         what the records are written as, since the first
  *   :version        the last version given to any record, so that none ever comes twice
  *   :record:<key>   hash: value, version, lane, attempts, lease
  *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
@@ -35,7 +39,12 @@ local function work_of(lane) return root .. ':work:' .. lane end
 local function state_of(lane) return root .. ':lane:' .. lane end
 
 -- Never behind the clock: a replica that takes over without the last changes gives none of their versions again.
-local function last_version() return tonumber(redis.call('GET', root .. ':version') or 0) end
+-- Whatever is written first says by which schema, so that no record is ever without.
+local function last_version()
+  local last = redis.call('GET', root .. ':version')
+  if not last then redis.call('SET', root .. ':schema', '${redisSchema}') end
+  return tonumber(last or 0)
+end
 local function new_version()
   local version = whole(math.max(last_version() + 1, now))
   redis.call('SET', root .. ':version', version)

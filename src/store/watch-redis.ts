@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
-import { checkRedis, type Inspectable, type RedisFinding } from './check-redis.ts';
+import { checkRedis, checkSchema, type Inspectable, type RedisFinding } from './check-redis.ts';
+import type { ScriptRunner } from './redis-store.ts';
 
 export type RedisWatch = {
   /** Resolves when Redis has been checked, or is away for now. */
@@ -15,14 +16,14 @@ const retryMs = 2_000;
  * Checks a Redis once each time it is asked to, as soon as it answers, and logs what it finds. A Redis that is away at start is not
  * refused: it is checked when it is there.
  */
-export function watchRedis(client: Inspectable, log: Log): RedisWatch {
+export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log): RedisWatch {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let refusal: string | undefined;
 
   async function check(): Promise<void> {
     try {
-      refusal = tell(await checkRedis(client), log);
+      refusal = tell([...(await checkRedis(client)), await checkSchema(client, prefix)], log);
     } catch {
       // The connection itself tells of the outage.
       if (!stopped) timer = setTimeout(() => void check(), retryMs);

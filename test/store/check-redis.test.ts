@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkRedis, type Inspectable } from '../../src/store/check-redis.ts';
+import { checkRedis, checkSchema, type Inspectable } from '../../src/store/check-redis.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findProgram } from '../support/programs.ts';
@@ -32,6 +33,20 @@ describe.skipIf(missing)('checkRedis', () => {
 
   it('finds nothing wrong with a Redis that evicts nothing and writes before it answers', async () => {
     expect((await checkRedis(await open())).map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('refuses records of another release in one sentence, and says what to do', async () => {
+    const client = await open();
+    const kinds = async () => (await checkSchema(client, 'mine')).kind;
+    expect(await kinds()).toBe('ok');
+    await openRedisStore(client, { prefix: 'mine' }).create('first', '');
+    expect(await kinds()).toBe('ok');
+    // As the first house left it, and as the next may.
+    await client.del('{mine}:schema');
+    expect((await checkSchema(client, 'mine')).message).toMatch(/older Payops.*set another REDIS_PREFIX\.$/);
+    await client.set('{mine}:schema', '3');
+    expect((await checkSchema(client, 'mine')).message).toContain('a newer Payops');
+    expect((await checkSchema(client, 'other')).kind).toBe('ok');
   });
 
   it('refuses one that may evict, with the fix', async () => {
