@@ -44,7 +44,7 @@ export async function measureStart(house: House, rounds: number): Promise<Row[]>
       name: 'resident, idle',
       value: residentMb,
       unit: 'MB',
-      line: { atLeast: '150 MB at most', aim: '110 MB', holds: residentMb <= 150 },
+      line: { atLeast: '130 MB at most', aim: '110 MB', holds: residentMb <= 130 },
     },
   ];
 }

@@ -10,7 +10,13 @@ const invisible = /(?!\uFE0F)[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{C
 /** Runs that can hold an address; each is searched once, so that a long text costs no more than its length. */
 const addressRuns = /[^\s<>()[\],;:"]+/gu;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters as people see them. Its tables take 10 ms to load, so not before a text has to be cut. */
+export function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** The text without invisible characters; line breaks stay. For our own words that hold outside ones. */
 export function visible(text: string): string {
@@ -47,7 +53,7 @@ export function cut(text: string, max: number): string {
 
 /** The last place at or before `index` that does not split a character. */
 function boundaryBefore(text: string, index: number): number {
-  const start = graphemes.segment(text.slice(0, index * 2 + 2)).containing(index)?.index ?? 0;
+  const start = graphemes(text.slice(0, index * 2 + 2)).containing(index)?.index ?? 0;
   if (start > 0) return start;
   // One character of many marks fills the whole room: then a code point must do.
   const low = text.charCodeAt(index);

@@ -1,8 +1,6 @@
-import { oneLine, visible } from '../domain/outside-text.ts';
+import { graphemes, oneLine, visible } from '../domain/outside-text.ts';
 
 export { cut, oneLine, outsideText, visible } from '../domain/outside-text.ts';
-
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The three characters that mean something to Slack, as text. */
 export function escapeMrkdwn(text: string): string {
@@ -19,7 +17,7 @@ export function mrkdwnText(text: string, max: number): string {
   const whole = escapeMrkdwn(line);
   if (whole.length <= max) return whole;
   let escaped = '';
-  for (const { segment } of graphemes.segment(line.slice(0, max))) {
+  for (const { segment } of graphemes(line.slice(0, max))) {
     const next = escaped + escapeMrkdwn(segment);
     if (next.length > max - 1) break;
     escaped = next;
