@@ -1,22 +1,11 @@
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { Told } from '../../domain/charge-state.ts';
-import type { Store } from '../../store/store.ts';
-import { codeRequestKey, outboxKey, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
-import type { Sealer } from '../../domain/sealer.ts';
-import type { KindWithBody } from '../outbox/outbox-bodies.ts';
-import { markStale } from '../outbox/outbox-work.ts';
-import { storeMessage } from '../outbox/store-message.ts';
+import { createMessages, type MessagesDeps } from '../outbox/messages.ts';
+import { codeRequestKey, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 
-export type ChargePostsDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  sealer: Sealer;
+export type ChargePostsDeps = MessagesDeps & {
   /** Undefined: nothing of a charge is told but to its agents. */
   deskChannel: string | undefined;
-  /** As long as a charge may still go on: after that its message would be posted a second time. */
-  rememberMs: number;
-  now: () => number;
-  /** Called after work was stored, so that a worker need not wait for its next round. */
-  wake: () => void;
   wait: (ms: number) => Promise<void>;
 };
 
@@ -46,45 +35,33 @@ const lookAgainMs = 25;
 /** Stores what is to be told of charges; `deliverPost` tells it. */
 export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
   const { store, deskChannel } = deps;
-
-  function enqueue(key: string, channel: string, message: Message): Promise<boolean> {
-    return storeMessage(deps, key, { ...message, channel, rememberMs: deps.rememberMs });
-  }
+  const messages = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */
-  async function refreshDesk(reference: string): Promise<boolean> {
+  function refreshDesk(reference: string): Promise<void> {
     const key = outboxKey('charge', reference);
-    const message = { kind: 'charge', progress: { kind: 'waiting' }, body: { reference } } as const;
-    const isNew = deskChannel !== undefined && (await enqueue(key, deskChannel, message));
-    return isNew || (await markStale(store, key));
+    if (deskChannel === undefined) return messages.refresh(key);
+    return messages.keep(key, { kind: 'charge', channel: deskChannel, body: { reference } });
   }
 
   return {
     async refresh(reference, agents) {
-      const refreshed = await Promise.all([
-        refreshDesk(reference),
-        ...[...new Set(agents)].map((userId) => markStale(store, codeRequestKey(reference, userId))),
-      ]);
-      if (refreshed.includes(true)) deps.wake();
+      const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
+      await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
     async note(reference, name, note) {
       if (deskChannel === undefined) return;
       const key = outboxKey('charge_note', `${reference}:${name}`);
-      if (await enqueue(key, deskChannel, { kind: 'charge_note', body: { reference, note } })) deps.wake();
+      await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
     },
 
     async direct(userId, key, { reference, what }) {
-      const body = { reference, what };
-      const isNew =
-        what === 'otp'
-          ? await enqueue(codeRequestKey(reference, userId), userId, {
-              kind: 'charge_direct',
-              progress: { kind: 'waiting' },
-              body,
-            })
-          : await enqueue(outboxKey('charge_direct', key), userId, { kind: 'charge_direct', body });
-      if (isNew) deps.wake();
+      const message = { kind: 'charge_direct', channel: userId, body: { reference, what } } as const;
+      if (what !== 'otp') return await messages.post(outboxKey('charge_direct', key), message);
+      // Asked for once, and edited from then on.
+      const request = { ...message, progress: { kind: 'waiting' } } as const;
+      await messages.post(codeRequestKey(reference, userId), request);
     },
 
     async deskPosted(reference, withinMs) {
@@ -102,7 +79,3 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
     },
   };
 }
-
-/** A message that is edited later starts out waiting; one that is said once has no progress. */
-type Message = Pick<OutboxRecord, 'progress'> &
-  Extract<KindWithBody, { kind: 'charge' | 'charge_note' | 'charge_direct' }>;

@@ -25,8 +25,7 @@ import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } fro
 import type { Entry, Store } from '../../store/store.ts';
 import { keepProvenPayment } from '../alert/alert-recovery.ts';
 import { outboxKey } from '../outbox/outbox.ts';
-import { markStale } from '../outbox/outbox-work.ts';
-import { storeMessage } from '../outbox/store-message.ts';
+import { createMessages, type Messages } from '../outbox/messages.ts';
 import { insist } from '../work/insist.ts';
 import { referenceOf } from '../work/reference-of.ts';
 import { linkCardKey } from './prepare-link.ts';
@@ -145,7 +144,7 @@ function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent> };
+type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent>; messages: Messages };
 
 export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
   const { rules } = deps;
@@ -166,7 +165,7 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
     },
     { due: ({ link }, nowMs) => act(linking, link, nowMs), tell: ({ link }) => tell(linking, link) },
   );
-  const linking: Linking = { ...outlive, links };
+  const linking: Linking = { ...outlive, links, messages: createMessages(outlive) };
 
   /** Whoever did it is told by what this gives: everybody else, and the audit, need not be waited for. */
   function settled(reference: string, kept: Kept<LinkCase>, isTold?: 'told'): PaymentLink {
@@ -305,6 +304,7 @@ function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>
  * of a charge that is proven: its event may be lost.
  */
 async function tell(linking: Linking, link: PaymentLink): Promise<void> {
+  const { messages } = linking;
   const { reference, terms, state, places } = link;
   // The form says so; a card comes with the answer.
   if (state.kind === 'asking') return;
@@ -313,30 +313,14 @@ async function tell(linking: Linking, link: PaymentLink): Promise<void> {
     const proven = { reference, money: state.money, atMs: state.atMs, customerEmail, customerId };
     await keepProvenPayment(linking, proven);
   }
-  const news = await Promise.all(places.map((channel) => storeCard(linking, link, channel)));
-  const isTold = await storeNote(linking, link);
-  if (isTold || news.includes(true)) linking.wake();
-}
-
-async function storeCard(linking: Linking, { reference }: PaymentLink, channel: string): Promise<boolean> {
-  const key = linkCardKey(reference, channel);
   const body = { reference };
-  const { rememberMs } = linking;
-  const message = { kind: 'link', channel, body, progress: { kind: 'waiting' }, rememberMs } as const;
-  return (await storeMessage(linking, key, message)) || (await markStale(linking.store, key));
-}
-
-async function storeNote(linking: Linking, { reference, state, places }: PaymentLink): Promise<boolean> {
+  await Promise.all(
+    places.map((channel) => messages.keep(linkCardKey(reference, channel), { kind: 'link', channel, body })),
+  );
   const [channel] = places;
-  if (channel === undefined || (state.kind !== 'paid' && state.kind !== 'review')) return false;
-  const key = outboxKey('link_note', `${state.kind}:${reference}`);
-  const body = { reference, what: state.kind };
-  return await storeMessage(linking, key, {
-    kind: 'link_note',
-    channel,
-    body,
-    rememberMs: linking.rememberMs,
-  });
+  if (channel === undefined || (state.kind !== 'paid' && state.kind !== 'review')) return;
+  const note = { kind: 'link_note', channel, body: { reference, what: state.kind } } as const;
+  await messages.post(outboxKey('link_note', `${state.kind}:${reference}`), note);
 }
 
 async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {
