@@ -15,17 +15,18 @@ export type LoggedEvent = Pick<
   /** The event's key, the same for every repeat of it. */
   id: string;
   receivedAtMs: number;
-  /** When it came to stand in the log, which is later for what waited; absent in what an earlier release wrote. */
-  loggedAtMs?: number;
+  /** When it came to stand in the log, which is later for what waited. */
+  loggedAtMs: number;
   emailDomain?: string;
   /** It saved a card, or was to. */
   savesCard?: true;
-  /** Its card was to be saved and could not be kept, which is told on its own; absent in what an earlier release wrote. */
+  /** Its card was to be saved and could not be kept, which is told on its own. */
   lacksCard?: true;
   /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
   lookup?: Lookup['kind'];
 };
 
+/** As if it were logged when it came. */
 export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
   const known = lookup ? withLookUp(event, lookup) : event;
   const { kind, customerId, amountMinor, currency, reason, isSavedCardCharge } = known;
@@ -33,6 +34,7 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
     kind,
     id: event.key,
     receivedAtMs,
+    loggedAtMs: receivedAtMs,
     ...withoutUndefined({
       orderReference: listedText(event.orderReference ?? recordOf(lookup)?.orderReference),
       customerId: listedText(customerId),

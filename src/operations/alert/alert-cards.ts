@@ -126,11 +126,6 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     return openCard(sealer, key, (await store.read(key))?.value);
   }
 
-  /** A further channel may be told before the event's own record is there, and hold its alert for longer. */
-  async function isKnown(id: string): Promise<boolean> {
-    return Boolean((await store.read(alertKey(id))) ?? (await store.read(alertCardPrefix + id)));
-  }
-
   async function find(id: string): Promise<FoundAlert | undefined> {
     const record = await read(id);
     const { others, ...asked } = record;
@@ -182,7 +177,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     },
 
     async move(id, move) {
-      if (!(await isKnown(id))) return { kind: 'unknown_alert' };
+      if (!(await store.read(alertKey(id)))) return { kind: 'unknown_alert' };
       const seen = await asTaken(store, id, await read(id));
       const { result, before } = await change(id, (record) => {
         const card = record.card.kind === 'open' ? seen : record.card;

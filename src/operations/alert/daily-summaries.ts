@@ -54,7 +54,7 @@ const settleMs = 45_000;
 const inTheLogMs = 30_000;
 
 /** Until when the channel was told, by the events' times and by those of the log; see `SummarySpan`. */
-const timerRecord = z.object({ toldUntilMs: z.number(), knownUntilMs: z.number().optional() });
+const timerRecord = z.object({ toldUntilMs: z.number(), knownUntilMs: z.number() });
 type Told = z.infer<typeof timerRecord>;
 
 export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
@@ -66,7 +66,7 @@ export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
       await Promise.all(
         times.map((time) => {
           const toldUntilMs = lastTime(time, now() - twoDaysMs, now()) ?? now();
-          const value = JSON.stringify({ toldUntilMs });
+          const value = JSON.stringify({ toldUntilMs, knownUntilMs: toldUntilMs } satisfies Told);
           return store.create(`${dailySummaryPrefix}${time.channel}`, value, { delayMs: 0 });
         }),
       );
@@ -121,7 +121,7 @@ function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): numb
 async function tellDay(
   deps: DailySummariesDeps,
   { channel, dateOf }: SummaryTime,
-  { toldUntilMs, knownUntilMs: knownFromMs = toldUntilMs }: Told,
+  { toldUntilMs, knownUntilMs: knownFromMs }: Told,
   untilMs: number,
 ): Promise<Told> {
   const { store, sealer } = deps;
@@ -140,5 +140,5 @@ async function tellDay(
     entry: known,
     record: readOutboxRecord(known.value),
   });
-  return { toldUntilMs: stored.untilMs, knownUntilMs: stored.knownUntilMs ?? stored.untilMs };
+  return { toldUntilMs: stored.untilMs, knownUntilMs: stored.knownUntilMs };
 }

@@ -73,7 +73,7 @@ async function tellSingly(
   { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
 ): Promise<Prepared> {
   const { record } = work;
-  const shown = isCard(event, record) ? await cardOf(deps, work, event, posted) : undefined;
+  const shown = event.kind === 'payment_failed' ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
   const { channel, rule } = destinationOf(record);
   const alert: Alert = {
@@ -123,11 +123,6 @@ function routeOf(
   const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
   const isTaken = shown !== undefined && shown.card.kind !== 'open';
   return rule && routeAt(rule, postedAtMs, !isTaken && replaced === undefined);
-}
-
-/** Failures alone are acted on. One from before there were cards is told as it was to be told. */
-function isCard(event: PaymentEvent, record: OutboxRecord): boolean {
-  return event.kind === 'payment_failed' && record.progress !== undefined;
 }
 
 async function cardOf(

@@ -76,14 +76,12 @@ export async function summariseDay(
 
 /** Which summary counts it: this one, one before it, or, of what came before its end, one after it. */
 function whenTold(
-  { fromMs, untilMs, knownFromMs = fromMs, knownUntilMs = untilMs }: SummarySpan,
+  { fromMs, untilMs, knownFromMs, knownUntilMs }: SummarySpan,
   { receivedAtMs, loggedAtMs }: LoggedEvent,
 ): 'before' | 'now' | 'later' | undefined {
   if (receivedAtMs >= untilMs) return undefined;
-  // What an earlier release logged was told by when it was received.
-  const knownMs = loggedAtMs ?? receivedAtMs;
-  if (receivedAtMs < fromMs && knownMs < knownFromMs) return 'before';
-  return knownMs < knownUntilMs ? 'now' : 'later';
+  if (receivedAtMs < fromMs && loggedAtMs < knownFromMs) return 'before';
+  return loggedAtMs < knownUntilMs ? 'now' : 'later';
 }
 
 function counted(events: readonly LoggedEvent[], kind: LoggedEvent['kind']): DailySummary['failed'] {

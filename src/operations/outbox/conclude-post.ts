@@ -3,16 +3,7 @@ import { growingDelayMs } from '../../domain/growing-delay.ts';
 import type { WriteOptions } from '../../store/store.ts';
 import { concludeRefusal, giveUp, type RefusalDeps } from './conclude-refusal.ts';
 import type { OutboxRecord } from './outbox.ts';
-import { openBody } from './outbox-bodies.ts';
-import {
-  again,
-  finish,
-  finishPosted,
-  longestRetryMs,
-  lookForMessage,
-  paceMs,
-  type Work,
-} from './outbox-work.ts';
+import { again, finish, finishPosted, longestRetryMs, paceMs, type Work } from './outbox-work.ts';
 
 export type ConcludeDeps = RefusalDeps & {
   /** Deadline of one post. */
@@ -31,8 +22,6 @@ export type Conclusion = {
 
 const longestBackOffMs = 60_000;
 const repeatAgainMs = 300_000;
-/** By then it is mostly edited, or told anew. */
-const lookedForMs = 5_000;
 /** An answer that is lost so often is lost because of this message, which then lets the others pass. */
 const mostMissesInFront = 30;
 
@@ -99,13 +88,6 @@ async function concludeGone(
     return;
   }
   const about = { key: entry.key, slackError: outcome.slackError };
-  const missedParent = conclusion.doubt?.threadTs;
-  if (record.kind === 'alert_note' && missedParent !== undefined && record.missedParent !== missedParent) {
-    deps.log('info', 'the message above is looked for', about);
-    await lookForMessage(deps.store, openBody('alert_note', deps.sealer, work).parent);
-    await again(deps, work, { doubt: standing, missedParent }, waitAlone(lookedForMs));
-    return;
-  }
   // A step that was told and taken away again is not told a second time.
   if (record.posted && isStep(record)) return void (await finish(deps, work, { misses: 0 }));
   if (record.posted && record.reposted) return await leaveUndelivered(deps, work, outcome);

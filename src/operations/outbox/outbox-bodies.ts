@@ -38,13 +38,13 @@ type AlertStep = { parent: string; step: CardStep };
 /**
  * What a summary tells of, UTC ms: what was received before `untilMs` and stood in the log before `knownUntilMs`, less
  * what the one before it told, which has the same two ends in `fromMs` and `knownFromMs`. So each event is told in one
- * of them, whenever it came into the log. What an earlier release wrote has no ends of the log: they were the others.
+ * of them, whenever it came into the log.
  */
 export type SummarySpan = {
   fromMs: number;
   untilMs: number;
-  knownFromMs?: number;
-  knownUntilMs?: number;
+  knownFromMs: number;
+  knownUntilMs: number;
 };
 
 /** Whose copy of a request’s card it is: the channel’s, an approver’s, or that of whoever asked. */

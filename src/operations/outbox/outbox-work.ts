@@ -136,8 +136,6 @@ async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) 
     const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
     const lists = stored.refused?.givenUp || next.refused?.givenUp ? { index: listsOf(next) } : {};
     const options = { ...outOfEdits(entry, next, asked), ...lists };
-    // As a dead worker leaves it: due, and in its place, which a write would take from it.
-    if (isLeaseOver && options.holdMs !== undefined && Object.keys(record).length === 0) return true;
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await deps.store.write(entry, writeOutboxRecord(next), isLeaseOver ? unheld(options) : options))
       return true;
@@ -181,7 +179,6 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
       // oxlint-disable-next-line no-await-in-loop
       if ((await store.read(key))?.version !== entry.version) continue;
       // Refused though nobody changed it: the lease is over, and its worker with it.
-      if (isDueInItsPlace(record)) return true;
     }
     const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
     const delayMs = restOfGivenUp(record);
@@ -196,28 +193,4 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
  */
 function restOfGivenUp({ kind, refused }: Pick<OutboxRecord, 'kind' | 'refused'>): number {
   return kind === 'digest' && refused?.givenUp ? givenUpDigestMs : 0;
-}
-
-/**
- * An alert of which nothing can have left is due again in its old place once its lease is over, which a write would take
- * from it; whoever takes it reads what it tells anew, and a worker that slept till now gets no lease to send it by.
- */
-function isDueInItsPlace({ kind, posted, doubt, digest }: OutboxRecord): boolean {
-  return kind === 'alert' && !posted && !doubt && !digest;
-}
-
-/** The message is edited though nothing has changed: so it comes out whether it stands, and one that is gone is told anew. */
-export async function lookForMessage(store: Pick<Store, 'read' | 'write'>, key: string): Promise<void> {
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    const entry = await store.read(key);
-    if (!entry) return;
-    const record = readOutboxRecord(entry.value);
-    const { posted, progress } = record;
-    // Being edited, or posted anew, already.
-    if (!posted || (progress?.kind !== 'done' && progress?.kind !== 'waiting')) return;
-    const sought = writeOutboxRecord({ ...record, shown: undefined, progress: { kind: 'waiting' } });
-    // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, sought, { delayMs: 0, ...toChannelLane(entry, record) })) return;
-  }
 }

@@ -105,8 +105,6 @@ const outboxRecord = z.object({
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
-  /** The message below which Slack did not take it, and which was looked for: it may be gone, and is told anew then. */
-  missedParent: z.string().optional(),
   /** Of an alert: a storm’s digest tells it, and no message of its own does; its place on that storm’s list, once it is counted. */
   digest: z.object({ storm: z.string(), at: z.number().int().optional() }).optional(),
   /** Of an alert: what it told of customer and money is gone from here, and its message says its outcome and reference alone. */

@@ -40,17 +40,15 @@ export function saysItAll({ kind, amountMinor, currency, reason }: PaymentEvent)
 }
 
 /**
- * Whether a digest may tell it: every failure that has a card, and a payment that asks nobody for anything. One that
+ * Whether a digest may tell it: every failure, and a payment that asks nobody for anything. One that
  * its look-up does not confirm, or whose card could not be kept, is told on its own.
  */
 export function mayBeGathered(
   event: PaymentEvent,
-  { progress, digest }: OutboxRecord,
+  { digest }: OutboxRecord,
   lookup: Lookup | undefined,
 ): boolean {
-  if (digest) return true;
-  // One from before there were cards is told as it was to be told.
-  if (event.kind === 'payment_failed') return progress !== undefined;
+  if (digest || event.kind === 'payment_failed') return true;
   if (event.cardSaved && event.cardSaved.kind !== 'kept') return false;
   return !contradicts(lookup?.kind);
 }

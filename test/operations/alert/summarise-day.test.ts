@@ -14,8 +14,7 @@ describe('what was not known when its day was told', () => {
           kind: 'payment_failed' as const,
           id: `${index}`,
           receivedAtMs,
-          // As an earlier release wrote it.
-          ...(waitedMs === 0 ? {} : { loggedAtMs: receivedAtMs + waitedMs }),
+          loggedAtMs: receivedAtMs + waitedMs,
         }));
         async function* between() {
           await Promise.resolve();
@@ -58,6 +57,7 @@ describe('an event whose own look-up says otherwise', () => {
         kind,
         id: `${kind}/${index}`,
         receivedAtMs: 1,
+        loggedAtMs: 1,
         reason: `${index}`,
         amountMinor: 10 ** index,
         currency: 'NGN',
@@ -69,7 +69,9 @@ describe('an event whose own look-up says otherwise', () => {
       yield { hourMs: 0, events };
     }
     const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 3 };
-    expect(await summariseDay(deps, channel, { fromMs: 0, untilMs: 2 })).toMatchObject({
+    expect(
+      await summariseDay(deps, channel, { fromMs: 0, untilMs: 2, knownFromMs: 0, knownUntilMs: 2 }),
+    ).toMatchObject({
       failed: { count: 4, sums: [{ minor: 11_011 }] },
       paid: { count: 3, sums: [{ minor: 111 }] },
       proven: 1,

@@ -19,23 +19,6 @@ describe('deliverEntry', () => {
     expect(posts[0]?.post).toMatchObject({ alert: { lookup: { kind: 'not_found' }, mayBeRepeat: false } });
   });
 
-  it('leaves an alert its place when the process slept through its lease with it in hand', async () => {
-    const { receive, deliver, drain, posts, clock } = house();
-    const other = { ...event, key: 'payment_failed:SUB-2', orderReference: 'SUB-2' };
-    await receiveEvent(receive, event, 'f');
-    clock.nowMs += 1_000;
-    await receiveEvent(receive, other, 'f');
-    let isAsleep = true;
-    deliver.lookUp = () => {
-      if (isAsleep) clock.nowMs += deliver.leaseMs + 1_000;
-      isAsleep = false;
-      return Promise.resolve({ kind: 'not_found' });
-    };
-    await drain(120_000);
-    const told = posts.map(({ post }) => post.kind === 'alert' && post.alert.event.orderReference);
-    expect(told).toEqual(['SUB-1', 'SUB-2']);
-  });
-
   it('waits ten seconds for a service that is away, then tells unchecked rather than late', async () => {
     const away = Array.from({ length: 20 }, (): Lookup => ({ kind: 'unchecked', failure: 'network' }));
     const { receive, drain, posts, clock } = house({ lookups: away });
