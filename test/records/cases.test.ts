@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../src/domain/approval.ts';
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/domain/account.ts';
+import { parseAccountFields } from '../../src/domain/account-field.ts';
 import type { CardEmailEnd } from '../../src/domain/card-email.ts';
-import type { CheckoutOrderAnswer } from '../../src/domain/charge-answer.ts';
+import type { CheckoutOrderAnswer, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import type { Standing } from '../../src/domain/standing.ts';
@@ -21,7 +24,10 @@ import {
   linkPrefix,
   type PaymentLinks,
 } from '../../src/operations/link/payment-links.ts';
+import { createCardEmails, type CardEmails } from '../../src/operations/card/change-card-email.ts';
+import { forgetDrafts } from '../../src/operations/charge/charge-drafts.ts';
 import { outboxKey } from '../../src/operations/outbox/outbox.ts';
+import { createBeginAccount, type BeginAccount } from '../../src/operations/service/create-account.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
 
@@ -259,9 +265,9 @@ function approvals(world: World): Driven {
           process.call<CardEmailEnd>(
             () => {
               done.changes += 1;
-              return { kind: 'changed', list: 'current' } as const;
+              return { kind: 'changed' } as const;
             },
-            () => ({ kind: 'unknown', cause: { kind: 'timeout' } as never }),
+            () => ({ kind: 'unknown' }),
           ),
         deliverAgain: () => process.call(() => (done.redriven += 1)),
         tell: {
@@ -345,9 +351,175 @@ function isKept({ approvals: given, state }: Approval, counted: string): boolean
     : state.kind === 'refused' && state.by === by;
 }
 
+const accountRef = 'PLAYGROUND-SUB-00099';
+const wanted = { accountName: 'Yaba Kiosk', accountRef, bvn: '12345678901', maiden: 'Okonkwo' };
+const fields = parseAccountFields(['accountName', 'accountRef:20', 'bvn', 'maiden*']) ?? [];
+const lost = new ServiceFailure('timeout', 'no answer');
+/** Nothing of it is due: people alone move it. */
+const noWork = { prefix: 'none:', work: () => Promise.resolve() };
+
+/**
+ * A new account. It is asked for once under its reference, whoever asks, and again only when it is surely not made; that
+ * it is asked for is on record before; what people are told is so, and whoever asks later is told of one that is made.
+ */
+function newAccount(world: World): Driven {
+  const { store, sealer, random } = world;
+  const service = { isMade: false, asked: 0, refused: 0 };
+  const wrong = new Set<string>();
+  const lines: unknown[] = [];
+  const all: BeginAccount[] = [];
+
+  async function answer(given: NewAccount): Promise<NewAccountAnswer> {
+    const key = `account-new:${accountRef}`;
+    const entry = await store.read(key);
+    const kept = entry ? sealer.open(key, entry.value) : '';
+    if (!/"state":"(asking|doubt)"/.test(kept)) wrong.add('it is asked for, and not on record');
+    if (/12345678901|Okonkwo/.test(kept)) wrong.add('what is secret is kept');
+    if (given['maiden'] !== wanted.maiden) wrong.add('what is secret is not sent');
+    if (service.asked > service.refused) wrong.add('it is asked for once more');
+    service.asked += 1;
+    service.isMade = random.chance(0.6);
+    if (service.isMade) return { kind: 'created', account: { accountRef } };
+    service.refused += 1;
+    return { kind: 'not_made', failure: 'invalid_request', message: undefined };
+  }
+  async function ask(begin: BeginAccount, by: string): Promise<string> {
+    const { kind } = await (await begin({ viewId: by, wanted, by })).carryOn();
+    if (kind === 'created' && !service.isMade) wrong.add('it is called created, and is not');
+    if (kind === 'not_made' && service.refused === 0) wrong.add('it is called not made, and was not refused');
+    return kind;
+  }
+  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): BeginAccount {
+    return createBeginAccount({
+      store: through,
+      sealer,
+      fields,
+      createAccount: (given) =>
+        call<NewAccountAnswer>(
+          () => answer(given),
+          () => ({ kind: 'unknown', cause: lost }),
+        ),
+      findAccount: () =>
+        call<AccountAnswer>(
+          () => (service.isMade ? { kind: 'found', account: { accountRef } } : { kind: 'not_found' }),
+          () => ({ kind: 'refused', message: undefined }),
+        ),
+      log: (...line) => void lines.push(line),
+      wait,
+    });
+  }
+  return {
+    start(process, index) {
+      all[index] = open(process);
+      return noWork;
+    },
+    act(at, index) {
+      const by = at.pick(['U0ADA00001', 'U0BOLA0001']);
+      return () => ask(all[index] as BeginAccount, by);
+    },
+    async wrongs() {
+      const { isMade } = service;
+      const told = await ask(
+        open({ ...world, call: async (run) => await run(), wait: async () => undefined }),
+        'U0LATER001',
+      );
+      if (isMade && told !== 'created') wrong.add(`it is made, and called ${told}`);
+      if (/12345678901|Okonkwo/.test(JSON.stringify(lines))) wrong.add('what is secret is logged');
+      return [...wrong];
+    },
+  };
+}
+
+/**
+ * A change of a card's e-mail. Each review is asked for once, however often it is agreed to, and what was agreed to is
+ * never reviewed under the same word; what people are told is the service's answer or that it is not known; nobody is
+ * told to wait for longer than a minute.
+ */
+function cardEmail(world: World): Driven {
+  const { clock, store, sealer } = world;
+  const viewId = 'V1';
+  const service = { linked: change.currentEmail, asked: 0 };
+  const begun = new Map<string, { atMs: number; end?: string }>();
+  const wrong = new Set<string>();
+  const all: CardEmails[] = [];
+  let word = '';
+
+  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): CardEmails {
+    return createCardEmails({
+      ...quiet,
+      store: through,
+      sealer,
+      fingerprint: async () => 'card',
+      now: () => clock.nowMs,
+      wait,
+      ledger: undefined,
+      changeCardEmail: ({ currentEmail, newEmail }) =>
+        call<EmailChangeAnswer>(
+          () => {
+            service.asked += 1;
+            if (service.asked > begun.size) wrong.add('it is asked for more often than it was agreed to');
+            if (service.linked !== currentEmail) return { kind: 'not_linked', message: undefined };
+            service.linked = newEmail;
+            return { kind: 'changed', card: undefined };
+          },
+          () => ({ kind: 'unknown', cause: lost }),
+        ),
+    });
+  }
+  async function agree(emails: CardEmails, draft: string): Promise<void> {
+    const result = await emails.begin({ viewId, draft, by: 'U0ADA00001' });
+    if (JSON.stringify(result).includes(change.tokenKey)) wrong.add('the token goes to a screen');
+    const before = begun.get(draft);
+    if (result.kind === 'begun') {
+      if (before) wrong.add('what was agreed to is begun again');
+      const mine: { atMs: number; end?: string } = { atMs: clock.nowMs };
+      begun.set(draft, mine);
+      mine.end = (await result.carryOn()).kind;
+    } else if (result.kind === 'known') {
+      const told = result.end?.kind;
+      if (told && told !== 'unknown' && before?.end && told !== before.end)
+        wrong.add(`${before.end} is told as ${told}`);
+      if (!told && before && clock.nowMs > before.atMs + minuteMs) wrong.add('who agrees waits for ever');
+    }
+  }
+  return {
+    start(process, index) {
+      all[index] = open(process);
+      return noWork;
+    },
+    act(at, index) {
+      const one = all[index] as CardEmails;
+      const old = at.pick([word, ...begun.keys()]);
+      return at.pick([
+        async () => {
+          const next = await one.keepDraft(viewId, change);
+          if (begun.has(next)) wrong.add('what was agreed to is reviewed under the same word');
+          word = next;
+        },
+        () => agree(one, word),
+        () => agree(one, old),
+      ]);
+    },
+    async wrongs() {
+      clock.nowMs += 2 * minuteMs;
+      const emails = open({ ...world, call: async (run) => await run(), wait: async () => undefined });
+      await agree(emails, word);
+      await forgetDrafts(store, 'card');
+      const { kind } = await emails.begin({ viewId, draft: word, by: 'U0ADA00001' });
+      if (kind !== 'stale') wrong.add('its token is kept after its card is deleted');
+      const last = await emails.keepDraft(viewId, change);
+      if ((await emails.keepDraft(viewId, change)) !== last)
+        wrong.add('a form submitted twice is two reviews');
+      return [...wrong];
+    },
+  };
+}
+
 describe.each([
   ['a payment link', links],
   ['an approval', approvals],
+  ['a new account', newAccount],
+  ['a change of a card’s e-mail', cardEmail],
 ])('%s', (_name, open) => {
   it('keeps its promises through crashes, lost answers, repeats, sleeping processes and clocks that jump', async () => {
     let ends = 0;
