@@ -19,7 +19,7 @@ import { createEventLog, type EventLog } from '../operations/alert/event-log.ts'
 import { hasEnded } from '../operations/charge/charge-standing.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
-import type { SummaryPostDeps } from '../operations/alert/prepare-daily-summary.ts';
+import type { SummaryPostDeps } from '../operations/alert/summarise-day.ts';
 import { summariseDay } from '../operations/alert/summarise-day.ts';
 import type { CardsForPosts } from '../operations/alert/alert-post.ts';
 import { stormPrefix, stormRecordPrefix } from '../operations/storm/storm-records.ts';

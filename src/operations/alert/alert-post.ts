@@ -1,10 +1,11 @@
 import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
 import type { Destination } from '../../domain/alert-route.ts';
-import type { Environment, Lookup } from '../../domain/alert.ts';
+import { knownDecline, recordOf, type Alert, type Environment, type Lookup } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Store } from '../../store/store.ts';
-import type { Evidence } from '../outbox/outbox.ts';
+import { alertKey, historyKey, type Evidence } from '../outbox/outbox.ts';
+import type { Work } from '../outbox/outbox-work.ts';
 import type { PrepareDeps } from '../outbox/prepare-post.ts';
 import type { Storms } from '../storm/storms.ts';
 
@@ -42,3 +43,38 @@ export type AlertPostDeps = PrepareDeps & {
   /** `/pay cards` works here, and is named where a card's token is missing. */
   canListCards?: boolean;
 };
+
+/** What is told of the event, but for its card and its route. */
+export function alertOf(
+  deps: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards' | 'declines'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Alert {
+  const { environment, account, canListCards } = deps;
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
+  const { receivedAtMs } = record;
+  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+  const declined = knownDecline(alert, deps.declines);
+  return { ...alert, ...(canListCards ? { canListCards } : {}), ...(declined ? { declined } : {}) };
+}
+
+/** The service's own record names the order, also where the event could not. */
+function provenReference(lookup: Lookup): { orderReference?: string } {
+  const found = recordOf(lookup)?.orderReference;
+  return found === undefined ? {} : { orderReference: found };
+}
+
+/**
+ * Puts the event into the log of its hour, unless its record says that it stands there; a copy for a further channel
+ * is no further event. Without a look-up: nobody asked the service. Whoever finishes the record says `logged` there.
+ */
+export async function logOnce(
+  deps: Pick<AlertPostDeps, 'logEvent'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<void> {
+  if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
+  await deps.logEvent(event, record.receivedAtMs, lookup);
+}

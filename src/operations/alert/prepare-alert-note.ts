@@ -12,9 +12,8 @@ import {
 import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
 import { isRepeat, postOrEditBelow, settle, waitForThread } from '../outbox/post-or-edit.ts';
-import { alertOf } from './alert-of.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
-import type { AlertPostDeps } from './alert-post.ts';
+import { alertOf, type AlertPostDeps } from './alert-post.ts';
 
 /** What somebody did, below the card. */
 export async function prepareAlertNote(

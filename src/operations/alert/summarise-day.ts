@@ -14,7 +14,9 @@ import {
 import type { LoggedEvent } from '../../domain/logged-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from './event-log.ts';
-import type { SummarySpan } from '../outbox/outbox-bodies.ts';
+import { openBody, type SummarySpan } from '../outbox/outbox-bodies.ts';
+import type { Work } from '../outbox/outbox-work.ts';
+import type { PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
@@ -111,4 +113,22 @@ async function cardsOf(
     snoozed: standings.filter((one) => one === 'snoozed').length,
     leftOut: failures.length - oldest.length,
   };
+}
+
+export type SummaryPostDeps = PrepareDeps & {
+  /** What a channel is told of a day; see `summariseDay`. */
+  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
+};
+
+/** Made when it leaves, behind the alerts that were before it in its channel. */
+export async function prepareDailySummary(
+  deps: SummaryPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { channel } = record;
+  const summary = await deps.summarise(channel, openBody('daily_summary', deps.sealer, work));
+  const message = deps.compose({ kind: 'daily_summary', summary, key: entry.key, mayBeRepeat });
+  return { kind: 'post', channel, message };
 }

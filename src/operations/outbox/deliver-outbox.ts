@@ -1,21 +1,21 @@
-import type { PostOutcome } from '../../domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../domain/delivery.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
-import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, hold, waitForTurn, type Work } from './outbox-work.ts';
+import { historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { again, finishPosted, hold, paceMs, waitForTurn, type Work } from './outbox-work.ts';
 import type { Prepared } from './prepare-post.ts';
-import { settleDoubt, type DoubtDeps } from './settle-doubt.ts';
 
-export type DeliverDeps = ConcludeDeps &
-  DoubtDeps & {
-    store: Pick<Store, 'create' | 'read' | 'write'>;
-    /** Makes the message. `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
-    prepare: (work: Work, mayBeRepeat: boolean) => Promise<Prepared>;
-    /** What became of the last post to a channel, for health. */
-    report: (channel: string, outcome: PostOutcome) => void;
-    /** Longer than a look-up, a history read and a post with their deadlines together. */
-    leaseMs: number;
-  };
+export type DeliverDeps = ConcludeDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  /** Makes the message. `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
+  prepare: (work: Work, mayBeRepeat: boolean) => Promise<Prepared>;
+  /** Looks for a message in the channel itself, or in one of its threads. */
+  findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
+  /** What became of the last post to a channel, for health. */
+  report: (channel: string, outcome: PostOutcome) => void;
+  /** Longer than a look-up, a history read and a post with their deadlines together. */
+  leaseMs: number;
+};
 
 /** Before all that came after it: work that is due anew would go behind it. */
 const atOnce = { holdMs: 0 } as const;
@@ -112,4 +112,53 @@ function widen(
   if (!standing) return { ...place, sinceMs };
   const isSamePlace = standing.channel === place.channel && standing.threadTs === place.threadTs;
   return isSamePlace ? standing : { ...place, sinceMs, elsewhere: true };
+}
+
+/**
+ * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
+ * usually away. Until then it keeps its place before all that came after it.
+ */
+const historyPatienceMs = 900_000;
+const askAgainMs = 5_000;
+
+/**
+ * What is known of an earlier post that may have arrived. `none`: it did not, or there was none. `stands`:
+ * it cannot be found out, so a repeat must say that it may be one. `settled`: it is in the channel, or the
+ * record waits for the history; nothing more is to be done now.
+ */
+async function settleDoubt(deps: DeliverDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
+  const { doubt } = work.record;
+  if (!doubt) return 'none';
+  const key = historyKey(work.entry.key, work.record);
+  const answer = await deps.findByKey(doubt.channel, key, doubt.sinceMs, doubt.threadTs);
+  switch (answer.kind) {
+    case 'found':
+      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.shown);
+      return 'settled';
+    case 'absent':
+      return doubt.elsewhere ? 'stands' : 'none';
+    case 'unreadable':
+      return 'stands';
+    case 'unknown':
+      return await waitForHistory(deps, work, doubt, answer.retryAfterMs ?? askAgainMs);
+  }
+}
+
+async function waitForHistory(
+  deps: DeliverDeps,
+  work: Work,
+  doubt: NonNullable<OutboxRecord['doubt']>,
+  delayMs: number,
+): Promise<'stands' | 'settled'> {
+  const silentSinceMs = doubt.silentSinceMs ?? deps.now();
+  if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
+  await again(
+    deps,
+    work,
+    { doubt: { ...doubt, silentSinceMs } },
+    {
+      holdMs: Math.max(delayMs, paceMs),
+    },
+  );
+  return 'settled';
 }

@@ -2,8 +2,8 @@ import type { Entry } from '../../store/store.ts';
 import type { AlertPostDeps } from '../alert/alert-post.ts';
 import { prepareAlert } from '../alert/prepare-alert.ts';
 import { prepareAlertDirect, prepareAlertNote } from '../alert/prepare-alert-note.ts';
-import { prepareDailySummary, type SummaryPostDeps } from '../alert/prepare-daily-summary.ts';
-import { prepareTestAlert } from '../alert/prepare-test-alert.ts';
+import { prepareDailySummary, type SummaryPostDeps } from '../alert/summarise-day.ts';
+import { prepareTestAlert } from '../alert/send-test-alert.ts';
 import { prepareApproval, prepareApprovalNote, type ApprovalPostDeps } from '../approval/prepare-approval.ts';
 import {
   prepareCharge,

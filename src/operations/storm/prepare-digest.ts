@@ -3,13 +3,12 @@ import { withLookUp, type Destination } from '../../domain/alert-route.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { itemOf } from '../../domain/storm-summary.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { logOnce } from '../alert/log-once.ts';
 import { alertKey, historyKey, type OutboxRecord } from '../outbox/outbox.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
 import { again, finish, hold, type Work } from '../outbox/outbox-work.ts';
 import { isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
-import type { AlertPostDeps } from '../alert/alert-post.ts';
+import { logOnce, type AlertPostDeps } from '../alert/alert-post.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
 export async function prepareDigest(
