@@ -46,16 +46,11 @@ const mostDaysMs = 7 * 86_400_000;
 /** Holds more than one time, whatever summer time does to a day. */
 const twoDaysMs = 2 * 86_400_000;
 
-/**
- * A summary is stored so long after its time, for what came just before it to be looked up and logged, and counts what
- * was logged until `inTheLogMs` before: by then it stands there, and a summary that is made once more counts the same.
- */
+/** A summary is stored so long after its time: by then all that it counts stands in the log, whichever replica's clock timed it. */
 const settleMs = 45_000;
-const inTheLogMs = 30_000;
 
-/** Until when the channel was told, by the events' times and by those of the log; see `SummarySpan`. */
-const timerRecord = z.object({ toldUntilMs: z.number(), knownUntilMs: z.number() });
-type Told = z.infer<typeof timerRecord>;
+/** Until when the channel was told; see `SummarySpan`. */
+const timerRecord = z.object({ toldUntilMs: z.number() });
 
 export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
   const { store, times, now, log } = deps;
@@ -66,7 +61,7 @@ export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
       await Promise.all(
         times.map((time) => {
           const toldUntilMs = lastTime(time, now() - twoDaysMs, now()) ?? now();
-          const value = JSON.stringify({ toldUntilMs, knownUntilMs: toldUntilMs } satisfies Told);
+          const value = JSON.stringify({ toldUntilMs });
           return store.create(`${dailySummaryPrefix}${time.channel}`, value, { delayMs: 0 });
         }),
       );
@@ -100,11 +95,11 @@ async function work(deps: DailySummariesDeps, entry: Entry): Promise<void> {
   }
   const nowMs = now();
   const settledMs = nowMs - settleMs;
-  const before = timerRecord.parse(JSON.parse(entry.value));
-  const dueMs = lastTime(time, Math.max(before.toldUntilMs, nowMs - mostDaysMs), settledMs);
-  const told = dueMs === undefined ? before : await tellDay(deps, time, before, dueMs);
+  const before = timerRecord.parse(JSON.parse(entry.value)).toldUntilMs;
+  const dueMs = lastTime(time, Math.max(before, nowMs - mostDaysMs), settledMs);
+  const toldUntilMs = dueMs === undefined ? before : await tellDay(deps, time, before, dueMs);
   const delayMs = Math.min(Math.max(0, time.next(settledMs) + settleMs - now()), longestSleepMs);
-  await store.write(entry, JSON.stringify(told), { delayMs });
+  await store.write(entry, JSON.stringify({ toldUntilMs }), { delayMs });
 }
 
 /** The last of its times after the one and not after the other. */
@@ -121,24 +116,19 @@ function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): numb
 async function tellDay(
   deps: DailySummariesDeps,
   { channel, dateOf }: SummaryTime,
-  { toldUntilMs, knownUntilMs: knownFromMs }: Told,
+  toldUntilMs: number,
   untilMs: number,
-): Promise<Told> {
+): Promise<number> {
   const { store, sealer } = deps;
   const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
   const fromMs = Math.max(toldUntilMs, untilMs - mostDaysMs);
-  const knownUntilMs = Math.max(knownFromMs, deps.now() - inTheLogMs);
-  const body = { fromMs, untilMs, knownFromMs, knownUntilMs };
+  const body = { fromMs, untilMs };
   // Behind the channel's alerts, so that they are in the log when it is made.
   if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
     deps.wake();
-    return { toldUntilMs: untilMs, knownUntilMs };
+    return untilMs;
   }
   const known = await store.read(key);
-  if (!known) return { toldUntilMs: untilMs, knownUntilMs };
-  const stored = openBody('daily_summary', sealer, {
-    entry: known,
-    record: readOutboxRecord(known.value),
-  });
-  return { toldUntilMs: stored.untilMs, knownUntilMs: stored.knownUntilMs };
+  if (!known) return untilMs;
+  return openBody('daily_summary', sealer, { entry: known, record: readOutboxRecord(known.value) }).untilMs;
 }

@@ -34,9 +34,8 @@ const mostReasons = 5;
 export async function summariseDay(
   deps: SummariseDeps,
   channel: string,
-  span: SummarySpan,
+  { fromMs, untilMs }: SummarySpan,
 ): Promise<DailySummary> {
-  const { fromMs, untilMs } = span;
   const { plan, eventLog } = deps;
   const nowMs = deps.now();
   const day: LoggedEvent[] = [];
@@ -45,11 +44,11 @@ export async function summariseDay(
   let notYet = 0;
   for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
     for (const event of events) {
-      const when = whenTold(span, event);
-      const isOfDay = when === 'now';
+      const { receivedAtMs, loggedAtMs } = event;
+      const isOfDay = loggedAtMs >= fromMs && loggedAtMs < untilMs;
       const isHere = isToldIn(plan, channel, event);
       if (isOfDay) day.push(event);
-      if (when === 'later') notYet += 1;
+      if (receivedAtMs < untilMs && loggedAtMs >= untilMs) notYet += 1;
       if (isOfDay && isHere) toldHere += 1;
       if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
     }
@@ -74,16 +73,6 @@ export async function summariseDay(
     muted: mutedNow(plan, nowMs),
     nowMs,
   };
-}
-
-/** Which summary counts it: this one, one before it, or, of what came before its end, one after it. */
-function whenTold(
-  { fromMs, untilMs, knownFromMs, knownUntilMs }: SummarySpan,
-  { receivedAtMs, loggedAtMs }: LoggedEvent,
-): 'before' | 'now' | 'later' | undefined {
-  if (receivedAtMs >= untilMs) return undefined;
-  if (receivedAtMs < fromMs && loggedAtMs < knownFromMs) return 'before';
-  return loggedAtMs < knownUntilMs ? 'now' : 'later';
 }
 
 function counted(events: readonly LoggedEvent[], kind: LoggedEvent['kind']): DailySummary['failed'] {

@@ -35,17 +35,8 @@ export type OutboxBodies = {
 /** A step of an alert's card: `parent` is the key of the message it belongs to. */
 type AlertStep = { parent: string; step: CardStep };
 
-/**
- * What a summary tells of, UTC ms: what was received before `untilMs` and stood in the log before `knownUntilMs`, less
- * what the one before it told, which has the same two ends in `fromMs` and `knownFromMs`. So each event is told in one
- * of them, whenever it came into the log.
- */
-export type SummarySpan = {
-  fromMs: number;
-  untilMs: number;
-  knownFromMs: number;
-  knownUntilMs: number;
-};
+/** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */
+export type SummarySpan = { fromMs: number; untilMs: number };
 
 /** Whose copy of a request’s card it is: the channel’s, an approver’s, or that of whoever asked. */
 export type ApprovalAddress = 'channel' | 'approver' | 'requester';

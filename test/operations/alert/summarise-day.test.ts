@@ -1,10 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import { summariseDay } from '../../../src/operations/alert/summarise-day.ts';
-import { channel, event } from '../house.ts';
-
-import { hourMs, openCard, plan, stage } from '../summary-stage.ts';
+import { channel } from '../house.ts';
+import { openCard, plan } from '../summary-stage.ts';
 
 describe('what was not known when its day was told', () => {
   it('leaves no event out and counts none twice, whenever each came and was logged', async () => {
@@ -22,29 +20,15 @@ describe('what was not known when its day was told', () => {
         }
         const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 200 };
         const ends = [0, 10, 30, 31, 61, 200];
-        const known = [0, 12, 30, 44, 70, 200];
         const counts = await Promise.all(
           ends.slice(1).map(async (untilMs, index) => {
-            const [fromMs = 0, knownFromMs = 0] = [ends[index], known[index]];
-            const span = { fromMs, untilMs, knownFromMs, knownUntilMs: known[index + 1] ?? 0 };
+            const span = { fromMs: ends[index] ?? 0, untilMs };
             return (await summariseDay(deps, channel, span)).failed.count;
           }),
         );
         expect(counts.reduce((sum, count) => sum + count, 0)).toBe(events.length);
       }),
     );
-  });
-
-  it('counts in its own day what came a moment before its time and was looked up after it', async () => {
-    const { begin, run, told, receive, clock, drain } = stage(Date.UTC(2026, 10, 21, 6));
-    await begin();
-    await drain();
-    clock.nowMs = Date.UTC(2026, 10, 21, 7) - 1_000;
-    await receiveEvent(receive, event, 'f');
-    clock.nowMs += 10_000;
-    await drain();
-    await run(hourMs);
-    expect(told()).toEqual([expect.objectContaining({ late: 0, toldHere: 1 })]);
   });
 });
 
@@ -69,9 +53,7 @@ describe('an event whose own look-up says otherwise', () => {
       yield { hourMs: 0, events };
     }
     const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 3 };
-    expect(
-      await summariseDay(deps, channel, { fromMs: 0, untilMs: 2, knownFromMs: 0, knownUntilMs: 2 }),
-    ).toMatchObject({
+    expect(await summariseDay(deps, channel, { fromMs: 0, untilMs: 2 })).toMatchObject({
       failed: { count: 4, sums: [{ minor: 11_011 }] },
       paid: { count: 3, sums: [{ minor: 111 }] },
       proven: 1,
