@@ -80,8 +80,9 @@ export function createCardEmails(
   });
 
   /** The change after the event; `isFirst`: nothing was asked of the service before it. */
-  function move(viewId: string, event: CardEmailEvent) {
+  function move(viewId: string, made: () => CardEmailEvent) {
     return records.change(viewId, (before) => {
+      const event = made();
       const next = stepCardEmail(before, event, deps.now());
       const result = next && { ...next, isFirst: before?.askedAtMs === undefined };
       if (!next || (next === before && event.kind !== 'reviewed')) return { kind: 'keep', result };
@@ -161,8 +162,11 @@ export function createCardEmails(
     /** Keeps what is read back, sealed, for half an hour; the word it gives stands for exactly this and is no secret. */
     async keepDraft(viewId: string, terms: CardEmailTerms): Promise<string> {
       const card = await fingerprint(terms.tokenKey);
-      const word = randomBytes(16).toString('hex');
-      return (await move(viewId, { kind: 'reviewed', word, card, terms }))?.word ?? word;
+      // Another word at each try: one that was on its way for long may have been given and agreed to.
+      const kept = await move(viewId, () => {
+        return { kind: 'reviewed', word: randomBytes(16).toString('hex'), card, terms };
+      });
+      return kept?.word ?? '';
     },
     readDraft,
     /** Begins the change that was read back, at most once however often it is agreed to. */
@@ -170,7 +174,7 @@ export function createCardEmails(
       const { viewId, draft: word, by } = request;
       const asked = await askForApproval(viewId, word, by);
       if (asked) return asked;
-      const agreed = await move(viewId, { kind: 'agreed', word });
+      const agreed = await move(viewId, () => ({ kind: 'agreed', word }));
       if (!agreed) return { kind: 'stale' };
       const { terms, end, isFirst } = agreed;
       if (!isFirst) return { kind: 'known', terms: shownTerms(terms), end };
@@ -181,7 +185,7 @@ export function createCardEmails(
           const end = await change(terms, by);
           // What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again.
           await catchUp(deps, 'What became of a card’s e-mail could not be noted', () =>
-            move(viewId, { kind: 'ended', word, end }),
+            move(viewId, () => ({ kind: 'ended', word, end })),
           );
           return end;
         },

@@ -19,6 +19,8 @@ import { createRecords, type RecordsDeps } from '../../records/records.ts';
 const accountCase = z.object({
   /** Written before the request leaves; `refused`: surely not made, so its reference may be asked for again. */
   state: z.enum(['asking', 'created', 'refused', 'doubt']),
+  /** How often it was asked for: each answer is one of those. */
+  asks: z.int(),
   by: z.string(),
   /** Without what nobody may see again. */
   wanted: z.record(z.string(), z.string()),
@@ -33,7 +35,7 @@ type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
 export type AccountEvent =
   | { kind: 'submitted'; by: string; wanted: NewAccount }
-  | NewAccountAnswer
+  | { kind: 'answered'; ask: number; answer: NewAccountAnswer }
   | { kind: 'looked_up'; found: LookedUp };
 
 /** `next` is stored before its effect runs. Only `ask` creates anything. */
@@ -53,36 +55,35 @@ export function stepAccount(state: AccountCase | undefined, event: AccountEvent)
   if (event.kind === 'submitted') {
     const { by, wanted } = event;
     if (state && state.state !== 'refused') return { next: state, effect: 'look_up' };
-    return { next: { state: 'asking', by, wanted }, effect: 'ask' };
+    return { next: { state: 'asking', by, wanted, asks: (state?.asks ?? 0) + 1 }, effect: 'ask' };
   }
   if (!state) throw new Error('An account that nobody asked for was answered or looked up.');
-  // What the service has settled stays so, whatever is looked up after that.
-  const isSettled = state.state === 'created' || state.state === 'refused';
   const created = { ...state, state: 'created' } as const;
-  switch (event.kind) {
-    case 'created':
-      return { next: created, effect: 'tell', end: { ...event, by: 'answer' } };
-    case 'not_made':
-      return {
-        next: state.state === 'created' ? state : { ...state, state: 'refused' },
-        effect: 'tell',
-        end: event,
-      };
-    case 'unknown': {
-      const said = withoutUndefined({ said: event.cause.said });
-      return { next: isSettled ? state : { ...state, state: 'doubt', ...said }, effect: 'look_up' };
+  // What the service has settled stays so, whatever is looked up after that.
+  const isOpen = state.state === 'asking' || state.state === 'doubt';
+  if (event.kind === 'looked_up') {
+    const own = ownAccount(state.wanted, event.found);
+    if (typeof own === 'object') {
+      return { next: created, effect: 'tell', end: { kind: 'created', account: own, by: 'look_up' } };
     }
-    case 'looked_up': {
-      const own = ownAccount(state.wanted, event.found);
-      if (typeof own === 'object') {
-        return { next: created, effect: 'tell', end: { kind: 'created', account: own, by: 'look_up' } };
-      }
-      if (state.state === 'created') {
-        return { next: state, effect: 'tell', end: { kind: 'created', account: undefined, by: 'answer' } };
-      }
-      const said = withoutUndefined({ said: state.said });
-      const next: AccountCase = isSettled ? state : { ...state, state: 'doubt' };
-      return { next, effect: 'tell', end: { kind: 'doubt', lookUp: own, ...said } };
+    if (state.state === 'created') {
+      return { next: state, effect: 'tell', end: { kind: 'created', account: undefined, by: 'answer' } };
+    }
+    const said = withoutUndefined({ said: state.said });
+    const next: AccountCase = isOpen ? { ...state, state: 'doubt' } : state;
+    return { next, effect: 'tell', end: { kind: 'doubt', lookUp: own, ...said } };
+  }
+  const { answer } = event;
+  // Or a process that stood still would call refused what has been asked for again since.
+  const isAbout = isOpen && event.ask === state.asks;
+  switch (answer.kind) {
+    case 'created':
+      return { next: created, effect: 'tell', end: { ...answer, by: 'answer' } };
+    case 'not_made':
+      return { next: isAbout ? { ...state, state: 'refused' } : state, effect: 'tell', end: answer };
+    case 'unknown': {
+      const said = withoutUndefined({ said: answer.cause.said });
+      return { next: isAbout ? { ...state, state: 'doubt', ...said } : state, effect: 'look_up' };
     }
   }
 }
@@ -154,7 +155,8 @@ export function createBeginAccount(
       switch (step.effect) {
         case 'ask': {
           const answer = await deps.createAccount(wanted);
-          const end = await carryOn(await moveOrTell(answer, step.next));
+          const answered = { kind: 'answered', ask: step.next.asks, answer } as const;
+          const end = await carryOn(await moveOrTell(answered, step.next));
           const failure =
             answer.kind === 'unknown' ? answer.cause.kind : 'failure' in answer && answer.failure;
           const result = end.kind;

@@ -17,7 +17,7 @@ it.each<[string, AccountAnswer, object]>([
 ])('a new account whose answer was lost is looked up: %s', (_what, answer, end) => {
   const asking = stepAccount(undefined, { kind: 'submitted', by: 'U1', wanted }).next;
   const cause = new ServiceFailure('malformed', 'no answer', { said: 'Busy' });
-  const doubt = stepAccount(asking, { kind: 'unknown', cause });
+  const doubt = stepAccount(asking, { kind: 'answered', ask: 1, answer: { kind: 'unknown', cause } });
   expect(doubt.effect).toBe('look_up');
   expect(stepAccount(doubt.next, { kind: 'looked_up', found: answer })).toMatchObject({
     effect: 'tell',
