@@ -3,13 +3,9 @@ import { approvalRules } from '../config/approval-checks.ts';
 import { chargesFrom, needFor } from '../domain/approval-rules.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
-import type { ApprovalDesk, ApprovalGate, TellApproval } from '../operations/approval/approval-desk.ts';
+import type { ApprovalDesk, ApprovalGate } from '../operations/approval/approval-desk.ts';
 import { createApprovals, type Approvals as Deciding } from '../operations/approval/approvals.ts';
-import {
-  createTellApproval,
-  type ApprovalTelling,
-  type TellApprovalDeps,
-} from '../operations/approval/tell-approval.ts';
+import { createMessages } from '../operations/outbox/messages.ts';
 import { termsHash } from '../operations/approval/terms-hash.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
@@ -34,7 +30,10 @@ export type Approvals = {
 type ApprovalParts = {
   kept: Kept;
   standingOf: StandingOf;
-  tell: TellApproval;
+  clients: SlackClients;
+  holdersOf: HoldersOf;
+  /** The ids of its windows; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
   wake: () => void;
   notes: Pick<AuditNotes, 'write'>;
   /** What does it once it is approved; asked for late, because they ask for approvals themselves. */
@@ -48,18 +47,19 @@ type ApprovalParts = {
 const usualExpireMinutes = 240;
 
 /** Four eyes, put together for one merchant account. */
-function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
+export function createFourEyes(outside: Outside, parts: ApprovalParts): Approvals {
   const { config, log, now } = outside;
-  const { kept, tell, hands } = parts;
+  const { kept, clients, ids, wake, hands } = parts;
   const { store, sealer } = kept;
   const { approvals: policy } = config.policy;
   const rules = approvalRules(config.policy, config.merchant?.name);
   const background = createBackground(outside, 'what was approved');
   const accountId = config.paymentsAccountId ?? '';
+  const rememberMs = config.chargeRememberDays * 86_400_000;
   const deciding = createApprovals({
     store,
     sealer,
-    rememberMs: config.chargeRememberDays * 86_400_000,
+    rememberMs,
     expireMs: (policy?.expire_minutes ?? usualExpireMinutes) * 60_000,
     termsHash: (terms) => termsHash(accountId, terms),
     fingerprint: openFingerprint({ store, sealer, log }),
@@ -68,9 +68,12 @@ function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
     submitApproved: (charge, atMs) => hands().charges.submitApproved(charge, atMs),
     changeCardEmail: (terms, by) => hands().charges.cardEmails.change(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
-    tell,
+    messages: createMessages({ store, sealer, rememberMs, now, wake }),
+    channel: policy?.channel,
+    approvers: () => parts.holdersOf('approve'),
+    show: createShowApproval({ client: clients.interactive, place: chargePlace(config), log, ids }),
     audit: parts.notes.write,
-    wake: parts.wake,
+    wake,
     inBackground: background.add,
     wait: sleep,
     now,
@@ -81,10 +84,7 @@ function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
     needFor: (question: Parameters<ApprovalGate['needFor']>[0]) => needFor(rules, question),
     chargesFrom: (currency: string) => chargesFrom(rules, currency),
     desk,
-    async charged(reference: string) {
-      const approval = await desk.find(reference);
-      if (approval) await tell.refresh(approval);
-    },
+    charged: (reference: string) => deciding.refresh(reference),
   };
   return {
     desk,
@@ -92,42 +92,4 @@ function createApprovalsOf(outside: Outside, parts: ApprovalParts): Approvals {
     work: (entry) => deciding.work(entry),
     drained: background.drained,
   };
-}
-
-type FourEyesParts = Omit<ApprovalParts, 'tell'> &
-  Omit<TellingParts, 'approvers' | 'find'> & { holdersOf: HoldersOf };
-
-/** Deciding and telling, which ask each other: what is decided is told, and what is told is what was decided. */
-export function createFourEyes(
-  outside: Outside,
-  { holdersOf, ...parts }: FourEyesParts,
-): { telling: ApprovalTelling; approvals: Approvals } {
-  const telling = createApprovalTelling(outside, {
-    ...parts,
-    approvers: () => holdersOf('approve'),
-    find: (id) => approvals.desk.find(id),
-  });
-  const approvals: Approvals = createApprovalsOf(outside, { ...parts, tell: telling });
-  return { telling, approvals };
-}
-
-type TellingParts = Pick<TellApprovalDeps, 'approvers' | 'find' | 'wake'> & {
-  kept: Kept;
-  clients: SlackClients;
-  /** The ids of its windows; undefined in a bot that knows one account alone. */
-  ids: MerchantIds | undefined;
-};
-
-/** Where requests for a second person are told. */
-function createApprovalTelling({ config, log, now }: Outside, parts: TellingParts): ApprovalTelling {
-  const { kept, clients, ids, ...rest } = parts;
-  return createTellApproval({
-    ...rest,
-    store: kept.store,
-    sealer: kept.sealer,
-    channel: config.policy.approvals?.channel,
-    show: createShowApproval({ client: clients.interactive, place: chargePlace(config), log, ids }),
-    rememberMs: config.chargeRememberDays * 86_400_000,
-    now,
-  });
 }

@@ -37,7 +37,6 @@ import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
 import { findDecline } from '../operations/alert/find-decline.ts';
 import { rehearse } from '../operations/alert/rehearse.ts';
-import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
 import { tellStory } from '../operations/audit/tell-story.ts';
 import { createTestAlerts } from '../operations/alert/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';
@@ -79,7 +78,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const notes = shared.pens.of(merchant?.name);
   const { ofReference, append } = shared.audit;
   const known = { kept, payments, clients, wake, notes };
-  const { telling, approvals } = createFourEyes(outside, {
+  const approvals: Approvals = createFourEyes(outside, {
     ...known,
     ids,
     holdersOf,
@@ -102,7 +101,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const story = storyOf({ kept, merchant, links, ofReference });
   const named = { ids, nameOf, note: notes.note, story, append };
-  const told = { kept, payments, clients, charges, approvals, telling, links, alerts, ...named };
+  const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
   const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
   const asked = { mayRun, standingOf, wake };
   const verbs = createMerchantVerbs(outside, { ...told, ...asked, routes, undelivered, outbox });
@@ -191,7 +190,6 @@ type VerbParts = {
   clients: SlackClients;
   charges: Charges;
   approvals: Approvals;
-  telling: ApprovalTelling;
   links: PaymentLinks;
   alerts: Alerts;
   note: NoteAudit;
@@ -250,7 +248,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     undelivered: askedUndelivered(parts),
     links: parts.links,
     ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
-    approvalTelling: parts.telling,
+    approvalTelling: parts.approvals.desk,
     alertsOf: (userId: string) => alerts.cards.of(userId),
     currencies: config.chargeCurrencies,
     routes,

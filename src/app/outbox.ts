@@ -11,7 +11,6 @@ import { lookUpAhead, toRouteLanes } from '../operations/alert/route-event.ts';
 import { linkPrefix, type PaymentLinks } from '../operations/link/payment-links.ts';
 import type { Post } from '../operations/outbox/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
-import type { ApprovalTelling } from '../operations/approval/tell-approval.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
 import { asideReasons, createPutAside } from '../operations/work/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../operations/work/work-once.ts';
@@ -45,7 +44,6 @@ type OutboxParts = {
   charges: Charges;
   links: Pick<PaymentLinks, 'find' | 'work'>;
   approvals: Pick<Approvals, 'work' | 'desk'>;
-  telling: Pick<ApprovalTelling, 'askedOf'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   alarms: Pick<WebhookWatch, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
@@ -181,7 +179,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       const approval = await parts.approvals.desk.find(id);
       if (!approval) return undefined;
       const charge = approval.shown.kind === 'charge' ? await charges.find(id) : undefined;
-      return { approval, asked: await parts.telling.askedOf(id), ...(charge ? { charge } : {}) };
+      return { approval, asked: await parts.approvals.desk.askedOf(id), ...(charge ? { charge } : {}) };
     },
     cards: alerts.forPosts,
     storms: alerts.storms,

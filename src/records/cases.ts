@@ -174,6 +174,7 @@ export function createCases<State, Event>(
       const value = isOver && rules.remembered ? { ...told, state: rules.remembered(told.state) } : told;
       return { kind: 'write', value, rest, result: value };
     });
+    if (rules.restMs(settled.state, now()) === 0) wake();
     return settled.state;
   }
 

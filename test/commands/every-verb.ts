@@ -99,6 +99,8 @@ export function everyVerb(): Command[] {
         withdraw: nobody,
         waiting: nobody,
         askedBy: nobody,
+        askedOf: nobody,
+        watch: nobody,
       },
     },
     cards,

@@ -155,6 +155,7 @@ describe('a charge that a second person decides', () => {
     const desk = at();
     const reference = await asks('agent');
     await desk.closes('agent');
+    await desk.settled('soon');
     desk.house.later(181 * minuteMs);
     await desk.sees('lead', ['⏰ Expires soon', reference], 'leadDm');
     await desk.sees('agent', ['⏰ Expires soon', reference], 'agentDm');

@@ -37,7 +37,7 @@ export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
   return {
     ...openWorld(plan),
     approvalRules: [...rules],
-    told: new Map<string, Approval>(),
+    told: new Set<string>(),
     audited: new Map<string, AuditEntry>(),
     emailChanges: [] as string[],
     emailAnswer: { kind: 'changed', card: undefined } as EmailChangeAnswer,
@@ -74,13 +74,13 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
         world.redriven.push(channel);
         return 3;
       }),
-    tell: {
-      refresh: (approval) => points.pass('refresh', () => void world.told.set('card', approval)),
-      note: (approval, what) =>
-        points.pass('note', () => {
-          const key = `${what}:${approval.approvals.length}`;
-          if (!world.told.has(key)) world.told.set(key, approval);
-        }),
+    channel: 'C0APPROVE1',
+    approvers: async () => [bola],
+    show: async () => undefined,
+    messages: {
+      keep: (_key, { kind }) => points.pass('keep', () => void world.told.add(kind)),
+      post: (_key, { body }) => points.pass('note', () => void ('what' in body && world.told.add(body.what))),
+      refresh: async () => undefined,
     },
     audit: (entry) => points.pass('audit', () => world.audited.set(entry.id, entry) !== undefined),
     wake: () => undefined,

@@ -270,9 +270,22 @@ function approvals(world: World): Driven {
             () => ({ kind: 'unknown' }),
           ),
         deliverAgain: () => process.call(() => (done.redriven += 1)),
-        tell: {
-          refresh: ({ state }) => process.call(() => void told.add(`card:${state.kind}`)),
-          note: (_approval, what) => process.call(() => void told.add(what)),
+        channel: 'C0APPROVE1',
+        approvers: () =>
+          process.call(
+            () => ['U0BOLA0001'],
+            () => [],
+          ),
+        show: async () => undefined,
+        messages: {
+          // Made of the request as it stands when it is posted.
+          keep: () =>
+            process.call(async () => {
+              const shown = await readCase<ApprovalCase>(world, approvalPrefix + id);
+              told.add(`card:${shown?.state.approval.state.kind}`);
+            }),
+          post: (_key, { body }) => process.call(() => void ('what' in body && told.add(body.what))),
+          refresh: async () => undefined,
         },
         audit: auditOf(process, audited),
       });

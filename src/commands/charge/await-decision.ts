@@ -1,12 +1,12 @@
 import type { Approval } from '../../domain/approval.ts';
-import type { ApprovalTelling } from '../../operations/approval/tell-approval.ts';
+import type { ApprovalDesk } from '../../operations/approval/approval-desk.ts';
 import { requestModal } from '../../slack/approval/approval-modals.ts';
 import type { ChargePlace } from '../../slack/charge/charge-place.ts';
 import type { Caller, ViewAnswer } from '../../slack/command.ts';
 
 export type AwaitDeps = ChargePlace & {
   /** Absent where nothing needs a second person. */
-  approvalTelling?: Pick<ApprovalTelling, 'askedOf' | 'watch'> | undefined;
+  approvalTelling?: Pick<ApprovalDesk, 'askedOf' | 'watch'> | undefined;
 };
 
 /**

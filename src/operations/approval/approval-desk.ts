@@ -34,20 +34,14 @@ export type ApprovalDesk = {
   waiting(): Promise<readonly Approval[]>;
   /** This person's own requests, newest first. */
   askedBy(userId: string, max: number): Promise<readonly Approval[]>;
+  /** How many people were asked to decide it; 0 while that could not be found out. */
+  askedOf(id: string): Promise<number>;
+  /** From now on this window is shown what becomes of the request, until something else takes its place. */
+  watch(approval: Approval, view: ApprovalView): Promise<void>;
 };
 
-/**
- * Tells of a request wherever it is shown: card in the approvals channel, direct messages, and every copy edited.
- * On record when it resolves; again is the same as once.
- */
-export type TellApproval = {
-  refresh(approval: Approval): Promise<void>;
-  /** A line in the card's thread and to whoever asked. */
-  note(
-    approval: Approval,
-    what: 'asked' | 'approved_one' | 'expires_soon' | Approval['state']['kind'],
-  ): Promise<void>;
-};
+/** A window that waits for the decision, and whose it is. */
+export type ApprovalView = { id: string; userId: string };
 
 /** Asked by whatever may need a second person. Absent wherever `payops.yml` has no rule: then all is as without it. */
 export type ApprovalGate = {

@@ -4,12 +4,15 @@ import type { Approval, ApprovalShown, ApprovalState, ApprovalTerms } from '../.
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps } from '../../records/cases.ts';
 import type { Entry, Index } from '../../store/store.ts';
-import type { ApprovalDesk, DecideResult, TellApproval } from './approval-desk.ts';
+import type { Messages } from '../outbox/messages.ts';
+import type { ApprovalDesk, ApprovalView, DecideResult } from './approval-desk.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
+import { keepApproval, tellApproval, type Copies } from './tell-approval.ts';
 
 export const approvalPrefix = 'approval:';
 
@@ -24,6 +27,10 @@ export type ApprovalCase = {
   asked?: true;
   /** How often doing it was put off in a row. */
   misses: number;
+  /** Where and to whom it is told. */
+  copies: Copies;
+  /** The windows that wait for the decision, newest last. */
+  views: readonly ApprovalView[];
 };
 
 type Run = { id: string; untilMs: number };
@@ -39,7 +46,10 @@ export type ApprovalCaseEvent =
   /** The end that this run came to; not when another has taken over meanwhile. */
   | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
   /** This run is over and did nothing; it is tried again, ever more rarely. */
-  | { kind: 'put_off'; runId: string };
+  | { kind: 'put_off'; runId: string }
+  /** It is told there from now on; a place that is known already stays. */
+  | { kind: 'addressed'; copies: Copies }
+  | { kind: 'watched'; view: ApprovalView };
 
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
@@ -47,7 +57,13 @@ export type ApprovalsDeps = CasesDeps &
   Omit<ExecuteDeps, 'approvals'> & {
     /** How long a request waits for a decision. */
     expireMs: number;
-    tell: TellApproval;
+    messages: Messages;
+    /** The approvals channel. */
+    channel: string | undefined;
+    /** Who may decide, by user id, as far as Slack tells. Never throws. */
+    approvers: () => Promise<readonly string[]>;
+    /** Puts a request as it is into the windows that wait for it. Never throws. */
+    show: (approval: Approval, asked: number, views: readonly ApprovalView[]) => Promise<void>;
     /** Work that nobody waits for; the process does, before it ends. */
     inBackground: (work: Promise<unknown>) => void;
     log: Log;
@@ -55,6 +71,8 @@ export type ApprovalsDeps = CasesDeps &
 
 export type Approvals = {
   desk: ApprovalDesk;
+  /** What is shown of this request besides the decision has changed: its copies show it. On record when it resolves. */
+  refresh(id: string): Promise<void>;
   /** For work of the prefix `approvalPrefix`. */
   work(entry: Entry): Promise<void>;
 };
@@ -131,6 +149,8 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
   run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
   asked: z.literal(true).exactOptional(),
   misses: z.int(),
+  copies: z.object({ channel: optional, approvers: z.array(z.string()).exactOptional() }),
+  views: z.array(z.object({ id: z.string(), userId: z.string() })),
 });
 
 /** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
@@ -141,14 +161,18 @@ function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
   return { [lists.of(by)]: askedAtMs, ...(isOpen ? { [lists.open]: askedAtMs } : {}) };
 }
 
+/** A company with more approvers than this has the channel. */
+const mostApprovers = 50;
+const mostViews = 5;
+
 /** One run at a time does what was approved, and what people decide is `decide`'s. */
 function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
   const { approval, run } = before;
   switch (event.kind) {
-    case 'claimed': {
-      const isFree = !run || run.untilMs <= nowMs;
-      return approval.state.kind === 'approved' && isFree ? { ...before, run: event.run } : undefined;
-    }
+    case 'claimed':
+      return approval.state.kind === 'approved' && isFree(run, nowMs)
+        ? { ...before, run: event.run }
+        : undefined;
     case 'renewed':
       return run?.id === event.run.id && nowMs < run.untilMs ? { ...before, run: event.run } : undefined;
     case 'asked':
@@ -157,9 +181,21 @@ function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): Ap
       return run?.id === event.runId ? { ...withoutRun(before), misses: before.misses + 1 } : undefined;
     case 'ended':
       return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
+    case 'addressed':
+      return { ...before, copies: { ...event.copies, ...before.copies } };
+    case 'watched':
+      return { ...before, views: withView(before.views, event.view) };
     default:
       return decided(before, event, nowMs);
   }
+}
+
+function isFree(run: Run | undefined, nowMs: number): boolean {
+  return !run || run.untilMs <= nowMs;
+}
+
+function withView(views: readonly ApprovalView[], view: ApprovalView): ApprovalView[] {
+  return [...views.filter(({ id }) => id !== view.id), view].slice(-mostViews);
 }
 
 function withoutRun({ run: _over, ...others }: ApprovalCase): ApprovalCase {
@@ -203,18 +239,16 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     },
     {
       due: async () => ({ event: { kind: 'due' } }),
-      async tell({ approval }) {
-        await deps.tell.refresh(approval);
-        for (const note of notesOf(approval)) {
-          // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
-          await deps.tell.note(approval, note);
-        }
-      },
+      tell: (state) => tell(deciding, state),
     },
   );
   const deciding: Deciding = { ...deps, approvals };
   return {
     desk: createDesk(deciding),
+    async refresh(id) {
+      const state = await approvals.find(id);
+      if (state) await keepApproval(deps.messages, state.approval, state.copies);
+    },
     async work(entry) {
       const { approval } = await approvals.work(entry);
       // A bank may take its time, and the worker has alerts to deliver.
@@ -242,6 +276,14 @@ function createDesk(deciding: Deciding): ApprovalDesk {
       const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
       return asked.map(({ approval }) => approval);
     },
+    askedOf: async (id) => (await approvals.find(id))?.copies.approvers?.length ?? 0,
+    async watch({ id, state, approvals: given }, view) {
+      const watched = await approvals.apply(id, { kind: 'watched', view });
+      const now = watched?.state.approval;
+      // What was decided before it watched was shown without it.
+      const isNews = now && (now.state.kind !== state.kind || now.approvals.length !== given.length);
+      if (isNews) await showIn(deciding, watched.state, [view]);
+    },
   };
 }
 
@@ -262,9 +304,14 @@ async function ask(deciding: Deciding, { id, terms, by, rule, needed }: Request)
     isWarned: false,
     state: { kind: 'waiting' },
   };
-  const begun = await deciding.approvals.begin(id, { approval, terms, misses: 0 }, { untold: true });
+  const asked = { approval, terms, misses: 0, copies: {}, views: [] };
+  const begun = await deciding.approvals.begin(id, asked, { untold: true });
   if (begun.kind === 'known') return begun.state.approval;
-  deciding.inBackground(deciding.approvals.settle(id, begun.kept));
+  // Whoever asked is told how many were asked; that it could not be told now is no reason to call it not asked for.
+  await deciding.approvals.settle(id, begun.kept).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    deciding.log('warn', 'a request for approval is not told yet', { key: id }, error);
+  });
   return approval;
 }
 
@@ -296,10 +343,38 @@ async function execute(deciding: Deciding, id: string): Promise<void> {
   if (ended) await deciding.approvals.settle(id, ended);
 }
 
-/** What there is to say of it as it stands; what was said before is not said again. */
-function notesOf({ state: { kind }, approvals, isWarned }: Approval): Parameters<TellApproval['note']>[1][] {
-  if (kind !== 'waiting') return [kind];
-  return [approvals.length === 0 ? 'asked' : 'approved_one', ...(isWarned ? ['expires_soon' as const] : [])];
+async function tell(deciding: Deciding, told: ApprovalCase): Promise<void> {
+  const { approval, copies } = await address(deciding, told);
+  await tellApproval(deciding.messages, approval, copies);
+  if (told.views.length === 0) return;
+  // As it is by now: another replica may have decided, and once it is being done, what does it shows it.
+  const now = await deciding.approvals.find(approval.id);
+  if (now) await showIn(deciding, now, now.views);
+}
+
+/** Approvers are asked for again at each step until there is somebody: Slack may have been away. */
+async function address(deciding: Deciding, told: ApprovalCase): Promise<ApprovalCase> {
+  const { approval, copies } = told;
+  const channel = copies.channel === undefined ? deciding.channel : undefined;
+  const approvers =
+    copies.approvers === undefined && approval.state.kind === 'waiting'
+      ? (await deciding.approvers()).filter((userId) => userId !== approval.by).slice(0, mostApprovers)
+      : [];
+  const more = withoutUndefined({ channel, approvers: approvers.length === 0 ? undefined : approvers });
+  if (Object.keys(more).length === 0) return told;
+  const addressed = await deciding.approvals.apply(approval.id, { kind: 'addressed', copies: more });
+  return { ...told, copies: addressed?.state.copies ?? copies };
+}
+
+/** A charge that was begun has messages and a window of its own, and what an approval did has the service's answer. */
+async function showIn(
+  { show }: Deciding,
+  { approval, copies }: ApprovalCase,
+  views: readonly ApprovalView[],
+): Promise<void> {
+  const { state, shown } = approval;
+  const isBegun = shown.kind === 'charge' && (state.kind === 'approved' || state.kind === 'executed');
+  if (!isBegun) await show(approval, copies.approvers?.length ?? 0, views);
 }
 
 /** Without the token key: what goes to Slack is made of this alone. */

@@ -85,7 +85,7 @@ function judge(world: ApprovalWorld, what: What, end: Approval | undefined): str
   const wrongs: [boolean, string][] = [
     [end?.state.kind !== 'executed', `ends ${end?.state.kind}`],
     [end?.approvals.length !== 1, `${end?.approvals.length} approvals`],
-    [!world.told.has('executed:1'), 'its end is not told'],
+    [!world.told.has('executed'), 'its end is not told'],
     [decisions !== 1, `${decisions} decisions audited`],
   ];
   const result = end?.state.kind === 'executed' ? end.state.result : '';

@@ -45,7 +45,10 @@ function replica(store: Store, begun: string[]) {
     },
     changeCardEmail: fail,
     deliverAgain: fail,
-    tell: { refresh: async () => undefined, note: async () => undefined },
+    channel: 'C0APPROVE1',
+    approvers: async () => [],
+    show: async () => undefined,
+    messages: { keep: async () => undefined, post: async () => undefined, refresh: async () => undefined },
   });
   return { ...approvals, drained: () => Promise.all(background) };
 }
