@@ -1,10 +1,5 @@
 import type { ChargeIntent } from '../../src/domain/charge-state.ts';
-import {
-  chargeKey,
-  keepUntilDue,
-  listsOfCharge,
-  sealCharge,
-} from '../../src/operations/charge/charge-record.ts';
+import { restOfCharge } from '../../src/operations/charge/charge-record.ts';
 import {
   check,
   clocked,
@@ -17,7 +12,7 @@ import {
   type Size,
 } from './figures.ts';
 import { approvedIntent, codeIntent, doubtfulIntent, recordOf } from './plans.ts';
-import { openStage, sealer, type Stage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 import { callsInAll, counting, type Calls, type StoreKind } from './stores.ts';
 
 const part = 'lists';
@@ -56,18 +51,18 @@ async function fill(kind: StoreKind, agents: number): Promise<House> {
   const opened = await kind.open();
   const { store, calls } = counting(opened.store);
   const stage = openStage(store);
+  const { charges } = stage.deps;
   await inParallel(agents, agents, async (agent) => {
     for (let index = 0; index < chargesEach; index += 1) {
       const nowMs = Date.now();
       const intent = intentOf(index, `${agent}-${index}`, nowMs);
-      const { reference } = intent;
-      const record = recordOf(intent, agentName(agent));
-      const value = sealCharge(sealer, record);
-      const { delayMs } = keepUntilDue(intent, nowMs, 86_400_000);
-      const lists = { index: listsOfCharge(record) };
-      const options = delayMs === undefined ? { ttlMs: 86_400_000, ...lists } : { delayMs, ...lists };
+      const value = recordOf(intent, agentName(agent));
+      const rest = restOfCharge(value, nowMs, 86_400_000);
       // oxlint-disable-next-line no-await-in-loop -- an agent makes one charge after the other
-      check(await store.create(chargeKey(reference), value, options), 'a charge was there already');
+      const isNew = await charges.change(intent.reference, (before) =>
+        before ? { kind: 'keep', result: false } : { kind: 'write', value, rest, result: true },
+      );
+      check(isNew, 'a charge was there already');
     }
   });
   return { agents, stage, calls, codeMs: [], doubtMs: [], used: [] };

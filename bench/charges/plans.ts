@@ -150,7 +150,7 @@ export function recordOf(intent: ChargeIntent, agent: string): ChargeRecord {
     handOvers: [],
     resends: [],
     views: [{ id: 'V0123456789', userId: agent }],
-    birth: '00000000-0000-4000-8000-000000000000',
+    auditedAt: intent.at,
   };
 }
 

@@ -1,9 +1,4 @@
-import {
-  chargeKey,
-  keepUntilDue,
-  openCharge,
-  sealCharge,
-} from '../../src/operations/charge/charge-record.ts';
+import { chargeKey, restOfCharge, type ChargeRecord } from '../../src/operations/charge/charge-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   check,
@@ -96,8 +91,12 @@ function nameOf(pending: number, index: number): string {
 }
 
 function createCharge(store: Store, intent: ReturnType<typeof lostIntent>, nowMs: number): Promise<boolean> {
-  const { delayMs = 0 } = keepUntilDue(intent, nowMs, 0);
-  return store.create(chargeKey(intent.reference), sealCharge(sealer, recordOf(intent, agent)), { delayMs });
+  const record = recordOf(intent, agent);
+  return store.create(chargeKey(intent.reference), seal(record), restOfCharge(record, nowMs, 0));
+}
+
+function seal(record: ChargeRecord): string {
+  return sealer.seal(chargeKey(record.intent.reference), JSON.stringify(record));
 }
 
 async function settleSome(backlog: Backlog, round: number): Promise<void> {
@@ -105,7 +104,7 @@ async function settleSome(backlog: Backlog, round: number): Promise<void> {
   const due = Array.from({ length: dueAtOnce }, (_, index) => `due-${pending}-${round}-${index}`);
   for (const name of due) {
     const nowMs = Date.now();
-    const value = sealCharge(sealer, recordOf(lostIntent(name, nowMs), agent));
+    const value = seal(recordOf(lostIntent(name, nowMs), agent));
     // The floor: one durable write of the same size.
     // oxlint-disable-next-line no-await-in-loop -- one after the other is how they are due
     const [, writeMs] = await clocked(() => opened.store.create(`floor:${name}`, value));
@@ -146,19 +145,22 @@ async function settleOne(backlog: Backlog): Promise<string> {
   check(reference !== undefined && others.length === 0, 'a due charge was not looked up once');
   const entry = await opened.store.read(chargeKey(reference));
   check(entry !== undefined, 'the charge is gone');
-  const { intent } = openCharge(sealer, entry);
+  const { intent } = stage.deps.charges.open(entry);
   check(intent.state.kind === 'approved' && intent.told.includes('approved'), 'not approved and told');
   check(intent.dueAt === undefined, 'the charge is due again though it is settled');
   return reference;
 }
 
-async function checkLeft({ opened, pending }: Backlog): Promise<void> {
+async function checkLeft({ opened, stage, pending }: Backlog): Promise<void> {
   check((await opened.waitingLanes()) === pending, 'charges that were not due are gone or were taken');
   for (let index = 0; index < pending; index += Math.ceil(pending / 50)) {
     // oxlint-disable-next-line no-await-in-loop -- a few
     const entry = await opened.store.read(chargeKey(referenceFor(nameOf(pending, index))));
     check(entry?.attempts === 0, 'a charge was taken before it was due');
-    check(openCharge(sealer, entry).intent.state.kind === 'declined', 'a charge was changed before its time');
+    check(
+      stage.deps.charges.open(entry).intent.state.kind === 'declined',
+      'a charge was changed before its time',
+    );
   }
 }
 

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { chargeKey } from '../../src/operations/charge/charge-record.ts';
-import { createCardHistory } from '../../src/operations/charge/card-history.ts';
-import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
+import { chargeKey, createChargeRecords } from '../../src/operations/charge/charge-record.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
+import { createCardHistory } from '../../src/operations/charge/card-history.ts';
 import { createChargePosts } from '../../src/operations/charge/charge-posts.ts';
-import { createChargeDesk } from '../../src/operations/charge/create-charge-desk.ts';
+import { createChargeDesk } from '../../src/operations/charge/charge-desk.ts';
 import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { noLimits } from '../../src/operations/charge/limit-claims.ts';
-import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
+import { recoverCharge, type ChargeDeps, type Room } from '../../src/operations/charge/run-charge.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -32,8 +31,10 @@ export function openStage(store: Store) {
   const rememberMs = 365 * 86_400_000;
   const fingerprint = openFingerprint({ store, sealer, log });
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
-  const deps: DeskDeps = {
+  const deps: ChargeDeps = {
     store,
+    charges: createChargeRecords({ store, sealer, wait }),
+    audit: () => Promise.resolve(true),
     sealer,
     rememberMs,
     now,

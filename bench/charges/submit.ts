@@ -1,3 +1,4 @@
+import type { Store } from '../../src/store/store.ts';
 import { referenceOf } from '../../src/operations/work/reference-of.ts';
 import { chargeLists } from '../../src/operations/charge/charge-record.ts';
 import { check, clocked, counted, median, roundsEndAt, timed, type Figure, type Size } from './figures.ts';
@@ -20,7 +21,7 @@ export async function measureSubmit(kind: StoreKind, size: Size): Promise<Figure
   const stage = openStage(store);
   const rounds = quick ? 20 : 300;
   const busyCharges = quick ? 30 : 1_000;
-  await makeBusy(stage, busyCharges);
+  await makeBusy(store, busyCharges);
   const floorMs: number[] = [];
   const calmMs: number[] = [];
   const busyMs: number[] = [];
@@ -58,10 +59,10 @@ export async function measureSubmit(kind: StoreKind, size: Size): Promise<Figure
 
 const busyAgent = 'U0BUSY0001';
 
-async function makeBusy({ deps }: Stage, charges: number): Promise<void> {
+async function makeBusy(store: Pick<Store, 'create'>, charges: number): Promise<void> {
   const list = chargeLists.of(busyAgent);
   const made = Array.from({ length: charges }, (_, at) =>
-    deps.store.create(`charge:pay-busy-${at}`, '', { index: { [list]: at } }),
+    store.create(`charge:pay-busy-${at}`, '', { index: { [list]: at } }),
   );
   check((await Promise.all(made)).every(Boolean), 'a charge was there already');
 }

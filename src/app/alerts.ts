@@ -16,7 +16,6 @@ import {
   type DailySummaries,
 } from '../operations/alert/daily-summaries.ts';
 import { createEventLog, type EventLog } from '../operations/alert/event-log.ts';
-import { hasEnded } from '../operations/charge/charge-standing.ts';
 import { openFingerprint } from '../operations/work/fingerprint.ts';
 import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
 import type { SummaryPostDeps } from '../operations/alert/summarise-day.ts';
@@ -63,7 +62,7 @@ type AlertParts = {
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
   const { kept, payments, charges, routes, wake } = parts;
   const { store, sealer } = kept;
-  const { ledger, mayTry, chargeOf } = charges;
+  const { ledger, mayTry, chargeOf, hasEnded } = charges;
   const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
@@ -76,7 +75,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
-    hasEnded: (reference) => hasEnded(kept, reference),
+    hasEnded,
     ...shared,
     log,
   });

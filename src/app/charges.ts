@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
-import type { AuditEntry } from '../domain/audit-entry.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
@@ -8,25 +7,31 @@ import type { StandingOf } from '../domain/standing.ts';
 import { createAlertClaims, type BotCharge } from '../operations/alert/alert-claims.ts';
 import { keepProvenPayment } from '../operations/alert/alert-recovery.ts';
 import type { AuditNotes } from '../operations/audit/audit-notes.ts';
-import { chargeOf, hasEnded } from '../operations/charge/charge-standing.ts';
-import { createChargeAudit } from '../operations/charge/charge-audit.ts';
 import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
 import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
 import { createCardEmails, type CardEmails } from '../operations/card/change-card-email.ts';
-import { chargeKey } from '../operations/charge/charge-record.ts';
+import {
+  chargeOf,
+  createChargeRecords,
+  hasEnded,
+  standingOf,
+  type ChargeRecords,
+} from '../operations/charge/charge-record.ts';
 import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
-import type { ChargeDesk, SubmitResult } from '../operations/charge/charge-desk.ts';
-import type { DeskDeps } from '../operations/charge/charge-desk-deps.ts';
+import { createChargeDesk, type ChargeDesk } from '../operations/charge/charge-desk.ts';
 import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
 import { createChargePosts } from '../operations/charge/charge-posts.ts';
-import { createChargeDesk } from '../operations/charge/create-charge-desk.ts';
 import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
-import { recoverCharge, triggerCharge, type Room } from '../operations/charge/recover-charge.ts';
-import { submitApproved, type ApprovedCharge } from '../operations/charge/submit-charge.ts';
+import { recoverCharge, triggerCharge, type ChargeDeps, type Room } from '../operations/charge/run-charge.ts';
+import {
+  submitApproved,
+  type ApprovedCharge,
+  type SubmitResult,
+} from '../operations/charge/submit-charge.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
 import { createShowCharge } from '../slack/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Entry } from '../store/store.ts';
 import { createBackground } from './background.ts';
 import type { Kept } from './kept.ts';
 import { openLimits } from './limits.ts';
@@ -45,6 +50,9 @@ export type Charges = {
   trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
+  records: Pick<ChargeRecords, 'read'>;
+  /** Whether it moved no money and is over; undefined: there is no such charge. */
+  hasEnded: (reference: string) => Promise<boolean | undefined>;
   /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
   chargeOf: (reference: string) => Promise<BotCharge | undefined>;
   /** Whether a card may be charged now, by its fingerprint; see `CardHistory`. */
@@ -59,16 +67,15 @@ export type Charges = {
 
 type ChargeParts = {
   kept: Kept;
-  links: DeskDeps['links'];
+  links: ChargeDeps['links'];
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
-  processed: NonNullable<DeskDeps['processed']>;
+  processed: NonNullable<ChargeDeps['processed']>;
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   notes: Pick<AuditNotes, 'note' | 'write'>;
-  ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
 };
@@ -87,34 +94,34 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const rememberMs = config.chargeRememberDays * dayMs;
   const { wake } = parts;
   const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
-  const cards = openCardHistory(outside, store);
+  const charges = createChargeRecords({ store, sealer, wait: sleep });
+  const cards = openCardHistory(outside, kept, charges);
   const place = chargePlace(config);
   const told = { note: notes.note, log, wait: sleep };
   const limits = openLimits(outside, { kept, standingOf: parts.standingOf });
   const claims = createAlertClaims({
     store,
     sealer,
-    hasEnded: (reference) => hasEnded(kept, reference),
-    chargeOf: (reference) => chargeOf(kept, reference),
+    hasEnded: (reference) => hasEnded(charges, reference),
+    chargeOf: (reference) => chargeOf(charges, reference),
     now,
     wake,
   });
-  const alerts: DeskDeps['alerts'] = {
+  const alerts: ChargeDeps['alerts'] = {
     ...claims,
     async paid(charge) {
       await keepProvenPayment({ store, sealer }, charge);
       wake();
     },
   };
-  const stored = { store, sealer, rememberMs, now, limits };
-  const deps: DeskDeps = {
-    ...stored,
-    audit: createChargeAudit({
-      ...stored,
-      write: notes.write,
-      ofReference: parts.ofReference,
-      inBackground: background.add,
-    }),
+  const deps: ChargeDeps = {
+    store,
+    charges,
+    sealer,
+    rememberMs,
+    now,
+    limits,
+    audit: notes.write,
     ...told,
     ...payments,
     links: parts.links,
@@ -156,12 +163,14 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     mayTry: (card) => cards.mayTry(card),
     forgetting: { history: cards, fingerprint },
     find: (reference) => desk.find(reference),
-    chargeOf: (reference) => chargeOf(kept, reference),
+    records: charges,
+    hasEnded: (reference) => hasEnded(charges, reference),
+    chargeOf: (reference) => chargeOf(charges, reference),
     drained: background.drained,
   };
 }
 
-function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
+function openCardHistory({ config, now }: Outside, { store }: Kept, charges: ChargeRecords): CardHistory {
   return createCardHistory({
     store,
     rule: {
@@ -171,7 +180,7 @@ function openCardHistory({ config, now }: Outside, store: Store): CardHistory {
     },
     twinMs: config.chargeTwinMinutes * 60_000,
     now,
-    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
+    chargeExists: async (reference) => (await standingOf(charges, reference)) !== undefined,
   });
 }
 

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chargePermission, limitRules } from '../config/limit-rules.ts';
 import type { StandingOf } from '../domain/standing.ts';
-import { chargeStanding } from '../operations/charge/charge-standing.ts';
+import { createChargeRecords, standingOf as standingOfCharge } from '../operations/charge/charge-record.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../operations/charge/limit-claims.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -12,11 +13,12 @@ type LimitParts = { kept: Pick<Kept, 'store' | 'sealer'>; standingOf: StandingOf
 export function openLimits({ config, now }: Outside, { kept, standingOf }: LimitParts): LimitClaims {
   const rules = limitRules(config.policy, config.merchant?.name);
   if (!rules) return noLimits;
+  const charges = createChargeRecords({ ...kept, wait: sleep });
   return createLimitClaims({
     store: kept.store,
     rules,
     standingOf: (userId) => standingOf(chargePermission, userId),
-    chargeStanding: (reference) => chargeStanding(kept, reference),
+    chargeStanding: async (reference) => (await standingOfCharge(charges, reference)) ?? 'ended',
     now,
   });
 }

@@ -89,7 +89,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const charges = createCharges(outside, {
     ...known,
     links,
-    ofReference,
     processed,
     standingOf,
     approvals: approvals.gate,
@@ -99,7 +98,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const alerts = createAlerts(outside, { ...known, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const story = storyOf({ kept, merchant, links, ofReference });
+  const story = storyOf({ kept, merchant, charges: charges.records, links, ofReference });
   const named = { ids, nameOf, note: notes.note, story, append };
   const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
   const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
@@ -135,12 +134,12 @@ function createTellStuck({ config, now }: Outside, { kept, wake }: { kept: Kept;
 type StoryParts = { kept: Kept; merchant: Merchant | undefined; links: PaymentLinks } & Pick<
   AuditTrail,
   'ofReference'
->;
+> & { charges: Charges['records'] };
 
 /** All that this account's records and the trail know of one reference. */
-function storyOf({ kept, merchant, links, ofReference }: StoryParts): StoryDeps['story'] {
+function storyOf({ kept, merchant, links, ...known }: StoryParts): StoryDeps['story'] {
   const findLink = (reference: string) => links.find(reference);
-  return (reference) => tellStory({ ...kept, account: merchant?.name, findLink, ofReference }, reference);
+  return (reference) => tellStory({ ...kept, ...known, account: merchant?.name, findLink }, reference);
 }
 
 /** Who may do what at this account alone. */

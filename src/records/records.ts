@@ -28,7 +28,10 @@ export type Records<T> = {
    * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
    * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
    */
-  change<Result>(id: string, judge: (before: T | undefined) => RecordChange<T, Result>): Promise<Result>;
+  change<Result>(
+    id: string,
+    judge: (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>,
+  ): Promise<Result>;
   /** Of a list, in its order, without what cannot be read. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
@@ -74,15 +77,18 @@ export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: Rec
       const entry = await store.read(keyOf(id));
       return entry && open(entry);
     },
-    async change<Result>(id: string, judge: (before: T | undefined) => RecordChange<T, Result>) {
+    async change<Result>(
+      id: string,
+      judge: (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>,
+    ) {
       const key = keyOf(id);
       // Sealed text is never the same twice: what stands is ours when it is this.
       let sent: { text: string; result: Result } | undefined;
       let lost = 0;
       const swap = (): Promise<Result> =>
-        changeRecord<Result>(key, (text) => {
+        changeRecord<Result>(key, async (text) => {
           if (lost > 0 && sent && text === sent.text) return { kind: 'keep', result: sent.result };
-          const change = judge(text === undefined ? undefined : open({ key, value: text }));
+          const change = await judge(text === undefined ? undefined : open({ key, value: text }));
           if (change.kind === 'keep') return change;
           const { value, rest, result } = change;
           sent = { text: sealer.seal(key, JSON.stringify(value)), result };

@@ -4,8 +4,8 @@ import { killEverywhere } from '../support/kill-everywhere.ts';
 import { bundleKilledBot } from '../support/killed-charge.ts';
 import { createLimit } from '../support/limit.ts';
 
-/** A charge has some 180 moments; `npm run kills` takes all of every story on both stores, and CI a share of each. */
-const every = 40;
+/** A charge has some 110 moments; `npm run kills` takes all of every story on both stores, and CI a share of each. */
+const every = 30;
 /** Whichever of them, so that in time it is all. */
 const from = Math.floor(Math.random() * every);
 

@@ -6,7 +6,7 @@ import type { Standing } from '../../src/domain/standing.ts';
 import type { ApprovalGate } from '../../src/operations/approval/approval-desk.ts';
 import { createApprovals } from '../../src/operations/approval/approvals.ts';
 import { createCardEmails } from '../../src/operations/card/change-card-email.ts';
-import { recoverCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
+import { recoverCharge, type Room } from '../../src/operations/charge/run-charge.ts';
 import { submitApproved } from '../../src/operations/charge/submit-charge.ts';
 import { termsHash } from '../../src/operations/approval/terms-hash.ts';
 import type { Entry } from '../../src/store/store.ts';
@@ -52,8 +52,8 @@ export type ApprovalWorld = ReturnType<typeof openApprovalWorld>;
 /** One process, with all that it awaits passing through `points`. */
 export function startApprovals(world: ApprovalWorld, points: Points = everyPoint()) {
   const process = startProcess(world, points);
-  const { deps } = process;
-  const { store, sealer, fingerprint, now, log, wait, inBackground } = deps;
+  const { deps, store } = process;
+  const { sealer, fingerprint, now, log, wait, inBackground } = deps;
   const approvals = createApprovals({
     store,
     sealer,
@@ -94,6 +94,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   deps.approvals = gate;
   const cardEmails = createCardEmails({
     ...deps,
+    store,
     ledger: undefined,
     changeCardEmail: ({ newEmail }) =>
       points.pass('change_email', () => {

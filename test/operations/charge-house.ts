@@ -8,17 +8,27 @@ import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { chargeKey } from '../../src/operations/charge/charge-record.ts';
+import {
+  chargeKey,
+  chargeOf,
+  createChargeRecords,
+  hasEnded,
+  standingOf,
+} from '../../src/operations/charge/charge-record.ts';
 import { createAlertClaims } from '../../src/operations/alert/alert-claims.ts';
-import { createCardHistory } from '../../src/operations/charge/card-history.ts';
-import type { DeskDeps } from '../../src/operations/charge/charge-desk-deps.ts';
 import { createChargeDrafts } from '../../src/operations/charge/charge-drafts.ts';
-import { chargeOf, chargeStanding, hasEnded } from '../../src/operations/charge/charge-standing.ts';
-import { createChargeDesk } from '../../src/operations/charge/create-charge-desk.ts';
+import { createCardHistory } from '../../src/operations/charge/card-history.ts';
+import { createChargeDesk } from '../../src/operations/charge/charge-desk.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/operations/charge/limit-claims.ts';
-import { recoverCharge, triggerCharge, type Room } from '../../src/operations/charge/recover-charge.ts';
-import type { SubmitResult } from '../../src/operations/charge/charge-desk.ts';
+import {
+  recoverCharge,
+  triggerCharge,
+  type ChargeDeps,
+  type Room,
+} from '../../src/operations/charge/run-charge.ts';
+import type { SubmitResult } from '../../src/operations/charge/submit-charge.ts';
 import { referenceOf } from '../../src/operations/work/reference-of.ts';
+import type { RecordsDeps } from '../../src/records/records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
@@ -120,14 +130,20 @@ export type World = ReturnType<typeof openWorld>;
 const fingerprint = (tokenKey: string): Promise<string> =>
   Promise.resolve(`fingerprint-of-${tokenKey.length}`);
 
+/** Charges as they stand in a store. */
+export function recordsIn(store: RecordsDeps['store']) {
+  return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
+}
+
 /** Everybody has the one role `agent`. */
 function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
+  const charges = recordsIn(store);
   if (!rules) return noLimits;
   return createLimitClaims({
     store,
     rules,
     standingOf: () => Promise.resolve({ kind: 'known', roles: ['agent'] }),
-    chargeStanding: (reference) => chargeStanding({ store, sealer }, reference),
+    chargeStanding: async (reference) => (await standingOf(charges, reference)) ?? 'ended',
     now: () => clock.nowMs,
   });
 }
@@ -136,6 +152,7 @@ function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
   const { clock, bank, notes, directs, paid } = world;
   const store = pointed(world.store, points);
+  const charges = recordsIn(store);
   const shown: ChargeSeen[] = [];
   const background = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
@@ -147,21 +164,23 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     now,
     chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
   });
-  const deps: DeskDeps = {
+  const deps: ChargeDeps = {
     store,
+    charges,
     sealer,
     rememberMs: 365 * 86_400_000,
     now,
     log: () => undefined,
     wait: () => Promise.resolve(),
+    audit: () => points.pass('audit', () => true),
     cards,
     limits: limitsOf(world, store),
     alerts: {
       ...createAlertClaims({
         store,
         sealer,
-        hasEnded: (reference) => hasEnded({ store, sealer }, reference),
-        chargeOf: (reference) => chargeOf({ store, sealer }, reference),
+        hasEnded: (reference) => hasEnded(charges, reference),
+        chargeOf: (reference) => chargeOf(charges, reference),
         now,
         wake: () => undefined,
       }),
@@ -213,6 +232,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
   }
   return {
     deps,
+    /** With all that is awaited of it passing through the points. */
+    store,
     desk: createChargeDesk(deps),
     shown,
     failures,

@@ -1,9 +1,9 @@
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import type { RecordStore } from '../../src/operations/work/change-record.ts';
-import type { ChargeStanding } from '../../src/operations/charge/limit-day.ts';
 import {
   createLimitClaims,
+  type ChargeStanding,
   type LimitClaims,
   type LimitedCharge,
 } from '../../src/operations/charge/limit-claims.ts';

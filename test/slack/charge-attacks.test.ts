@@ -172,8 +172,8 @@ describe('an agreement', () => {
   it('while the store is away is told as one that is not known, not as a failure, and charges nothing', async () => {
     const { world, process, bot, submit } = await openShop('approved');
     const draft = await process.desk.keepDraft(viewId, terms);
-    const { store } = process.deps;
-    process.deps.store = { ...store, read: () => Promise.reject(new StoreUnavailable('away')) };
+    const { charges } = process.deps;
+    process.deps.charges = { ...charges, read: () => Promise.reject(new StoreUnavailable('away')) };
     const shown = await submit(agreement(draft, viewId));
     expect(shown).toContain('In doubt');
     expect(shown).toContain('do not charge again');
@@ -182,7 +182,7 @@ describe('an agreement', () => {
     expect(shown).not.toContain('it may have moved');
     expect(world.bank.posts).toEqual([]);
     expect(bot.told).toEqual([]);
-    process.deps.store = store;
+    process.deps.charges = charges;
     await submit(agreement(draft, viewId));
     expect(world.bank.posts).toEqual([reference]);
   });

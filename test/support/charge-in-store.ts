@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approval } from '../../src/domain/approval.ts';
-import { readCharge } from '../../src/operations/charge/advance-charge.ts';
 import { approvalPrefix } from '../../src/operations/approval/approvals.ts';
-import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
+import { createChargeRecords, type ChargeRecord } from '../../src/operations/charge/charge-record.ts';
 import type { Sealer } from '../../src/domain/sealer.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
@@ -39,12 +39,13 @@ function inFile({ dataDir }: House): ChargeInStore {
   const path = join(dataDir, 'payops.sqlite');
   const sealer = createSealer([{ id: 'file', key: readOrMakeKeyFile(join(dataDir, 'sealing.key')) }]);
   const store = openSqliteStore({ path, now: Date.now });
+  const charges = createChargeRecords({ store, sealer, wait: sleep });
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const due = db.prepare(
     "select key from entries where due_at is not null and key like 'outbox:%' and lane <> 'alert-details'",
   );
   return {
-    read: (reference) => readCharge({ store, sealer }, reference),
+    read: (reference) => charges.read(reference),
     approval: (id) => readApproval(store, sealer, id),
     toTell: () => Promise.resolve(due.all().map((row) => String(row['key']))),
     async close() {
@@ -59,8 +60,9 @@ function inRedis(house: House, client: RedisClient): ChargeInStore {
   const [id = '', key = ''] = SEALING_KEYS.split(':');
   const sealer = createSealer([{ id, key: Buffer.from(key, 'base64') }]);
   const store = openRedisStore(client, { prefix });
+  const charges = createChargeRecords({ store, sealer, wait: sleep });
   return {
-    read: (reference) => readCharge({ store, sealer }, reference),
+    read: (reference) => charges.read(reference),
     approval: (id) => readApproval(store, sealer, id),
     async toTell() {
       const lanes = (await client.keys(`{${prefix}}:work:*`)).filter(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { accountExitCode, accountJson, accountText } from '../../cli/account-output.ts';
 import type { DeskQuestion } from '../../cli/command-words.ts';
 import { doubtExitCode, doubtJson, doubtText } from '../../cli/doubt-output.ts';
@@ -12,7 +13,7 @@ import { parseAccountKey } from '../../domain/account.ts';
 import { refLength } from '../../domain/account-field.ts';
 import { confirm } from '../../domain/confirmation.ts';
 import { newErrorId } from '../../log.ts';
-import { chargesInDoubt } from '../../operations/charge/charges-in-doubt.ts';
+import { chargesInDoubt, createChargeRecords } from '../../operations/charge/charge-record.ts';
 import { accountColumns, terminalColumns } from '../../operations/service/list-csv.ts';
 import { accountSubject, terminalSubject } from '../../slack/list/list-subjects.ts';
 import type { CommandEnd } from './command-end.ts';
@@ -132,7 +133,8 @@ async function listDoubts(
   { output }: Of<'doubt'>,
 ): Promise<CommandEnd> {
   const { store, sealer } = kept;
-  const doubts = await chargesInDoubt({ store, sealer, log: outside.log });
+  const charges = createChargeRecords({ store, sealer, wait: sleep });
+  const doubts = await chargesInDoubt({ store, charges, log: outside.log });
   const view = { ...doubts, place, nowMs: outside.now() };
   await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
   return { exitCode: doubtExitCode(view), words: '' };

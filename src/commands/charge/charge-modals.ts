@@ -1,7 +1,7 @@
 import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { ChargeReview, SubmitResult } from '../../operations/charge/charge-desk.ts';
+import type { ChargeReview, SubmitResult } from '../../operations/charge/submit-charge.ts';
 import { takenMessage } from '../../slack/alert/card-answers.ts';
 import { chargeModalId, readChargeModal } from '../../slack/charge/charge-modal.ts';
 import { limitErrors, limitRefusalModal } from '../../slack/charge/limit-words.ts';

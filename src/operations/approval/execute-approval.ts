@@ -9,9 +9,8 @@ import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
 import type { ApprovalCase, ApprovalCases } from './approvals.ts';
-import type { SubmitResult } from '../charge/charge-desk.ts';
 import { insist } from '../work/insist.ts';
-import type { ApprovedCharge } from '../charge/submit-charge.ts';
+import type { ApprovedCharge, SubmitResult } from '../charge/submit-charge.ts';
 
 export type ExecuteDeps = {
   approvals: Pick<ApprovalCases, 'apply'>;

@@ -8,7 +8,7 @@ import { createWorkUnderWay } from '../../under-way.ts';
 export type AuditNotes = {
   note: NoteAudit;
   /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
-  write: (entry: AuditEntry, how?: 'once') => Promise<boolean>;
+  write: (entry: AuditEntry) => Promise<boolean>;
   /** Resolves when nothing is on its way any more. */
   drained: () => Promise<void>;
 };
@@ -32,8 +32,8 @@ const triesAfterMs = [0, 100, 400, 1_600];
 export function createAuditNotes(deps: AuditNotesDeps): AuditNotes {
   const underWay = createWorkUnderWay();
 
-  function write(entry: AuditEntry, how?: 'once'): Promise<boolean> {
-    return underWay.add(tryAll(deps, ofAccount(entry, deps.account), how === 'once' ? [0] : triesAfterMs));
+  function write(entry: AuditEntry): Promise<boolean> {
+    return underWay.add(tryAll(deps, ofAccount(entry, deps.account)));
   }
 
   return {
@@ -48,13 +48,9 @@ function ofAccount(entry: AuditEntry, account: string | undefined): AuditEntry {
   return account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
 }
 
-async function tryAll(
-  { audit, wait, log }: AuditNotesDeps,
-  entry: AuditEntry,
-  triesMs: readonly number[],
-): Promise<boolean> {
+async function tryAll({ audit, wait, log }: AuditNotesDeps, entry: AuditEntry): Promise<boolean> {
   let failure: unknown;
-  for (const afterMs of triesMs) {
+  for (const afterMs of triesAfterMs) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
       if (afterMs > 0) await wait(afterMs);

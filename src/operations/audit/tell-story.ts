@@ -7,11 +7,10 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import type { Store } from '../../store/store.ts';
-import { readCharge } from '../charge/advance-charge.ts';
 import { readAlertCard } from '../alert/alert-cards.ts';
 import { auditOfCard } from './audit-of-alert.ts';
 import { auditOfDesk } from './audit-of-desk.ts';
-import { seenOf, type ChargeRecord } from '../charge/charge-record.ts';
+import { seenOf, type ChargeRecord, type ChargeRecords } from '../charge/charge-record.ts';
 import { auditOfNewLink } from '../link/payment-links.ts';
 import { linkCardKey } from '../link/prepare-link.ts';
 import { alertKey, openEvent, outboxKey, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
@@ -32,6 +31,7 @@ export type StoryDeps = {
   sealer: Sealer;
   /** What the audit has of it, oldest first. Throws StoreUnavailable. */
   ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
+  charges: Pick<ChargeRecords, 'read'>;
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
   /** The merchant account it is told for; undefined in a bot that knows one alone. */
   account: string | undefined;
@@ -45,7 +45,7 @@ export type StoryDeps = {
 export async function tellStory(deps: StoryDeps, reference: OrderReference): Promise<Story | undefined> {
   const [audited, charge, link, ...events] = await Promise.all([
     deps.ofReference(reference),
-    readCharge(deps, reference),
+    deps.charges.read(reference),
     deps.findLink(reference),
     ...eventKinds.map((kind) => readEvent(deps, orderEventKey(kind, reference))),
   ]);

@@ -1,11 +1,25 @@
 import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
 import { otpLimits, otpStanding } from '../../domain/otp-rules.ts';
-import { advanceCharge, amendCharge, readCharge } from './advance-charge.ts';
 import { auditOfHandOver, auditOfResend } from '../audit/audit-of-desk.ts';
-import type { CodeResult, ResendResult } from './charge-desk.ts';
 import { chargeKey, type ChargeRecord } from './charge-record.ts';
-import type { DeskDeps } from './charge-desk-deps.ts';
-import { runCharge, see, showProgress } from './run-charge.ts';
+import { advanceCharge, amendCharge, runCharge, see, showProgress, type ChargeDeps } from './run-charge.ts';
+
+export type CodeResult =
+  /** The try is counted; `carryOn` sends the code, which nothing else keeps. */
+  | { kind: 'checking'; charge: ChargeSeen; carryOn: () => Promise<void> }
+  /** Somebody else has it in hand: only they may enter a code, or whoever takes it over. */
+  | { kind: 'not_yours'; charge: ChargeSeen }
+  /** No code is asked for now: one is being checked, the time is over, it is settled. */
+  | { kind: 'not_open'; charge: ChargeSeen }
+  | { kind: 'unknown_charge' };
+
+export type ResendResult =
+  | { kind: 'asked'; charge: ChargeSeen; carryOn: () => Promise<void> }
+  /** Asked for less than half a minute ago. */
+  | { kind: 'too_soon'; charge: ChargeSeen; againAt: number }
+  | { kind: 'not_yours'; charge: ChargeSeen }
+  | { kind: 'not_open'; charge: ChargeSeen }
+  | { kind: 'unknown_charge' };
 
 type Request = { reference: string; by: string };
 
@@ -16,7 +30,7 @@ const leaveMs = 25_000;
 
 /** See `ChargeDesk.submitCode`. The try is counted before the code leaves, by whoever wins the swap. */
 export async function submitCode(
-  deps: DeskDeps,
+  deps: ChargeDeps,
   { reference, by, code, triesLeft }: Request & { code: string; triesLeft: number },
 ): Promise<CodeResult> {
   const advanced = await advanceCharge(
@@ -39,17 +53,17 @@ export async function submitCode(
 }
 
 async function notTaken(
-  deps: DeskDeps,
+  deps: ChargeDeps,
   { reference, by }: Request,
 ): Promise<{ kind: 'not_yours' | 'not_open'; charge: ChargeSeen } | { kind: 'unknown_charge' }> {
-  const record = await readCharge(deps, reference);
+  const record = await deps.charges.read(reference);
   if (!record) return { kind: 'unknown_charge' };
   const kind = record.agent !== by && record.intent.state.kind === 'otp' ? 'not_yours' : 'not_open';
   return { kind, charge: await see(deps, record) };
 }
 
 /** See `ChargeDesk.resendCode`. The wish is on record before it leaves, so that two clicks are one. */
-export async function resendCode(deps: DeskDeps, { reference, by }: Request): Promise<ResendResult> {
+export async function resendCode(deps: ChargeDeps, { reference, by }: Request): Promise<ResendResult> {
   const at = deps.now();
   const asked = await amendCharge(deps, reference, (record) => {
     const mayAsk = record.agent === by && openUntil(record, at) !== undefined && againAt(record) <= at;
@@ -59,7 +73,7 @@ export async function resendCode(deps: DeskDeps, { reference, by }: Request): Pr
     deps.note?.(auditOfResend(reference, { at, by }));
     return { kind: 'asked', charge: await see(deps, asked), carryOn: () => askForAnother(deps, asked, at) };
   }
-  const record = await readCharge(deps, reference);
+  const record = await deps.charges.read(reference);
   if (record?.agent === by && openUntil(record, at) !== undefined) {
     return { kind: 'too_soon', charge: await see(deps, record), againAt: againAt(record) };
   }
@@ -77,7 +91,7 @@ function againAt({ resends }: ChargeRecord): number {
 }
 
 /** Spec: resend-otp. It changes neither the time nor the tries, so the machine need not hear of it. */
-async function askForAnother(deps: DeskDeps, record: ChargeRecord, at: number): Promise<void> {
+async function askForAnother(deps: ChargeDeps, record: ChargeRecord, at: number): Promise<void> {
   const { reference, otp } = record.intent;
   if (!otp) return;
   const transactionId = deps.sealer.open(chargeKey(reference), otp.sealedTransactionId);
@@ -94,13 +108,16 @@ async function askForAnother(deps: DeskDeps, record: ChargeRecord, at: number): 
 }
 
 /** See `ChargeDesk.takeOver`. What is settled stays whose it was. */
-export async function takeOver(deps: DeskDeps, { reference, by }: Request): Promise<ChargeSeen | undefined> {
+export async function takeOver(
+  deps: ChargeDeps,
+  { reference, by }: Request,
+): Promise<ChargeSeen | undefined> {
   const at = deps.now();
   const taken = await amendCharge(deps, reference, (record) => {
     if (record.agent === by || 'concludedAt' in record.intent.state) return undefined;
     return { ...record, agent: by, handOvers: [...record.handOvers, { at, from: record.agent, to: by }] };
   });
-  const record = taken ?? (await readCharge(deps, reference));
+  const record = taken ?? (await deps.charges.read(reference));
   if (!record) return undefined;
   const from = taken?.handOvers.at(-1)?.from;
   if (taken && from !== undefined) {
@@ -113,9 +130,12 @@ export async function takeOver(deps: DeskDeps, { reference, by }: Request): Prom
 }
 
 /** See `ChargeDesk.lookUpNow`. */
-export async function lookUpNow(deps: DeskDeps, { reference, by }: Request): Promise<ChargeSeen | undefined> {
+export async function lookUpNow(
+  deps: ChargeDeps,
+  { reference, by }: Request,
+): Promise<ChargeSeen | undefined> {
   const advanced = await advanceCharge(deps, reference, { kind: 'look_up_asked', by });
   if (advanced) await runCharge(deps, advanced);
-  const record = await readCharge(deps, reference);
+  const record = await deps.charges.read(reference);
   return record && (await see(deps, record));
 }

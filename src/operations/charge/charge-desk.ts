@@ -1,77 +1,34 @@
-import type { Doubts } from './charges-in-doubt.ts';
 import type { AlertTaken } from '../../domain/alert-card.ts';
-import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
-import type { Approval } from '../../domain/approval.ts';
-import type { CardHold, CardRefusal, Twin } from '../../domain/card-refusal.ts';
-import type { LimitRefusal, OwnLimits, SeenLimits } from '../../domain/charge-limits.ts';
+import type { CardHold } from '../../domain/card-refusal.ts';
+import type { OwnLimits } from '../../domain/charge-limits.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
-
-export type SubmitResult =
-  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
-  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
-  | { kind: 'known'; charge: ChargeSeen }
-  | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twin: Twin }
-  /** More than the person's roles let charge, by now: nothing was sent. */
-  | { kind: 'over_limit'; refusal: LimitRefusal }
-  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
-  | { kind: 'awaiting_approval'; approval: Approval }
-  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
-  | { kind: 'alert_taken'; taken: AlertTaken }
-  /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
-  | { kind: 'stale' }
-  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
-  | { kind: 'unsure'; reference: string };
-
-/** What a charge of these terms would meet now. */
-export type ChargeReview =
-  | { kind: 'over_limit'; refusal: LimitRefusal }
-  | {
-      kind: 'ready';
-      limits?: SeenLimits;
-      /** The card can't be charged now; with `approval` a second person may decide that it is. */
-      hold?: CardRefusal;
-      twin?: Twin;
-      /** Submitting asks a second person. */
-      approval?: ApprovalNeeded;
-    };
-
-export type SubmitRequest = {
-  /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
-  viewId: string;
-  /** What `keepDraft` gave for the terms the person has just read. */
-  draft: string;
-  by: string;
-  /** The twin the person was shown and chose to charge beside. */
-  despite?: string;
-  /** A second person is asked whether the card is charged though it is on hold. */
-  override?: true;
-};
-
-export type CodeResult =
-  /** The try is counted; `carryOn` sends the code, which nothing else keeps. */
-  | { kind: 'checking'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** Somebody else has it in hand: only they may enter a code, or whoever takes it over. */
-  | { kind: 'not_yours'; charge: ChargeSeen }
-  /** No code is asked for now: one is being checked, the time is over, it is settled. */
-  | { kind: 'not_open'; charge: ChargeSeen }
-  | { kind: 'unknown_charge' };
-
-export type ResendResult =
-  | { kind: 'asked'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** Asked for less than half a minute ago. */
-  | { kind: 'too_soon'; charge: ChargeSeen; againAt: number }
-  | { kind: 'not_yours'; charge: ChargeSeen }
-  | { kind: 'not_open'; charge: ChargeSeen }
-  | { kind: 'unknown_charge' };
-
-export type LinkResult =
-  | { kind: 'created'; charge: ChargeSeen; link: string }
-  /** The service refused it, or its outcome is unknown; nothing was charged either way. */
-  | { kind: 'not_created'; why: string }
-  | { kind: 'unknown_charge' };
+import { referenceOf } from '../work/reference-of.ts';
+import {
+  lookUpNow,
+  resendCode,
+  submitCode,
+  takeOver,
+  type CodeResult,
+  type ResendResult,
+} from './charge-code.ts';
+import {
+  chargeLists,
+  chargesInDoubt,
+  type ChargeRecord,
+  type ChargeView,
+  type Doubts,
+} from './charge-record.ts';
+import { makeSavingLink, type LinkResult } from './make-saving-link.ts';
+import { amendCharge, see, type ChargeDeps } from './run-charge.ts';
+import {
+  holdOf,
+  reviewCharge,
+  submitCharge,
+  type ChargeReview,
+  type SubmitRequest,
+  type SubmitResult,
+} from './submit-charge.ts';
 
 /**
  * Everything a person can do with a charge. Nothing here waits for the payments service except what `carryOn`
@@ -129,3 +86,65 @@ export type ChargeDesk = {
   /** A checkout page on which the customer pays the same amount and saves the card anew; the same one when asked again. */
   makeSavingLink(request: { reference: string; by: string }): Promise<LinkResult>;
 };
+
+/** A modal that is long closed is not worth a call. */
+const mostViews = 5;
+
+/** Everything a person can do with a charge: see `ChargeDesk`. */
+export function createChargeDesk(deps: ChargeDeps): ChargeDesk {
+  function show(records: readonly ChargeRecord[]): Promise<ChargeSeen[]> {
+    return Promise.all(records.map((record) => see(deps, record)));
+  }
+
+  return {
+    keepDraft: (viewId, terms) => deps.drafts.keep(viewId, terms),
+    readDraft: (viewId, draft) => deps.drafts.read(viewId, draft),
+    review: (request) => reviewCharge(deps, request),
+    holdOf: (request) => holdOf(deps, request),
+    limitsOf: (userId) => deps.limits.of(userId),
+    alertTaken: (alert, viewId) => deps.alerts.taken(alert, viewId && referenceOf(viewId)),
+    submit: (request) => submitCharge(deps, request),
+    submitCode: (request) => submitCode(deps, request),
+    resendCode: (request) => resendCode(deps, request),
+    takeOver: (request) => takeOver(deps, request),
+    lookUpNow: (request) => lookUpNow(deps, request),
+    makeSavingLink: (request) => makeSavingLink(deps, request),
+
+    async find(reference) {
+      const record = await deps.charges.read(reference);
+      return record && see(deps, record);
+    },
+
+    async watch(reference, { id, userId, at }) {
+      const view = { id, userId };
+      const watched = await amendCharge(deps, reference, (record) => {
+        const others = record.views.filter((other) => other.id !== id);
+        return { ...record, views: newestViews([...others, view], record.agent) };
+      });
+      if (watched && watched.intent.at > at) await deps.show(await see(deps, watched), [view]);
+    },
+
+    async remind({ reference, by }) {
+      const record = await deps.charges.read(reference);
+      if (record?.agent !== by || record.intent.state.kind !== 'otp') return;
+      await deps.tell.direct(by, `reminded:${reference}`, { reference, what: 'otp' });
+    },
+
+    async waitingFor(userId) {
+      return show(await deps.charges.all(chargeLists.codesOf(userId)));
+    },
+
+    inDoubt: () => chargesInDoubt(deps),
+
+    async recent(userId, max) {
+      return show(await deps.charges.list(chargeLists.of(userId), { max, newestFirst: true }));
+    },
+  };
+}
+
+/** However many colleagues look on, the last modal of whoever has it in hand is one of them. */
+function newestViews(views: readonly ChargeView[], agent: string): ChargeView[] {
+  const own = views.findLast(({ userId }) => userId === agent);
+  const others = views.filter((view) => view !== own);
+  return own ? [...others.slice(1 - mostViews), own] : others.slice(-mostViews);
+}

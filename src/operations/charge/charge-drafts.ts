@@ -5,6 +5,7 @@ import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { Store } from '../../store/store.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
+import { chargeTerms } from './charge-record.ts';
 
 /** The terms of a charge that a dialogue has read back, until they are agreed to. All of it throws StoreUnavailable. */
 export type ChargeDrafts = {
@@ -19,15 +20,6 @@ export type ChargeDrafts = {
 
 export const draftKeepMs = 30 * 60_000;
 
-const chargeTerms = z.object({
-  tokenKey: z.string(),
-  card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
-  money: z.object({ minor: z.number().int(), currency: z.string() }),
-  customerEmail: z.string(),
-  customerId: z.string().exactOptional(),
-  reason: z.string().exactOptional(),
-  alert: z.string().exactOptional(),
-});
 const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTerms });
 
 export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }): ChargeDrafts {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import {
   heldLimits,
   limitsFor,
@@ -13,6 +14,7 @@ import {
   type LimitVerdict,
   type OwnLimits,
 } from '../../domain/charge-limits.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
 import { localDays, type LocalDay } from '../../domain/local-day.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Standing } from '../../domain/standing.ts';
@@ -23,15 +25,22 @@ import {
   type ChangeRecord,
   type RecordStore,
 } from '../work/change-record.ts';
-import {
-  readDayClaims,
-  standingClaims,
-  usedBy,
-  withoutReference,
-  writtenClaims,
-  type ChargeStanding,
-  type DayClaim,
-} from './limit-day.ts';
+
+/** `final`: it will count whatever comes. `ended`: it moved no money, or there is no such charge. */
+export type ChargeStanding = 'final' | 'counts' | 'ended';
+
+const dayClaim = z.object({
+  reference: z.string(),
+  /** One submit of the charge: what one takes back is not what another counted. */
+  holder: z.string(),
+  minor: z.number().int(),
+  at: z.number(),
+  isFinal: z.literal(true).exactOptional(),
+});
+const dayRecord = z.object({ claims: z.array(dayClaim) });
+
+/** One charge as one day of one agent or card counts it. */
+type DayClaim = z.infer<typeof dayClaim>;
 
 /** `card` is the fingerprint, `by` a Slack user id; `atMs` is when it was submitted, which decides its day. */
 export type LimitedCharge = { reference: string; by: string; card: string; money: Money; atMs: number };
@@ -268,4 +277,54 @@ async function ownLimits(desk: Desk, userId: string): Promise<OwnLimits> {
     }),
   );
   return { kind: 'limited', timeZone, freesAtMs: day.endsAtMs, currencies };
+}
+
+/** Longer than two replicas' clocks may differ about when a day ended. */
+const keepAfterMs = 3_600_000;
+
+/** Throws when the text is no record of ours: what cannot be counted is not charged. */
+function readDayClaims(text: string | undefined): DayClaim[] {
+  return text === undefined ? [] : dayRecord.parse(JSON.parse(text)).claims;
+}
+
+/**
+ * Those that count, without what a crash left: a claim whose charge was never stored, or has ended and was not taken
+ * off. Only what is older than `claimTimes.lostMs` is asked about, and what has moved money for good never again.
+ */
+async function standingClaims(
+  deps: { chargeStanding: (reference: string) => Promise<ChargeStanding>; now: () => number },
+  claims: readonly DayClaim[],
+): Promise<DayClaim[]> {
+  const now = deps.now();
+  const judged = await Promise.all(
+    claims.map(async (claim): Promise<DayClaim[]> => {
+      if (claim.isFinal || now - claim.at < claimTimes.lostMs) return [claim];
+      const standing = await deps.chargeStanding(claim.reference);
+      if (standing === 'ended') return [];
+      return [standing === 'final' ? { ...claim, isFinal: true } : claim];
+    }),
+  );
+  return judged.flat();
+}
+
+/** What the others count together; a reference that was claimed more than once counts once, at its largest. */
+function usedBy(claims: readonly DayClaim[], except?: string): number {
+  const most = new Map<string, number>();
+  for (const { reference, minor } of claims) {
+    if (reference !== except) most.set(reference, Math.max(minor, most.get(reference) ?? 0));
+  }
+  return [...most.values()].reduce((sum, minor) => sum + minor, 0);
+}
+
+function withoutReference(claims: readonly DayClaim[], reference: string): DayClaim[] {
+  return claims.filter((claim) => claim.reference !== reference);
+}
+
+function writtenClaims(
+  claims: readonly DayClaim[],
+  { endsAtMs }: LocalDay,
+  nowMs: number,
+): { kind: 'write'; value: string; ttlMs: number } {
+  const ttlMs = Math.max(0, endsAtMs - nowMs) + keepAfterMs;
+  return { kind: 'write', value: JSON.stringify({ claims }), ttlMs };
 }

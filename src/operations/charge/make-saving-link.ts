@@ -1,10 +1,14 @@
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { amendCharge, readCharge } from './advance-charge.ts';
-import type { LinkResult } from './charge-desk.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeRecord } from './charge-record.ts';
-import type { DeskDeps } from './charge-desk-deps.ts';
-import { see, showProgress } from './run-charge.ts';
+import { amendCharge, see, showProgress, type ChargeDeps } from './run-charge.ts';
+
+export type LinkResult =
+  | { kind: 'created'; charge: ChargeSeen; link: string }
+  /** The service refused it, or its outcome is unknown; nothing was charged either way. */
+  | { kind: 'not_created'; why: string }
+  | { kind: 'unknown_charge' };
 
 /**
  * See `ChargeDesk.makeSavingLink`. A payment link like any other, followed until it is paid. Its dialogue is made of the
@@ -14,10 +18,10 @@ import { see, showProgress } from './run-charge.ts';
  * Spec: Checkout order; 3D Secure on a saved-card charge ("a new card-saving payment is needed").
  */
 export async function makeSavingLink(
-  deps: DeskDeps,
+  deps: ChargeDeps,
   { reference, by }: { reference: string; by: string },
 ): Promise<LinkResult> {
-  const record = await readCharge(deps, reference);
+  const record = await deps.charges.read(reference);
   if (!record) return { kind: 'unknown_charge' };
   if (record.intent.state.kind !== 'declined') return { kind: 'not_created', why: overWords };
   if (record.savingLink !== undefined) return await created(deps, record, record.savingLink);
@@ -34,7 +38,7 @@ export async function makeSavingLink(
 }
 
 async function linkOf(
-  { links }: DeskDeps,
+  { links }: ChargeDeps,
   { money, customerEmail, customerId }: ChargeTerms,
   { name, by }: { name: string; by: string },
 ): Promise<PaymentLink | undefined> {
@@ -60,7 +64,7 @@ function whyNot(link: PaymentLink | undefined): string {
   return link.state.kind === 'refused' ? link.state.why : waitingWords;
 }
 
-async function created(deps: DeskDeps, record: ChargeRecord, link: string): Promise<LinkResult> {
+async function created(deps: ChargeDeps, record: ChargeRecord, link: string): Promise<LinkResult> {
   return { kind: 'created', charge: await see(deps, record), link };
 }
 

@@ -1,45 +1,67 @@
-import { randomUUID } from 'node:crypto';
-import type { CardHold } from '../../domain/card-refusal.ts';
+import type { AlertTaken } from '../../domain/alert-card.ts';
+import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
+import type { Approval } from '../../domain/approval.ts';
+import type { CardHold, CardRefusal, Twin } from '../../domain/card-refusal.ts';
+import type { LimitRefusal, SeenLimits } from '../../domain/charge-limits.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { step } from '../../domain/charge.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Store } from '../../store/store.ts';
-import { readCharge } from './advance-charge.ts';
-import type { AlertClaims } from '../alert/alert-claims.ts';
-import type { CardClaim, CardHistory } from './card-history.ts';
-import type { ChargeReview, SubmitRequest, SubmitResult } from './charge-desk.ts';
-import type { ChargeDrafts } from './charge-drafts.ts';
-import type { LimitClaims } from './limit-claims.ts';
-import {
-  chargeKey,
-  keepUntilDue,
-  listsOfCharge,
-  sealCharge,
-  seenOf,
-  type ChargeRecord,
-} from './charge-record.ts';
 import { referenceOf } from '../work/reference-of.ts';
-import { agentsOf, runCharge, see, type RunDeps } from './run-charge.ts';
+import type { CardClaim } from './card-history.ts';
+import { restOfCharge, seenOf, type ChargeRecord } from './charge-record.ts';
+import { agentsOf, runCharge, see, type ChargeDeps } from './run-charge.ts';
 
-export type SubmitDeps = Omit<RunDeps, 'store' | 'cards' | 'limits' | 'alerts'> & {
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  cards: CardHistory;
-  limits: LimitClaims;
-  alerts: AlertClaims & RunDeps['alerts'];
-  drafts: ChargeDrafts;
-  fingerprint: (tokenKey: string) => Promise<string>;
+export type SubmitResult =
+  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
+  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
+  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
+  | { kind: 'known'; charge: ChargeSeen }
+  | { kind: 'refused'; refusal: CardRefusal }
+  | { kind: 'twin'; twin: Twin }
+  /** More than the person's roles let charge, by now: nothing was sent. */
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
+  | { kind: 'awaiting_approval'; approval: Approval }
+  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
+  | { kind: 'alert_taken'; taken: AlertTaken }
+  /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
+  | { kind: 'stale' }
+  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
+  | { kind: 'unsure'; reference: string };
+
+/** What a charge of these terms would meet now. */
+export type ChargeReview =
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  | {
+      kind: 'ready';
+      limits?: SeenLimits;
+      /** The card can't be charged now; with `approval` a second person may decide that it is. */
+      hold?: CardRefusal;
+      twin?: Twin;
+      /** Submitting asks a second person. */
+      approval?: ApprovalNeeded;
+    };
+
+export type SubmitRequest = {
+  /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
+  viewId: string;
+  /** What `keepDraft` gave for the terms the person has just read. */
+  draft: string;
+  by: string;
+  /** The twin the person was shown and chose to charge beside. */
+  despite?: string;
+  /** A second person is asked whether the card is charged though it is on hold. */
+  override?: true;
 };
 
 /** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
 const deskPatienceMs = 800;
-/** How often a lost answer of the store is asked again before a person is told that nobody knows. */
-const createAttempts = 3;
-const createAgainMs = 100;
 
 /** See `ChargeDesk.submit`. The intent is stored before anything leaves: a crash from here on is found by its timer. */
-export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+export async function submitCharge(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitResult> {
   try {
     return await submit(deps, request);
   } catch (error) {
@@ -49,10 +71,10 @@ export async function submitCharge(deps: SubmitDeps, request: SubmitRequest): Pr
   }
 }
 
-async function submit(deps: SubmitDeps, request: SubmitRequest): Promise<SubmitResult> {
+async function submit(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitResult> {
   const { viewId, draft, by, despite } = request;
   const reference = referenceOf(viewId);
-  const known = await readCharge(deps, reference);
+  const known = await deps.charges.read(reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
   // One dialogue, one charge, and so one request for it, whatever its terms are by now.
   const asked = await deps.approvals?.desk.find(reference);
@@ -75,16 +97,16 @@ export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite
  * Again for the same reference it finds the charge: `known`. Throws StoreUnavailable, and may then be called again.
  */
 export async function submitApproved(
-  deps: SubmitDeps,
+  deps: ChargeDeps,
   charge: ApprovedCharge,
   nowMs: number,
 ): Promise<SubmitResult> {
-  const known = await readCharge(deps, charge.reference);
+  const known = await deps.charges.read(charge.reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
   return await claimAndBegin(deps, charge, nowMs);
 }
 
-async function claimAndBegin(deps: SubmitDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
+async function claimAndBegin(deps: ChargeDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
   const { reference, terms, card, by, viewId } = charge;
   const alert = terms.alert === undefined ? noAlert : await deps.alerts.claim(terms.alert, { reference, by });
   if (alert.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
@@ -114,7 +136,7 @@ function claimOf({ reference, terms, card, by, despite, overridesRest }: Approve
  * are looked at first, and neither claimed nor changed.
  */
 async function askForApproval(
-  { approvals, alerts, cards, limits, now }: SubmitDeps,
+  { approvals, alerts, cards, limits, now }: ChargeDeps,
   given: ApprovedCharge,
   { override }: SubmitRequest,
 ): Promise<SubmitResult | undefined> {
@@ -137,7 +159,7 @@ async function askForApproval(
   return { kind: 'awaiting_approval', approval };
 }
 
-type ReviewDeps = Pick<SubmitDeps, 'limits' | 'cards' | 'approvals' | 'fingerprint' | 'now'>;
+type ReviewDeps = Pick<ChargeDeps, 'limits' | 'cards' | 'approvals' | 'fingerprint' | 'now'>;
 
 /** See `ChargeDesk.review`. */
 export async function reviewCharge(
@@ -183,7 +205,7 @@ type Beginning = {
   nowMs: number;
 };
 
-async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResult> {
+async function begin(deps: ChargeDeps, beginning: Beginning): Promise<SubmitResult> {
   const { reference, terms, card, by, viewId, nowMs } = beginning;
   const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
   if (!first) throw new Error('a submitted charge always has a first step');
@@ -196,11 +218,13 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
     handOvers: [],
     resends: [],
     views: [{ id: viewId, userId: by }],
-    birth: randomUUID(),
+    auditedAt: 0,
   };
-  const created = await createOnce(deps, record);
-  if (created !== 'ours') return { kind: 'known', charge: await see(deps, created) };
-  deps.audit?.stored(record);
+  const rest = restOfCharge(record, deps.now(), deps.rememberMs);
+  const known = await deps.charges.change<ChargeRecord | undefined>(reference, (before) =>
+    before ? { kind: 'keep', result: before } : { kind: 'write', value: record, rest, result: undefined },
+  );
+  if (known) return { kind: 'known', charge: await see(deps, known) };
   deps.log('info', 'charge stored', { orderReference: reference, userId: by });
   return {
     kind: 'begun',
@@ -212,36 +236,7 @@ async function begin(deps: SubmitDeps, beginning: Beginning): Promise<SubmitResu
   };
 }
 
-/**
- * Whose charge the store now holds. Throws StoreUnavailable when it does not say: it may have created the charge
- * all the same, and then it is charged.
- */
-async function createOnce(deps: SubmitDeps, record: ChargeRecord): Promise<'ours' | ChargeRecord> {
-  const { reference, dueAt = deps.now() } = record.intent;
-  const { delayMs = 0 } = keepUntilDue({ ...record.intent, dueAt }, deps.now(), deps.rememberMs);
-  let failure: StoreUnavailable | undefined;
-  for (let attempt = 1; attempt <= createAttempts; attempt += 1) {
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
-      const isNew = await deps.store.create(chargeKey(reference), sealCharge(deps.sealer, record), {
-        delayMs,
-        index: listsOfCharge(record),
-      });
-      if (isNew) return 'ours';
-      // oxlint-disable-next-line no-await-in-loop
-      const held = await readCharge(deps, reference);
-      if (held) return held.birth === record.birth ? 'ours' : held;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      failure = error;
-      // oxlint-disable-next-line no-await-in-loop
-      await deps.wait(createAgainMs);
-    }
-  }
-  throw failure ?? new Error('a charge that is there could not be read');
-}
-
-async function announce(deps: SubmitDeps, record: ChargeRecord): Promise<void> {
+async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
   const { reference } = record.intent;
   try {
     await deps.tell.refresh(reference, agentsOf(record));

@@ -53,12 +53,6 @@ describe('a note for the audit', () => {
     expect(away.logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'mine' }]);
   });
 
-  it('is tried once where somebody waits for it', async () => {
-    const { notes, waited } = open(1);
-    expect(await notes.write({ ...note, id: 'mine', atMs: 1 }, 'once')).toBe(false);
-    expect(waited).toEqual([]);
-  });
-
   it('bears the name of its merchant account, in its id too: two accounts may have one reference', async () => {
     const { notes, written } = open(0, 'shop-b');
     notes.note({ ...note, id: 'link:INV-1:1' });

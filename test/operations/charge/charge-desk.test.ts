@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EndedCard } from '../../../src/domain/alert-card.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { createChargeDesk } from '../../../src/operations/charge/create-charge-desk.ts';
+import { createChargeDesk } from '../../../src/operations/charge/charge-desk.ts';
 import {
   ada,
   bola,
@@ -10,6 +10,7 @@ import {
   hourMs,
   minuteMs,
   openWorld,
+  recordsIn,
   reference,
   startProcess,
   submit,
@@ -21,6 +22,11 @@ import {
 import { sealer } from '../house.ts';
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
+
+function openOne() {
+  const world = openWorld('approved');
+  return { store: world.store, process: startProcess(world) };
+}
 
 describe('submit', () => {
   it('charges a dialogue once, however often and on however many replicas it is submitted at once', async () => {
@@ -219,34 +225,34 @@ describe('submit', () => {
   });
 
   it('says that it cannot know when the store stops answering while the charge is written', async () => {
-    const process = startProcess(openWorld('approved'));
+    const { store, process } = openOne();
     const { deps } = process;
-    const create: typeof deps.store.create = (key, ...rest) =>
-      key.startsWith('charge:') ? away() : deps.store.create(key, ...rest);
-    const desk = createChargeDesk({ ...deps, store: { ...deps.store, create } });
+    const create: typeof store.create = (key, ...rest) =>
+      key.startsWith('charge:') ? away() : store.create(key, ...rest);
+    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, create }) });
     const draft = await desk.keepDraft(viewId, terms);
     expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
   });
 
   it('says so too when it cannot be known whether an earlier submit of the dialogue has charged', async () => {
-    const process = startProcess(openWorld('approved'));
+    const { store, process } = openOne();
     const { deps } = process;
     const draft = await process.desk.keepDraft(viewId, terms);
-    const desk = createChargeDesk({ ...deps, store: { ...deps.store, read: away } });
+    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, read: away }) });
     expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
   });
 
   it('goes on with its own charge when only the store’s answer was lost', async () => {
-    const world = openWorld('approved');
-    const { deps } = startProcess(world);
+    const { store, process } = openOne();
+    const { deps } = process;
     let lost = false;
-    const create: typeof deps.store.create = async (key, ...rest) => {
-      const isNew = await deps.store.create(key, ...rest);
+    const create: typeof store.create = async (key, ...rest) => {
+      const isNew = await store.create(key, ...rest);
       if (!key.startsWith('charge:') || lost) return isNew;
       lost = true;
       throw new StoreUnavailable('answer lost');
     };
-    const desk = createChargeDesk({ ...deps, store: { ...deps.store, create } });
+    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, create }) });
     const draft = await desk.keepDraft(viewId, terms);
     expect(await desk.submit({ viewId, draft, by: ada })).toMatchObject({ kind: 'begun' });
   });

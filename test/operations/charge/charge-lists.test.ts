@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { advanceCharge, readCharge } from '../../../src/operations/charge/advance-charge.ts';
 import { chargeLists } from '../../../src/operations/charge/charge-record.ts';
+import { advanceCharge } from '../../../src/operations/charge/run-charge.ts';
 import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
 
@@ -49,7 +49,7 @@ describe('the list of open charges', () => {
     const process = startProcess(world);
     await charge(process);
     await advanceCharge(process.deps, reference, { kind: 'payment_success' });
-    expect((await readCharge(process.deps, reference))?.intent.state.kind).toBe('confirming');
+    expect((await process.deps.charges.read(reference))?.intent.state.kind).toBe('confirming');
     const { entries } = await world.store.list(chargeLists.open, { max: 9 });
     expect(entries.map(({ key }) => key)).toEqual([`charge:${reference}`]);
   });
@@ -64,7 +64,7 @@ describe('the modals that watch a charge', () => {
       // oxlint-disable-next-line no-await-in-loop
       await process.desk.watch(reference, view);
     }
-    const views = (await readCharge(process.deps, reference))?.views.map(({ userId }) => userId);
+    const views = (await process.deps.charges.read(reference))?.views.map(({ userId }) => userId);
     expect(views?.toSorted()).toEqual([ada, 'U0LOOK3', 'U0LOOK4', 'U0LOOK5', 'U0LOOK6'].toSorted());
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readCharge } from '../../../src/operations/charge/advance-charge.ts';
 import { showProgress } from '../../../src/operations/charge/run-charge.ts';
 import { bola, charge, openWorld, reference, startProcess } from '../charge-house.ts';
 
@@ -20,7 +19,7 @@ describe('what is on the screen', () => {
       screen.push(state.kind);
       return true;
     };
-    await showProgress(slow.deps, (await readCharge(slow.deps, reference))!);
+    await showProgress(slow.deps, (await slow.deps.charges.read(reference))!);
     await slow.drained();
     expect(screen).toEqual(['otp', 'approved']);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { readCharge } from '../../../src/operations/charge/advance-charge.ts';
-import { recoverCharge } from '../../../src/operations/charge/recover-charge.ts';
+import { recoverCharge } from '../../../src/operations/charge/run-charge.ts';
 import { createPutAside } from '../../../src/operations/work/put-aside.ts';
 import { workOnce } from '../../../src/operations/work/work-once.ts';
 import type { Entry } from '../../../src/store/store.ts';
@@ -143,7 +142,7 @@ describe('a charge whose key is gone', () => {
 });
 
 async function historyOf({ deps }: Process) {
-  return (await readCharge(deps, reference))?.intent.history ?? [];
+  return (await deps.charges.read(reference))?.intent.history ?? [];
 }
 
 describe('a charge that cannot go on', () => {
