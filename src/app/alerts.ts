@@ -21,9 +21,7 @@ import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-even
 import type { SummaryPostDeps } from '../operations/alert/summarise-day.ts';
 import { summariseDay } from '../operations/alert/summarise-day.ts';
 import type { CardsForPosts } from '../operations/alert/alert-post.ts';
-import { stormPrefix, stormRecordPrefix } from '../operations/storm/storm-records.ts';
-import { createStorms, type Storms } from '../operations/storm/storms.ts';
-import { createTakeStorm, type TakeStorm } from '../operations/storm/take-storm.ts';
+import { createStorms, stormPrefix, type Storms } from '../operations/storm/storms.ts';
 import type { WorkOnceDeps } from '../operations/work/work-once.ts';
 import type { Charges } from './charges.ts';
 import { stormTerms } from './storm-terms.ts';
@@ -35,7 +33,6 @@ import type { Payments } from './payments.ts';
 export type Alerts = {
   cards: AlertCards;
   storms: Storms;
-  takeStorm: TakeStorm;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
@@ -68,7 +65,15 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const rememberMs = config.webhookRememberDays * 86_400_000;
   const shared = { rememberMs, now, wake, note: parts.notes.note };
   const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
-  const storms = openStorms(config, { store, sealer, rememberMs, mutedIn: mutedHere, now, wake });
+  const storms = createStorms({
+    ...stormTerms(config),
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    store,
+    sealer,
+    mutedIn: mutedHere,
+    ...shared,
+  });
   const cards = createAlertCards({
     store,
     sealer,
@@ -93,12 +98,10 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const eventLog = createEventLog({ store, sealer, now, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
-  const takeStorm = createTakeStorm({ store, sealer, storms, cards, ...shared });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,
     storms,
-    takeStorm,
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
     forPosts: {
       ...cards,
@@ -114,22 +117,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
-      { prefix: stormPrefix, work: (entry) => storms.work(entry, takeStorm) },
-      { prefix: stormRecordPrefix, work: (entry) => takeStorm.work(entry) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry, cards) },
     ],
   };
-}
-
-type StormTools = Pick<
-  Parameters<typeof createStorms>[0],
-  'store' | 'sealer' | 'rememberMs' | 'mutedIn' | 'now' | 'wake'
->;
-
-function openStorms(config: Outside['config'], tools: StormTools): Storms {
-  return createStorms({
-    ...tools,
-    ...stormTerms(config),
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
-  });
 }

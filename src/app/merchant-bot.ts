@@ -172,7 +172,6 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: config.policy.channels.ops,
-    storms: alerts.storms,
     rememberMs: config.webhookRememberDays * 86_400_000,
     now,
     wake,
@@ -208,15 +207,13 @@ type VerbParts = {
 
 function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
   const { kept, payments, clients, charges, alerts, routes, wake, note } = parts;
-  const { storms, takeStorm } = alerts;
   const uploadFile = createUploadFile(clients.delivery);
   const cardActions = {
     alertCards: alerts.cards,
     chargeAgain: alerts.chargeAgain,
     declines: declineRule(config),
     standingOf: parts.standingOf,
-    storms,
-    takeStorm,
+    storms: alerts.storms,
     uploadFile,
   };
   const verbDeps = {
@@ -254,10 +251,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     usesOf: (channel: string) => channelUses(config.policy, channel),
     story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, stormTerms(config), now()),
-    storms: {
-      channel: (...asked: Parameters<typeof storms.channel>) => storms.channel(...asked),
-      ...stormTerms(config),
-    },
+    storms: { ...alerts.storms, ...stormTerms(config) },
     sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
     now,
   };

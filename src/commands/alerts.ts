@@ -34,8 +34,8 @@ export type AlertsDeps = {
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
   alertsOf: AlertCards['of'];
-  /** What a channel has seen of late, and what makes a storm where no rule says otherwise. */
-  storms: Pick<Storms, 'channel'> & { threshold: number; windowMs: number };
+  /** The last storms of a channel, and what makes one where no rule says otherwise. */
+  storms: Pick<Storms, 'newest'> & { threshold: number; windowMs: number };
   now: () => number;
 };
 
@@ -83,11 +83,11 @@ async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversati
 
 async function stormState({ storms }: AlertsDeps, channel: string): Promise<StormState> {
   const { threshold, windowMs } = storms;
-  const [state, payments] = await Promise.all([
-    storms.channel(channel, 'payment_failed'),
-    storms.channel(channel, 'payment_success'),
+  const [failures, payments] = await Promise.all([
+    storms.newest(channel, 'payment_failed'),
+    storms.newest(channel, 'payment_success'),
   ]);
-  return { state, payments, threshold, windowMs };
+  return { ...withoutUndefined({ failures, payments }), threshold, windowMs };
 }
 
 async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -1,8 +1,8 @@
 import { contradicts } from './alert.ts';
 import { destinationsOf, needsLookUp, type Destination, type RoutePlan } from './alert-route.ts';
 import { eventAsLogged, type LoggedEvent } from './logged-event.ts';
-import { afterStorm, arrivalOf, arrive, calm, endsAtMs, type ChannelStorm } from './storm.ts';
-import { lastStormyMs, withPace, type StormPace } from './storm-summary.ts';
+import { countedWith, endsAtMs } from './storm.ts';
+import { withPace, type StormPace } from './storm-summary.ts';
 
 /** What a rule would have posted to one of its channels; without a rule, what `channels` of the settings would have. */
 export type RehearsedLine = {
@@ -32,14 +32,17 @@ export type Rehearsal = {
 /** One that goes on: where each channel would stand with its storms, one for each kind of event, for the hours after. */
 export type Rehearsing = Rehearsal & { channels: ReadonlyMap<string, Sky> };
 
-/** `checkAtMs`: when it is looked at next whether its storm is over. */
-type Sky = { state: ChannelStorm; pace: StormPace; checkAtMs: number };
+type Sky = {
+  /** What passed singly within a window. */
+  singles: readonly { group: string; atMs: number }[];
+  storm?: { sinceMs: number; groups: readonly string[]; pace: StormPace };
+};
 
 export const nothingRehearsed: Rehearsing = { events: 0, lines: [], unsure: 0, channels: new Map() };
 
 /**
  * The rehearsal with the events of one more hour. Failures, and payments apart from them, are told on their own or by a
- * digest as `arrive` says, as if each were told when it was received.
+ * digest as in their channel, as if each were told when it was received.
  */
 export function rehearseHour(
   plan: RoutePlan,
@@ -84,36 +87,30 @@ function mayBeGathered({ kind, lookup, lacksCard }: LoggedEvent): boolean {
 function tell(
   channels: Map<string, Sky>,
   { channel, rule }: Destination,
-  { id, kind, receivedAtMs: nowMs }: LoggedEvent,
+  { kind, receivedAtMs: nowMs }: LoggedEvent,
   { threshold: usual, windowMs }: StormTerms,
 ): HowTold {
+  const { group, threshold } = countedWith(rule, usual);
+  if (threshold === 0) return 'singly';
   const stream = keyOf(channel, kind);
-  const { state, pace, checkAtMs } = later(channels.get(stream), nowMs, windowMs);
-  const verdict = arrive(state, arrivalOf(rule, id, usual), { nowMs, windowMs, newStorm: String(nowMs) });
-  const isSwallowed = verdict.storm !== undefined;
+  const { singles, storm: last } = channels.get(stream) ?? { singles: [] };
+  const storm = last && nowMs < endsAtMs(last.sinceMs, last.pace, windowMs) ? last : undefined;
+  const fresh = singles.filter(({ atMs }) => nowMs - atMs < windowMs);
+  const isTaken = storm?.groups.includes(group) === true;
+  if (!isTaken && fresh.filter((single) => single.group === group).length < threshold) {
+    const next = { singles: [...fresh, { group, atMs: nowMs }] };
+    channels.set(stream, storm ? { ...next, storm } : next);
+    return 'singly';
+  }
+  const { sinceMs = nowMs, groups = [], pace = still } = storm ?? {};
   channels.set(stream, {
-    state: verdict.next ?? state,
-    pace: isSwallowed ? withPace(verdict.begins ? still : pace, nowMs) : pace,
-    checkAtMs: verdict.begins ? nowMs + windowMs : checkAtMs,
+    singles: fresh.filter((single) => single.group !== group),
+    storm: { sinceMs, groups: isTaken ? groups : [...groups, group], pace: withPace(pace, nowMs) },
   });
-  if (!isSwallowed) return 'singly';
-  return verdict.begins ? 'by_new_digest' : 'by_digest';
+  return storm ? 'by_digest' : 'by_new_digest';
 }
 
 const still: StormPace = { lastAddedMs: 0, lately: [] };
-
-const clear: Sky = { state: calm, pace: still, checkAtMs: 0 };
-
-/** As a channel's storms go: at each check it is over, or is looked at again when it may be. */
-function later({ pace, ...sky }: Sky = clear, nowMs: number, windowMs: number): Sky {
-  let { state, checkAtMs } = sky;
-  while (state.storm && checkAtMs <= nowMs) {
-    const endsMs = endsAtMs(state.storm, lastStormyMs(pace), windowMs);
-    if (endsMs > checkAtMs) checkAtMs = endsMs;
-    else state = afterStorm(state, checkAtMs);
-  }
-  return { state, pace, checkAtMs };
-}
 
 function counted(line: RehearsedLine, told: HowTold): RehearsedLine {
   const posts = line.posts + (told === 'by_digest' ? 0 : 1);

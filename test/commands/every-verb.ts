@@ -28,7 +28,7 @@ function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Omit<Verb
     },
     routes: { ...place, rules: [], failures: 'C0ALERTS01', successes: undefined },
     rehearse: () => Promise.resolve({ events: 0, lines: [], unsure: 0 }),
-    storms: { channel: () => Promise.resolve({ singles: [] }), threshold: 20, windowMs: 300_000 },
+    storms: { newest: nobody, threshold: 20, windowMs: 300_000 },
     sendTestAlert: () => Promise.resolve(),
     usesOf: () => [],
     alertsOf: () => Promise.resolve([]),
@@ -55,12 +55,11 @@ function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Omit<Verb
 }
 
 const cards: AlertCardActions & StormActions = {
-  alertCards: { find: nobody, move: nobody, lookUpNow: nobody },
+  alertCards: { read: nobody, find: nobody, move: nobody, lookUpNow: nobody },
   chargeAgain: nobody,
   declines: { threeDSecureWords: [], waitMs: 0 },
   standingOf: nobody,
-  storms: { see: nobody, place: nobody },
-  takeStorm: { acknowledge: nobody, rows: nobody },
+  storms: { see: nobody, place: nobody, items: nobody, take: nobody },
   uploadFile: nobody,
 };
 

@@ -1,86 +1,103 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterStorm,
-  arrive,
-  calm,
-  endsAtMs,
-  tellSingly,
-  type Arrival,
-  type ChannelStorm,
+  dueInMs,
+  newStorm,
+  settleMs,
+  stepStorm,
+  type Storm,
+  type StormEvent,
 } from '../../src/domain/storm.ts';
+import { emptySummary, summarise } from '../../src/domain/storm-summary.ts';
 
 const windowMs = 300_000;
+const paceMs = 5_000;
 
-function arrival(number: number, more: Partial<Arrival> = {}): Arrival {
-  return { id: `alert-${number}`, group: '', threshold: 3, ...more };
-}
-
-/** What each of the arrivals got, one a second, and the state they left. */
-function run(arrivals: readonly Arrival[], from: ChannelStorm = calm, startMs = 0, everyMs = 1_000) {
-  let state = from;
-  const storms = arrivals.map((one, index) => {
-    const nowMs = startMs + index * everyMs;
-    const verdict = arrive(state, one, { nowMs, windowMs, newStorm: `storm-${nowMs}` });
-    state = verdict.next ?? state;
-    return verdict.storm;
+/** So many alerts, one a second from that time on; `above` of them stand above the digest. */
+function counted(count: number, fromMs = 0, more: { above?: number; recovered?: number } = {}): StormEvent {
+  const { above = 0, recovered = 0 } = more;
+  const items = Array.from({ length: count }, (_, index) => {
+    const atMs = fromMs + index * 1_000;
+    const isAbove = index < above ? ({ isAbove: true } as const) : {};
+    return { id: `alert-${index}`, receivedAtMs: atMs, addedAtMs: atMs, ...isAbove };
   });
-  return { storms, state };
+  const summary = items.reduce(summarise, emptySummary);
+  return { kind: 'counted', counted: { count, recovered, summary }, paceMs, windowMs };
 }
 
-describe('the storm of a channel', () => {
-  it('counts nothing that a clock an hour ahead let through, so that an hour of calm is no storm', () => {
-    const { state } = run([arrival(1), arrival(2), arrival(3)], calm, 3_600_000);
-    expect(run([arrival(4), arrival(5), arrival(6)], state, 0).storms).toEqual([
-      undefined,
-      undefined,
-      undefined,
+/** What becomes of it, one event after the other; what changes nothing leaves it as it is. */
+function after(events: readonly (readonly [StormEvent, number])[]): Storm {
+  const joined = { kind: 'joined', group: '', above: ['a', 'b'] } as const;
+  return events.reduce<Storm>(
+    (storm, [event, nowMs]) => stepStorm(storm, event, nowMs) ?? storm,
+    stepStorm(newStorm(0), joined, 0) ?? newStorm(0),
+  );
+}
+
+const told: StormEvent = { kind: 'told' };
+const stirred: StormEvent = { kind: 'stirred' };
+const taken: StormEvent = { kind: 'taken', by: 'U1' };
+
+describe('a storm', () => {
+  it('tells its digest once the first alert is on its list, and again when there are more', () => {
+    expect(after([[counted(2, 0, { above: 2 }), 1_000]]).untold).toEqual(['alerts']);
+    const begun = after([[counted(3, 0, { above: 2 }), 1_000]]);
+    expect([begun.untold, dueInMs(begun, 1_000)]).toEqual([['digest', 'alerts'], 0]);
+    const more = after([
+      [counted(3), 1_000],
+      [told, 1_000],
+      [counted(4), 6_000],
     ]);
+    expect(more.untold).toEqual(['digest']);
   });
 
-  it('begins with the first alert past the threshold, and takes all that follow', () => {
-    const { storms, state } = run([1, 2, 3, 4, 5].map((number) => arrival(number)));
-    expect(storms).toEqual([undefined, undefined, undefined, 'storm-3000', 'storm-3000']);
-    expect(state.storm).toEqual({ id: 'storm-3000', sinceMs: 3_000, groups: [''], above: [] });
+  it('is counted twice more after the last news, then at its end, and sooner if something stirs', () => {
+    const once = after([
+      [counted(3), 1_000],
+      [told, 1_000],
+    ]);
+    expect([dueInMs(once, 1_000), stepStorm(once, stirred, 1_001)]).toEqual([paceMs, undefined]);
+    const twice = stepStorm(once, counted(3), 6_000) ?? once;
+    expect([twice.untold, dueInMs(twice, 6_000)]).toEqual([[], paceMs]);
+    const quiet = stepStorm(twice, counted(3), 11_000) ?? twice;
+    expect(dueInMs(quiet, 11_000)).toBe(windowMs - 11_000);
+    const awake = stepStorm(quiet, stirred, 20_000);
+    expect(awake && dueInMs(awake, 20_000)).toBe(1_000);
   });
 
-  it('takes in what came before it and was not told yet, and knows what was', () => {
-    const { state: calmYet } = run([1, 2, 3].map((number) => arrival(number)));
-    const { state } = run([arrival(4)], tellSingly(calmYet, 'alert-1'), 3_000);
-    expect(state.storm?.above).toEqual(['alert-1']);
-    expect(run([arrival(2)], state, 4_000).storms).toEqual(['storm-3000']);
+  it('ends when fewer than three have come for a window, and takes in no more groups then', () => {
+    expect(after([[counted(3), 299_999]])).not.toHaveProperty('endedMs');
+    expect(after([[counted(3), 300_000]])).toMatchObject({ endedMs: 300_000, untold: ['digest'] });
+    expect(after([[counted(5, 100_000), 300_000]])).not.toHaveProperty('endedMs');
+    const over = after([[counted(3), 300_000]]);
+    expect(stepStorm(over, { kind: 'joined', group: 'vip', above: [] }, 300_001)).toBeUndefined();
   });
 
-  it('gives the same alert the same answer, and counts it once', () => {
-    const { storms } = run([1, 1, 1, 1, 2, 3].map((number) => arrival(number)));
-    expect(storms).toEqual(Array.from({ length: 6 }));
+  it('is counted two minutes after its end, and then rests until a payment resolves one of it', () => {
+    const over = after([
+      [counted(3), 300_000],
+      [told, 300_000],
+      [counted(3), 305_000],
+      [counted(3), 310_000],
+    ]);
+    expect(dueInMs(over, 310_000)).toBe(settleMs - 10_000);
+    const later = 300_000 + settleMs;
+    const late = stepStorm(over, counted(4), later);
+    expect(late?.untold).toEqual(['digest']);
+    const settled = stepStorm(over, counted(3), later) ?? over;
+    expect(dueInMs(settled, later)).toBeUndefined();
+    const paid = stepStorm(settled, stirred, later + 9);
+    expect(paid && dueInMs(paid, later + 9)).toBe(1_000);
   });
 
-  it('does not begin while the alerts of a window stay below the threshold, however many come', () => {
-    const many = Array.from({ length: 500 }, (_, index) => arrival(index));
-    const { storms, state } = run(many, calm, 0, windowMs / 3);
-    expect(new Set(storms)).toEqual(new Set([undefined]));
-    expect(state.singles.length).toBeLessThanOrEqual(3);
-  });
-
-  it('never begins with a threshold of 0, and such alerts pass through one that is on', () => {
-    const { state } = run([1, 2, 3, 4].map((number) => arrival(number)));
-    expect(run([arrival(9, { threshold: 0 })], state).storms).toEqual([undefined]);
-  });
-
-  it('counts a rule’s own threshold for itself; past it its alerts join the one storm of the channel', () => {
-    const { state } = run([1, 2, 3, 4].map((number) => arrival(number)));
-    const vip = [5, 6].map((number) => arrival(number, { group: 'vip', threshold: 1 }));
-    const { storms, state: after } = run(vip, state, 4_000);
-    expect(storms).toEqual([undefined, 'storm-3000']);
-    expect(after.storm?.groups).toEqual(['', 'vip']);
-  });
-
-  it('is over when nothing was added for a window, and what comes then is told singly', () => {
-    const { state } = run([1, 2, 3, 4].map((number) => arrival(number)));
-    expect(state.storm && endsAtMs(state.storm, 10_000, windowMs)).toBe(310_000);
-    expect(state.storm && endsAtMs(state.storm, undefined, windowMs)).toBe(303_000);
-    const over = afterStorm(state, 310_000);
-    expect(over.ended).toEqual({ id: 'storm-3000', sinceMs: 3_000, endedMs: 310_000, isTold: false });
-    expect(run([arrival(8)], over, 310_000).storms).toEqual([undefined]);
+  it('is taken once, which its alerts and its digest show; the taker is told of what payments resolve', () => {
+    const mine = after([
+      [counted(3), 1_000],
+      [told, 1_000],
+      [taken, 2_000],
+    ]);
+    expect(mine).toMatchObject({ taken: { by: 'U1', at: 2_000 }, untold: ['digest', 'alerts'] });
+    expect(stepStorm(mine, { kind: 'taken', by: 'U2' }, 2_001)).toBeUndefined();
+    const paid = stepStorm({ ...mine, untold: [] }, counted(3, 0, { recovered: 1 }), 6_000);
+    expect(paid?.untold).toEqual(['digest', 'taker']);
   });
 });

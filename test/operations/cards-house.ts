@@ -11,9 +11,7 @@ import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/de
 import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
-import { stormPrefix, stormRecordPrefix } from '../../src/operations/storm/storm-records.ts';
-import { createStorms } from '../../src/operations/storm/storms.ts';
-import { createTakeStorm } from '../../src/operations/storm/take-storm.ts';
+import { createStorms, stormPrefix } from '../../src/operations/storm/storms.ts';
 import { workOnce } from '../../src/operations/work/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
 import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
@@ -147,7 +145,6 @@ export function cardsHouse(
   const chargeOf = async (reference: string) => charges.get(reference);
   const claims = createAlertClaims({ ...shared, hasEnded, chargeOf });
   const cards = createAlertCards({ ...shared, storms, hasEnded });
-  const takeStorm = createTakeStorm({ ...shared, storms, cards });
   const recovery = createAlertRecovery({
     ...shared,
     cards,
@@ -222,8 +219,7 @@ export function cardsHouse(
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, takeStorm) },
-    { prefix: stormRecordPrefix, work: (entry: Entry) => takeStorm.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, cards) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {
@@ -239,7 +235,6 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
-    storms,
     beforeReceived: (event: PaymentEvent) => recovery.expect(event),
   };
   return {
@@ -259,7 +254,6 @@ export function cardsHouse(
     deliver,
     recovery,
     storms,
-    takeStorm,
     paidTo,
     drain,
     receiving,

@@ -1,7 +1,6 @@
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { calm } from '../../src/domain/storm.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/operations/posts/deliver-post.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
@@ -71,14 +70,10 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
 
 /** No channel has too many alerts. */
 export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
-  arrived: () => Promise.resolve(),
   ask: () => Promise.resolve(undefined),
-  add: () => Promise.resolve(0),
-  addAgain: () => Promise.resolve(0),
-  recovered: () => Promise.resolve(undefined),
-  refresh: () => Promise.resolve(),
+  recovered: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
-  channel: () => Promise.resolve(calm),
+  newest: () => Promise.resolve(undefined),
   place: () => Promise.resolve(undefined),
 };
 
@@ -95,7 +90,6 @@ export function house(answers: Answers = {}) {
     route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
     needsLookUp: () => false,
     opsChannel: ops,
-    storms: noStorms,
     rememberMs: 30 * 86_400_000,
     now: () => clock.nowMs,
     wake: () => undefined,

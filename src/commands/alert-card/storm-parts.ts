@@ -1,7 +1,6 @@
-import type { StormRow, StormSeen } from '../../domain/storm-summary.ts';
-import { itemsPerPage } from '../../operations/work/paged-log.ts';
+import type { StormRow } from '../../domain/storm-summary.ts';
+import type { AlertCards } from '../../operations/alert/alert-cards.ts';
 import type { Storms } from '../../operations/storm/storms.ts';
-import type { TakeStorm } from '../../operations/storm/take-storm.ts';
 import { readListPage, stormActions } from '../../slack/alert/storm-actions.ts';
 import {
   csvMessage,
@@ -19,10 +18,12 @@ import type { UploadFile } from '../../slack/upload-file.ts';
 
 /** What the digests of storms need of the operations and of Slack. */
 export type StormActions = {
-  storms: Pick<Storms, 'see' | 'place'>;
-  takeStorm: Pick<TakeStorm, 'acknowledge' | 'rows'>;
+  storms: Pick<Storms, 'see' | 'place' | 'items' | 'take'>;
+  alertCards: Pick<AlertCards, 'read'>;
   uploadFile: UploadFile;
 };
+
+const cardsAtOnce = 50;
 
 /** What acts on the digest of a storm. It needs a verb to belong to. */
 export function stormPresses(deps: StormActions): Press[] {
@@ -36,8 +37,8 @@ export function stormPresses(deps: StormActions): Press[] {
 }
 
 /** The digest shows it; only whoever was not first is told anything. */
-async function acknowledgeAll({ takeStorm }: StormActions, { value, caller, reply }: Pressed): Promise<void> {
-  const result = await takeStorm.acknowledge(value, caller.userId);
+async function acknowledgeAll({ storms }: StormActions, { value, caller, reply }: Pressed): Promise<void> {
+  const result = await storms.take(value, caller.userId);
   if (result.kind === 'had') await reply(stormHadMessage(result, caller.userId));
   if (result.kind === 'unknown_storm') await reply(unknownStormMessage());
 }
@@ -56,49 +57,44 @@ async function turnTo(deps: StormActions, { value, updateModal, reply }: Pressed
   else await reply(unknownStormMessage());
 }
 
-async function listModal(
-  { storms, takeStorm }: StormActions,
-  storm: string,
-  page: number,
-): Promise<Modal | undefined> {
-  const seen = await storms.see(storm);
-  if (!seen) return undefined;
-  const from = page * rowsPerPage;
-  const stored = await takeStorm.rows(storm, Math.floor(from / itemsPerPage));
-  const rows = stored.slice(from % itemsPerPage, (from % itemsPerPage) + rowsPerPage);
-  return stormListModal(seen, page, rows);
+async function listModal(deps: StormActions, storm: string, page: number): Promise<Modal | undefined> {
+  const seen = await deps.storms.see(storm);
+  return seen && stormListModal(seen, page, await rows(deps, storm, page * rowsPerPage, rowsPerPage));
+}
+
+/** With their cards as they are now. */
+async function rows(
+  { storms, alertCards }: StormActions,
+  ...which: Parameters<Storms['items']>
+): Promise<StormRow[]> {
+  const items = await storms.items(...which);
+  const found: StormRow[] = [];
+  for (let from = 0; from < items.length; from += cardsAtOnce) {
+    const some = items.slice(from, from + cardsAtOnce);
+    // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
+    const cards = await Promise.all(some.map(({ id }) => alertCards.read(id)));
+    found.push(
+      ...some.map((item, index) => ({ ...item, card: cards[index]?.card ?? ({ kind: 'open' } as const) })),
+    );
+  }
+  return found;
 }
 
 /** Everything that is listed by now, as a file below the digest. */
-async function csv(
-  { storms, takeStorm, uploadFile }: StormActions,
-  { value, reply }: Pressed,
-): Promise<void> {
+async function csv(deps: StormActions, { value, reply }: Pressed): Promise<void> {
+  const { storms, uploadFile } = deps;
   const [seen, place] = await Promise.all([storms.see(value), storms.place(value)]);
   if (!seen || !place) return await reply(unknownStormMessage());
-  const rows = await allRows(takeStorm, value, seen);
-  const many = gathered(seen.gathers, rows.length);
+  const all = await rows(deps, value);
+  const many = gathered(seen.gathers, all.length);
   const outcome = await uploadFile(
     { channel: place.channel, threadTs: place.ts },
     {
       name: stormFileName(seen),
       title: `${many} of one digest`,
-      text: stormCsv(seen.gathers, rows),
+      text: stormCsv(seen.gathers, all),
       comment: `${many} of this digest, as they stand now`,
     },
   );
   await reply(csvMessage(outcome));
-}
-
-async function allRows(
-  takeStorm: StormActions['takeStorm'],
-  storm: string,
-  { count }: StormSeen,
-): Promise<StormRow[]> {
-  const rows: StormRow[] = [];
-  for (let page = 0; page * itemsPerPage < count; page += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- a page at a time, so that the store answers others in between
-    rows.push(...(await takeStorm.rows(storm, page)));
-  }
-  return rows;
 }

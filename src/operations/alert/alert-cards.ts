@@ -19,7 +19,7 @@ import type { Log } from '../../log.ts';
 import type { Entry, Index, Store } from '../../store/store.ts';
 import { auditOfCardStep } from '../audit/audit-of-alert.ts';
 import { createChangeRecord, makeDue } from '../work/change-record.ts';
-import { takenOf, type StormMember } from '../storm/storm-records.ts';
+import { stormRecovered, stormsOfAlert } from '../storm/storms.ts';
 import {
   alertKey,
   newestOf,
@@ -33,7 +33,6 @@ import type { Sealer } from '../../domain/sealer.ts';
 import { tellCard, type TellCardDeps, type UntoldCard } from './tell-card.ts';
 
 export type AlertCardsDeps = TellCardDeps & {
-  store: Pick<Store, 'list'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** How long a card is remembered after what was last done with it: as long as its alert. */
   rememberMs: number;
@@ -83,8 +82,6 @@ export type AlertCards = {
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
   /** A further message of the card, in another channel; the first one's key follows from the id. */
   join(id: string, message: string): Promise<void>;
-  /** Its messages stand above the digest of that storm, whose acknowledgement holds for it too. */
-  joinStorm(id: string, member: StormMember): Promise<void>;
   /** Its messages are made once more. */
   retell(id: string): Promise<void>;
   /** Forgets what was looked up anew: the alert's details go. Its state stays. */
@@ -110,7 +107,8 @@ const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 /** Who has more is shown the newest of them. */
 const mostListed = 50;
 
-function listsOfCard({ card }: CardRecord): Index {
+function listsOfCard({ card, storms = [] }: CardRecord): Index {
+  if (card.kind === 'recovered') return Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0]));
   const userId = handOf(card);
   return userId === undefined || endsCard(card) || !('at' in card) ? {} : { [alertsOf(userId)]: card.at };
 }
@@ -129,7 +127,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   async function find(id: string): Promise<FoundAlert | undefined> {
     const record = await read(id);
     const { others, ...asked } = record;
-    const card = await asTaken(store, id, record);
+    const card = await asTaken(deps, id, record);
     const records = await Promise.all([alertKey(id), ...others].map((key) => readAlert(deps, key)));
     const alerts = records.filter((one) => one !== undefined);
     const [alert] = alerts;
@@ -165,7 +163,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     async read(id) {
       const record = await read(id);
       const { evidence, charge } = record;
-      const card = await asTaken(store, id, record);
+      const card = await asTaken(deps, id, record);
       return { card, ...withoutUndefined({ charging: await standingCharge(deps, charge), evidence }) };
     },
     find,
@@ -178,7 +176,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
 
     async move(id, move) {
       if (!(await store.read(alertKey(id)))) return { kind: 'unknown_alert' };
-      const seen = await asTaken(store, id, await read(id));
+      const seen = await asTaken(deps, id, await read(id));
       const { result, before } = await change(id, (record) => {
         const card = record.card.kind === 'open' ? seen : record.card;
         return judgeMove({ ...record, card }, move, deps.now());
@@ -211,15 +209,6 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
     async join(id, message) {
       if (message === alertKey(id)) return;
       await change(id, (record) => judgeJoin(record, message));
-    },
-
-    async joinStorm(id, member) {
-      await change(id, ({ storms = [], ...record }) => ({
-        ...(storms.some(({ storm }) => storm === member.storm)
-          ? {}
-          : { record: { ...record, storms: [...storms, member] } }),
-        result: undefined,
-      }));
     },
 
     retell: (id) => makeDue(changeRecord, alertCardPrefix + id, 0),
@@ -285,8 +274,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
     if (written) deps.note?.(auditOfCardStep(id, record.card.kind, woken));
     return;
   }
-  await tellCard(deps, id, record);
-  const told: CardRecord = { ...record, untold: [], told: record.told + record.untold.length };
+  const storms = await tellCard(deps, id, record);
+  const told: CardRecord = { ...record, storms, untold: [], told: record.told + record.untold.length };
   const { card, charge } = record;
   const now = deps.now();
   const dueAt = Math.min(
@@ -294,7 +283,8 @@ async function workOn(deps: AlertCardsDeps, entry: Entry): Promise<void> {
     // Should a crash have left the claim alone, the message stops saying that it is being charged.
     charge && now < charge.at + claimTimes.lostMs ? charge.at + claimTimes.lostMs : Infinity,
   );
-  const options = dueAt === Infinity ? { ttlMs: deps.rememberMs } : { delayMs: Math.max(0, dueAt - now) };
+  const due = dueAt === Infinity ? { ttlMs: deps.rememberMs } : { delayMs: Math.max(0, dueAt - now) };
+  const options = { ...due, index: listsOfCard(told) };
   // Lost: the card was moved meanwhile and is due again, with these steps under the same numbers.
   await store.write(entry, sealCard(sealer, entry.key, told), options);
   deps.wake();
@@ -315,36 +305,20 @@ export async function standingCharge(
 }
 
 /** The card as everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
-async function asTaken(
-  store: Pick<Store, 'read'>,
-  id: string,
-  { card, others, storms = [] }: CardRecord,
-): Promise<AlertCard> {
+async function asTaken(deps: CardReader, id: string, { card, others }: CardRecord): Promise<AlertCard> {
   if (card.kind !== 'open') return card;
-  const messages = await Promise.all([alertKey(id), ...others].map((key) => store.read(key)));
-  const digests = messages.flatMap((entry) => (entry ? digestOf(entry.value) : []));
-  const taken = await Promise.all([...storms, ...digests].map(({ storm }) => takenOf(store, storm)));
-  const [first] = taken.filter((one) => one !== undefined).toSorted((one, other) => one.at - other.at);
+  const storms = await stormsOfAlert(deps, [alertKey(id), ...others]);
+  const taken = storms.flatMap((storm) => storm.taken ?? []);
+  const [first] = taken.toSorted((one, other) => one.at - other.at);
   return first ? { kind: 'acknowledged', ...first } : card;
 }
 
-/** The storm whose digest tells an alert in place of its message; none of a record that cannot be read. */
-function digestOf(value: string): { storm: string }[] {
-  try {
-    const { digest } = readOutboxRecord(value);
-    return digest ? [digest] : [];
-  } catch {
-    return [];
-  }
-}
+type CardReader = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
 
 /** The card alone; see `AlertCards.read`. */
-export async function readAlertCard(
-  { store, sealer }: { store: Pick<Store, 'read'>; sealer: Sealer },
-  id: string,
-): Promise<AlertCard> {
+export async function readAlertCard(deps: CardReader, id: string): Promise<AlertCard> {
   const key = alertCardPrefix + id;
-  return await asTaken(store, id, openCard(sealer, key, (await store.read(key))?.value));
+  return await asTaken(deps, id, openCard(deps.sealer, key, (await deps.store.read(key))?.value));
 }
 
 /** Throws when the record is sealed with a key that is not here. */

@@ -34,7 +34,7 @@ export type AlertPostDeps = PrepareDeps & {
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'arrived' | 'ask' | 'add' | 'addAgain' | 'see' | 'place' | 'refresh' | 'recovered'>;
+  storms: Pick<Storms, 'ask' | 'see' | 'place'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   environment: Environment;

@@ -25,12 +25,8 @@ export async function prepareAlertNote(
   const told = await readStep(deps, work, 'alert_note');
   if (!told) return await settle(deps, work);
   const { step, alert, parent } = told;
-  const { digest } = parent;
-  if (digest) {
-    // It has no thread for each of its alerts, and counts those that a payment resolves.
-    if (step.kind === 'recovered') await deps.storms.recovered(digest.storm, told.id, digest.at);
-    return await settle(deps, work);
-  }
+  // It has no thread for each of its alerts.
+  if (parent.digest) return await settle(deps, work);
   const waits = await waitForThread(deps, work, parent);
   if (waits) return waits;
   const repeat = isRepeat(work, mayBeRepeat);

@@ -23,7 +23,8 @@ import {
 import { isOld } from '../outbox/alert-age.ts';
 import { again, finish, type Work } from '../outbox/outbox-work.ts';
 import { isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
-import { mayBeGathered, saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
+import { saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
+import { mayBeGathered } from '../storm/storms.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
 import { alertOf, logOnce, type AlertPostDeps } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, storeCopies } from './route-event.ts';
@@ -63,7 +64,7 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
 
 /** For a digest to tell it without a look-up. */
 function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): boolean {
-  if (record.digest?.at !== undefined) return true;
+  if (record.digest) return true;
   return saysItAll(event) || deps.now() - record.receivedAtMs >= lateMs;
 }
 
@@ -94,7 +95,7 @@ async function byDigest(
   event: PaymentEvent,
   lookup: Lookup | undefined,
 ): Promise<Prepared | undefined> {
-  if (!mayBeGathered(event, work.record, lookup)) return undefined;
+  if (!work.record.digest && !mayBeGathered({ event, lookup })) return undefined;
   return await tellByDigest(deps, work, { event, lookup, to: destinationOf(work.record) });
 }
 

@@ -7,7 +7,7 @@ import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
-import { storeEvent, type RouteDeps } from './route-event.ts';
+import { storeEvent } from './route-event.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
@@ -16,7 +16,6 @@ export type ReceiveDeps = TellDeps & {
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
-  storms: RouteDeps['storms'];
   rememberMs: number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;

@@ -3,7 +3,7 @@ import { nothingRehearsed, rehearseHour, type Rehearsal, type StormTerms } from 
 import { rehearsedMs, type EventLog } from './event-log.ts';
 
 /**
- * What the plan would have told in the last 7 days, by the very functions that route events and judge storms. Reads the whole log:
+ * What the plan would have told in the last 7 days, by the very functions that route events. Reads the whole log:
  * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
  */
 export async function rehearse(

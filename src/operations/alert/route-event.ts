@@ -7,6 +7,7 @@ import type { Entry, Store } from '../../store/store.ts';
 import {
   alertKey,
   isMessage,
+  listsOf,
   openEvent,
   readOutboxRecord,
   sealEvidence,
@@ -16,14 +17,12 @@ import {
 } from '../outbox/outbox.ts';
 import { again, hold, type Work } from '../outbox/outbox-work.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
-import type { Storms } from '../storm/storms.ts';
+import { arrivals } from '../storm/storms.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 
 export type RouteDeps = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
-  /** What tells alerts of a channel that has too many of them: each counts from when it is stored. */
-  storms: Pick<Storms, 'arrived'>;
 };
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
@@ -75,7 +74,7 @@ export async function storeCopies(
 }
 
 async function storeAlert(
-  { store, sealer, storms }: RouteDeps,
+  { store, sealer }: RouteDeps,
   key: string,
   { event, found, ...stored }: StoredAlert,
   routed: readonly Destination[] | undefined,
@@ -90,19 +89,24 @@ async function storeAlert(
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const lane = laneOf(event, routed);
-  const isNew = await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane });
-  if (isNew && routed?.[0]) await storms.arrived(routed[0], key, event.kind);
-  return isNew;
+  return await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane, index: listsOf(record) });
 }
 
 /** What a record says of it from when it is routed. People act on a failure, and its message is edited as they do. */
 function whereTold(
   { kind }: PaymentEvent,
   routed: readonly Destination[],
-): Pick<OutboxRecord, 'channel' | 'routed' | 'progress'> {
-  const channel = routed[0]?.channel ?? '';
+): Pick<OutboxRecord, 'channel' | 'routed' | 'progress' | 'arrivals'> {
+  const [first] = routed;
+  const channel = first?.channel ?? '';
   const isCard = kind === 'payment_failed' && channel !== '';
-  return { channel, routed: routed.map(asKept), ...(isCard ? { progress: { kind: 'waiting' } } : {}) };
+  return {
+    channel,
+    routed: routed.map(asKept),
+    // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
+    ...(first ? { arrivals: arrivals(first, kind) } : {}),
+    ...(isCard ? { progress: { kind: 'waiting' } } : {}),
+  };
 }
 
 function asKept({ channel, rule }: Destination): Destination {
@@ -178,12 +182,10 @@ export async function routeByLookUp(
   }
   const { fingerprint, receivedAtMs } = record;
   const routed = deps.route(withLookUp(event, found.lookup), receivedAtMs);
-  const told = writeOutboxRecord({ ...record, ...whereTold(event, routed) });
-  const written = await deps.store.write(entry, told, { delayMs: 0, lane: laneOf(event, routed) });
-  if (written && routed[0]) {
-    await deps.storms.arrived(routed[0], entry.key, event.kind);
-    await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, routed);
-  }
+  const told: OutboxRecord = { ...record, ...whereTold(event, routed) };
+  const options = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
+  const written = await deps.store.write(entry, writeOutboxRecord(told), options);
+  if (written) await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, routed);
   return { kind: 'settled' };
 }
 

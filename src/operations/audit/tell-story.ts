@@ -27,7 +27,7 @@ export type Story = {
 };
 
 export type StoryDeps = {
-  store: Pick<Store, 'read'>;
+  store: Pick<Store, 'read' | 'list'>;
   sealer: Sealer;
   /** What the audit has of it, oldest first. Throws StoreUnavailable. */
   ofReference: (reference: string) => Promise<readonly AuditEntry[]>;

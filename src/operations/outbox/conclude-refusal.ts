@@ -16,10 +16,10 @@ export type RefusalDeps = WorkDeps &
     /** How many alerts a storm gathers, and which storm a channel is in. */
     storms: {
       see: (storm: string) => Promise<{ count: number } | undefined>;
-      channel: (
+      newest: (
         channel: string,
         gathers: PaymentEventKind,
-      ) => Promise<{ storm?: { id: string } | undefined }>;
+      ) => Promise<{ id: string; endedMs?: number } | undefined>;
     };
   };
 
@@ -161,12 +161,11 @@ async function gatheredFor(
   work: Work,
   channel: string,
 ): Promise<number | undefined> {
-  const storm =
-    work.record.kind === 'digest'
-      ? openBody('digest', sealer, work).storm
-      : ((await storms.channel(channel, 'payment_failed')).storm?.id ??
-        (await storms.channel(channel, 'payment_success')).storm?.id);
-  return storm === undefined ? undefined : (await storms.see(storm))?.count;
+  if (work.record.kind === 'digest') return (await storms.see(openBody('digest', sealer, work).storm))?.count;
+  const kinds = ['payment_failed', 'payment_success'] as const;
+  const newest = await Promise.all(kinds.map((gathers) => storms.newest(channel, gathers)));
+  const storm = newest.find((one) => one && one.endedMs === undefined);
+  return storm && (await storms.see(storm.id))?.count;
 }
 
 /**

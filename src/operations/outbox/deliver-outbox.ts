@@ -2,7 +2,7 @@ import type { HistoryAnswer, PostOutcome } from '../../domain/delivery.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
 import { historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, finishPosted, hold, paceMs, waitForTurn, type Work } from './outbox-work.ts';
+import { again, finishPosted, hold, paceMs, type Work } from './outbox-work.ts';
 import type { Prepared } from './prepare-post.ts';
 
 export type DeliverDeps = ConcludeDeps & {
@@ -28,7 +28,6 @@ const atOnce = { holdMs: 0 } as const;
  */
 export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<void> {
   const taken: Work = { entry, record: readOutboxRecord(entry.value) };
-  if (await waitForTurn(deps, taken)) return;
   const verdict = await settleDoubt(deps, taken);
   if (verdict === 'settled') return;
   // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.

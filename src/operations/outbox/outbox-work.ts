@@ -1,7 +1,6 @@
 import type { Entry, Store, WriteOptions } from '../../store/store.ts';
 import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
 import { endIncident } from './dead-letters.ts';
-import { awaitsTurn, digestEditPaceMs, digestEditsLane, outOfEdits } from './digest-edits.ts';
 import { listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
 
 /** One record taken to be posted. */
@@ -16,12 +15,9 @@ export const paceMs = 1_000;
 /** Whoever mends what keeps a message from its channel wants to see it told the same day. */
 export const longestRetryMs = 3_600_000;
 
-/** Of one digest: an edit takes none of a channel’s pace, but Slack takes no more than some fifty a minute of all of them. */
-const shortestDigestPaceMs = 3_000;
-const longestDigestPaceMs = 15_000;
 /** One that was given up is tried no more often than before that. */
 const givenUpDigestMs = 600_000;
-/** Leaves most of that to the messages that people wait for. */
+/** Slack takes some fifty edits a minute: that leaves most of them to the messages that people wait for. */
 const detailsPaceMs = 3_000;
 
 /**
@@ -97,23 +93,9 @@ export async function finishPosted(
     : finish(deps, work, change, paceOf(work)));
 }
 
-/** How long what comes next in the lane waits: the longer a storm goes on, the more rarely its digest is edited. */
-function paceOf({ entry, record }: Work): number {
-  if (entry.lane === detailsLane) return detailsPaceMs;
-  if (entry.lane === digestEditsLane) return digestEditPaceMs;
-  if (record.kind !== 'digest') return paceMs;
-  // It is taken twice for each edit.
-  return Math.min(longestDigestPaceMs, shortestDigestPaceMs + entry.attempts * 50);
-}
-
-/**
- * Puts a digest that stands in line with those of the other channels; false when it is its turn, or needs none. Its
- * own lane rests from now on, so that alone it is edited as often as its own pace allows.
- */
-export async function waitForTurn(deps: WorkDeps, work: Work): Promise<boolean> {
-  if (!awaitsTurn(work.entry, work.record)) return false;
-  await again(deps, work, {}, { delayMs: 0, lane: digestEditsLane, pauseMs: paceOf(work) });
-  return true;
+/** How long what comes next in the lane waits. */
+function paceOf({ entry }: Work): number {
+  return entry.lane === detailsLane ? detailsPaceMs : paceMs;
 }
 
 type Ending = {
@@ -134,8 +116,8 @@ async function conclude(deps: WorkDeps, work: Work, end: (stored: OutboxRecord) 
   for (;;) {
     const { record, progress, options: asked } = end(stored);
     const next = { ...stored, ...record, ...(stored.progress ? { progress } : {}) };
-    const lists = stored.refused?.givenUp || next.refused?.givenUp ? { index: listsOf(next) } : {};
-    const options = { ...outOfEdits(entry, next, asked), ...lists };
+    const isListed = next.kind === 'alert' || stored.refused?.givenUp || next.refused?.givenUp;
+    const options = { ...asked, ...(isListed ? { index: listsOf(next) } : {}) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await deps.store.write(entry, writeOutboxRecord(next), isLeaseOver ? unheld(options) : options))
       return true;

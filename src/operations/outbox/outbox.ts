@@ -105,8 +105,10 @@ const outboxRecord = z.object({
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** Slack does not take it into the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
-  /** Of an alert: a storm’s digest tells it, and no message of its own does; its place on that storm’s list, once it is counted. */
-  digest: z.object({ storm: z.string(), at: z.number().int().optional() }).optional(),
+  /** Of an alert: a storm’s digest tells it since then, and no message of its own does. */
+  digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
+  /** Of an alert: the list of its channel’s alerts, as long as no digest tells it. */
+  arrivals: z.string().optional(),
   /** Of an alert: what it told of customer and money is gone from here, and its message says its outcome and reference alone. */
   isErased: z.boolean().optional(),
   /** How long it is remembered once told; absent: as long as an alert. */
@@ -146,10 +148,20 @@ export function deadLettersOf(channel: string): string {
   return `${deadLetters}:${channel}`;
 }
 
-/** The lists that a record is in. */
-export function listsOf({ refused, receivedAtMs }: OutboxRecord): Index {
-  if (!refused?.givenUp) return {};
-  return { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs };
+/** The alerts that the digest of a storm tells. */
+export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
+
+/** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
+export function listsOf({ refused, receivedAtMs, digest, arrivals, posted }: OutboxRecord): Index {
+  const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
+  return {
+    ...(refused?.givenUp
+      ? { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs }
+      : {}),
+    ...(digest
+      ? { [stormAlerts(digest.storm)]: digest.atMs }
+      : arrivals !== undefined && { [arrivals]: Math.max(receivedAtMs, postedAtMs) }),
+  };
 }
 
 export function writeOutboxRecord(record: OutboxRecord): string {

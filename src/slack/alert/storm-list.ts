@@ -28,7 +28,6 @@ import { gathered } from './storm-facts.ts';
 const listModalId = 'storm_list';
 const longestReason = 120;
 
-/** `rowsOf` gives one page of what is stored; two of the modal’s are one of those. */
 export const rowsPerPage = 25;
 
 export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {

@@ -1,44 +1,46 @@
 import { countsAlone, type AlertRule } from '../../domain/alert-route.ts';
-import type { ChannelStorm } from '../../domain/storm.ts';
+import type { Storm } from '../../domain/storm.ts';
 import { stormPace } from '../../domain/storm-summary.ts';
 import { bold, moment, richText, words, type Run } from '../blocks.ts';
 import type { HomeBlock } from '../message.ts';
 
-/** The storm state of one channel, and what would make a storm there. `threshold` 0: nothing, but for rules of their own. */
+/** The last storms of one channel, and what would make one there. `threshold` 0: nothing, but for rules of their own. */
 export type StormState = {
-  state: ChannelStorm;
-  /** Of its payments, which have storms of their own. */
-  payments: ChannelStorm;
+  failures?: Storm;
+  /** Its payments have storms of their own. */
+  payments?: Storm;
   threshold: number;
   windowMs: number;
 };
 
 /** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
 export function stormBlocks(
-  { state, payments, threshold, windowMs }: StormState,
+  { failures, payments, threshold, windowMs }: StormState,
   rules: readonly AlertRule[],
 ): HomeBlock[] {
-  const { storm, ended } = state;
   const minutes = Math.round(windowMs / 60_000);
-  const now: Run[] = storm
-    ? [
-        bold('A storm since '),
-        moment(storm.sinceMs),
-        words(': one digest tells it until '),
-        words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
-      ]
-    : ended
-      ? [words('No storm now; the last ended '), moment(ended.endedMs), words('.')]
-      : [words('No storm now.')];
-  const paid: Run[][] = payments.storm
-    ? [
-        [
-          bold('Many payments since '),
-          moment(payments.storm.sinceMs),
-          words(': one digest of their own tells them.'),
-        ],
-      ]
-    : [];
+  const endedMs = failures?.endedMs;
+  const now: Run[] =
+    failures && endedMs === undefined
+      ? [
+          bold('A storm since '),
+          moment(failures.sinceMs),
+          words(': one digest tells it until '),
+          words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
+        ]
+      : endedMs !== undefined
+        ? [words('No storm now; the last ended '), moment(endedMs), words('.')]
+        : [words('No storm now.')];
+  const paid: Run[][] =
+    payments && payments.endedMs === undefined
+      ? [
+          [
+            bold('Many payments since '),
+            moment(payments.sinceMs),
+            words(': one digest of their own tells them.'),
+          ],
+        ]
+      : [];
   return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
 }
 

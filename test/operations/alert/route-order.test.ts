@@ -2,7 +2,6 @@ import { SealBroken } from '../../../src/domain/sealer.ts';
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import type { StormItem } from '../../../src/domain/storm-summary.ts';
 import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import { alertKey } from '../../../src/operations/outbox/outbox.ts';
 import { fastClock } from '../../support/fast-clock.ts';
@@ -22,7 +21,7 @@ const found: Lookup = { kind: 'not_found' };
 /** A storm, whose digest asks nobody once an alert was looked up for its route. */
 const inOneDigest: Delivering['storms'] = {
   ...noStorms,
-  ask: () => Promise.resolve('S1'),
+  ask: () => Promise.resolve({ id: 'C0ALERTS01/1', isTaken: false }),
 };
 
 function orderOf(posts: ReturnType<typeof house>['posts']): (string | undefined)[] {
@@ -87,9 +86,10 @@ onBothStores('alerts whose look-ups are slow', (open) => {
     };
     const receiving = { ...receive, store, needsLookUp: () => true, now: () => Date.now() };
     const told: (string | undefined)[] = [];
-    Object.assign(deps.storms, {
-      add: (_storm: string, { reference }: StormItem) => Promise.resolve(void told.push(reference)),
-    });
+    deps.storms.ask = (to, key, gathers) => {
+      told.push(`ORDER-${key.split('/').at(-1)}`);
+      return inOneDigest.ask(to, key, gathers);
+    };
     // oxlint-disable-next-line no-await-in-loop
     for (const number of [1, 2, 3, 4, 5, 6, 7]) await receiveEvent(receiving, numbered(number), 'f');
     await expect
@@ -125,7 +125,7 @@ it('a crash between look-ups and routing asks for none of them again', async () 
   Object.assign(deliver, { lookUp: () => Promise.reject(new Error('asked again')), storms: inOneDigest });
   await drain(10_000);
   const last = await store.read(alertKey('payment_failed/order/4'));
-  expect(JSON.parse(last?.value ?? '')).toMatchObject({ channel, digest: { storm: 'S1' } });
+  expect(JSON.parse(last?.value ?? '')).toMatchObject({ channel, digest: { storm: 'C0ALERTS01/1' } });
   expect(posts).toEqual([]);
 });
 

@@ -53,7 +53,7 @@ async function itemsOf(
   house: CardsHouse,
   digest: CardsHouse['messages'][number] | undefined,
 ): Promise<string[]> {
-  const items = await house.storms.allItems(stormOf(digest));
+  const items = await house.storms.items(stormOf(digest));
   return items.map(({ id }) => id);
 }
 
@@ -86,7 +86,7 @@ async function live(away: Away, mayRead: boolean) {
     if (second === 200)
       await acknowledge([calm, stormy].flatMap((one) => received.get(one)?.slice(0, 3) ?? []));
     // oxlint-disable-next-line no-await-in-loop
-    if (second === 400) await house.takeStorm.acknowledge(stormOf(digestsIn(house, stormy)[0]), bola);
+    if (second === 400) await house.storms.take(stormOf(digestsIn(house, stormy)[0]), bola);
     // oxlint-disable-next-line no-await-in-loop
     await house.drain(1_000);
   }

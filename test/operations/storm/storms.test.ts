@@ -110,7 +110,7 @@ describe('a storm of failed charges', () => {
     }
     await house.drain(20_000);
     expect(digestOf(house).shown.text).toContain('Storm over');
-    expect(await house.storms.channel('C0ALERTS01', 'payment_failed')).not.toHaveProperty('storm');
+    expect(await house.storms.newest('C0ALERTS01', 'payment_failed')).toHaveProperty('endedMs');
   });
 
   it('is made of a backlog that Slack’s outage left, and told within two minutes of its return', async () => {
@@ -140,7 +140,7 @@ describe('Acknowledge all', () => {
     await burst(house, 1, 10);
     await house.drain(20_000);
     await house.cards.move(failure(8).key, { kind: 'acknowledge', by: bola });
-    await house.takeStorm.acknowledge(idOf(house), ada);
+    await house.storms.take(idOf(house), ada);
     await house.drain(20_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
   });
