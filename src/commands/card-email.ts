@@ -1,7 +1,6 @@
 import type { CardEmailTerms } from '../domain/card-email.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { CardFace } from '../domain/charge-terms.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
 import { shownTerms, type CardEmails } from '../operations/card/change-card-email.ts';
 import {
   cardEmailActions,
@@ -137,9 +136,9 @@ async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<
 /** The form with the problem at its field. Undefined while the store is away: what became of it is told all the same. */
 async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Promise<Modal | undefined> {
   try {
-    const terms = await deps.cardEmails.readDraft(viewId, draft);
-    if (!terms) return undefined;
-    const filled = await asBefore(deps.ledger, terms);
+    const read = await deps.cardEmails.readDraft(viewId, draft);
+    if (!read) return undefined;
+    const filled = await filledAgain(deps.ledger, read.card, read.terms);
     return cardEmailModal({ ...formParts(deps), ...filled, currentProblem: notLinkedProblem });
   } catch {
     return undefined;
@@ -150,37 +149,33 @@ async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Pr
 async function correctAgain(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
   const { view, value, updateModal } = pressed;
   if (!view) return;
-  const terms = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
-  if (!terms) return await updateModal(staleChangeModal(deps));
+  const read = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
+  if (!read) return await updateModal(staleChangeModal(deps));
+  const { card, terms } = read;
   const { currentEmail, newEmail } = terms;
   const isOther = value === 'no_such_card';
-  const filled = isOther ? { prefill: { currentEmail, newEmail } } : await asBefore(deps.ledger, terms);
+  const filled = isOther
+    ? { prefill: { currentEmail, newEmail } }
+    : await filledAgain(deps.ledger, card, terms);
   await updateModal(cardEmailModal({ ...formParts(deps), ...filled }));
-}
-
-async function asBefore(ledger: KnownCards | undefined, terms: CardEmailTerms): Promise<Filled> {
-  return await filledAgain(ledger, (await ledger?.idOf(terms.tokenKey)) ?? '', terms);
 }
 
 /** From a charge that was rejected for its e-mail; on top of its modal, so that it can be tried again from there. */
 async function openForCharge(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
   const charge = await deps.desk.find(pressed.value);
   if (!charge) return await sayUnknown(deps, pressed);
-  await pressed.openModal(
-    cardEmailModal({ ...formParts(deps), ...(await formForCharge(charge, deps.ledger)) }),
-  );
+  const filled = await formForCharge(charge, deps.ledger);
+  await pressed.openModal(cardEmailModal({ ...formParts(deps), ...filled }));
 }
 
-type ReadCardEmailTerms =
-  | { kind: 'terms'; terms: CardEmailTerms }
-  /** By block id; never what was typed. */
-  | { kind: 'errors'; errors: Record<string, string> };
+/** By block id; never what was typed. */
+type Problem = { kind: 'errors'; errors: Record<string, string> };
 
 /** What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with. */
 async function readCardEmailTerms(
   form: CardEmailForm,
   ledger: KnownCards | undefined,
-): Promise<ReadCardEmailTerms> {
+): Promise<{ kind: 'terms'; terms: CardEmailTerms } | Problem> {
   const card = await readCard(form, ledger);
   if (!card) {
     const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
@@ -219,26 +214,25 @@ function currentOf(typed: string | undefined, linked: string | undefined): strin
   return typed.toLowerCase() === linked?.toLowerCase() ? linked : typed;
 }
 
-function errorAt(field: string, words: string): ReadCardEmailTerms {
+function errorAt(field: string, words: string): Problem {
   return { kind: 'errors', errors: { [field]: words } };
 }
-
-type Filled = Pick<CardEmailModalOptions, 'prefill' | 'problem'>;
 
 /**
  * For a charge that was rejected for its e-mail. The e-mail it was tried with is the new one, unless it is the
  * one the bot has for the card: then that knowledge is wrong, and the linked one must be typed.
  */
-async function formForCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
+async function formForCharge(
+  charge: ChargeSeen,
+  ledger: KnownCards | undefined,
+): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
   const tried = charge.terms.customerEmail;
   const card = await ledger?.find(charge.card);
   if (!card) return { prefill: { newEmail: tried }, problem: pasteAgainWords };
   if (card.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
     return { prefill: { card: cardChoice(card), newEmail: tried } };
   }
-  return {
-    prefill: withoutUndefined({ card: cardChoice(card) }),
-    problem:
-      'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.',
-  };
+  const problem =
+    'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.';
+  return { prefill: { card: cardChoice(card) }, problem };
 }

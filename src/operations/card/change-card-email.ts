@@ -90,9 +90,9 @@ export function createCardEmails(
     });
   }
 
-  async function readDraft(viewId: string, draft: string): Promise<CardEmailTerms | undefined> {
+  async function readDraft(viewId: string, draft: string): Promise<CardEmailCase | undefined> {
     const kept = await records.read(viewId);
-    return kept?.word === draft ? kept.terms : undefined;
+    return kept?.word === draft ? kept : undefined;
   }
 
   /** Undefined: nobody else is needed. What was read back is not taken by this: the request is what is agreed to once. */
@@ -107,16 +107,13 @@ export function createCardEmails(
     const id = approvalId(`card-email:${viewId}:${draft}`);
     const asked = await approvals.desk.find(id);
     if (asked) return { kind: 'awaiting_approval', approval: asked };
-    const terms = await readDraft(viewId, draft);
-    if (!terms) return { kind: 'stale' };
-    const card = await fingerprint(terms.tokenKey);
-    const approval = await approvals.desk.request({
-      id,
-      terms: { kind: 'card_email', terms, card },
-      by,
-      ...need,
-    });
-    return { kind: 'awaiting_approval', approval };
+    const read = await readDraft(viewId, draft);
+    if (!read) return { kind: 'stale' };
+    const terms = { kind: 'card_email', terms: read.terms, card: read.card } as const;
+    return {
+      kind: 'awaiting_approval',
+      approval: await approvals.desk.request({ id, terms, by, ...need }),
+    };
   }
 
   /**
