@@ -48,17 +48,16 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
   if (!logged)
     await storeCopies(deps, { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) }, routed);
   const says = kept !== undefined || isEnough(deps, work, event);
-  if (says) {
-    const swallowed = await byDigest(deps, work, event, kept?.lookup);
-    if (swallowed) return swallowed;
-  }
-  const posted = await evidenceOf(deps, work, event, kept);
+  const found = says ? kept : await evidenceOf(deps, work, event, kept);
+  if (!says && !found) return { kind: 'settled' };
+  const lookup = found?.lookup;
+  const swallowed =
+    (record.digest ?? mayBeGathered({ event, lookup })) &&
+    (await tellByDigest(deps, work, { event, lookup, to: destinationOf(record) }));
+  if (swallowed) return swallowed;
+  const posted = says ? await evidenceOf(deps, work, event, kept) : found;
   if (!posted) return { kind: 'settled' };
   await logOnce(deps, work, event, posted.lookup);
-  if (!says) {
-    const swallowed = await byDigest(deps, work, event, posted.lookup);
-    if (swallowed) return swallowed;
-  }
   return await tellSingly(deps, work, { event, posted, mayBeRepeat });
 }
 
@@ -87,16 +86,6 @@ async function tellSingly(
   // An edit says what the first post was told by, until somebody looks it up again.
   const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
   return { ...prepared, keep: { logged: true, evidence } };
-}
-
-async function byDigest(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-  lookup: Lookup | undefined,
-): Promise<Prepared | undefined> {
-  if (!work.record.digest && !mayBeGathered({ event, lookup })) return undefined;
-  return await tellByDigest(deps, work, { event, lookup, to: destinationOf(work.record) });
 }
 
 /** Nobody is told, so nobody asks the service about it either. */

@@ -14,7 +14,7 @@ import {
 import { prepareLink, prepareLinkNote, type LinkPostDeps } from '../link/prepare-link.ts';
 import { deliverEntry, type DeliverDeps } from '../outbox/deliver-outbox.ts';
 import type { OutboxRecord } from '../outbox/outbox.ts';
-import { prepareNotice, type NoticePostDeps } from '../outbox/prepare-notice.ts';
+import { prepareNotice, type NoticePostDeps } from '../outbox/tell-operators.ts';
 import type { Prepare } from '../outbox/prepare-post.ts';
 import { prepareDigest } from '../storm/prepare-digest.ts';
 
