@@ -6,7 +6,6 @@ import type { AlertCards } from '../operations/alert/alert-cards.ts';
 import type { Storms } from '../operations/storm/storms.ts';
 import { homeAlerts, openAlerts } from '../slack/alert/alerts-in-hand.ts';
 import type { ChannelUse } from '../slack/alert/channel-uses.ts';
-import type { StormState } from '../slack/alert/storm-state.ts';
 import {
   defineCommand,
   type Command,
@@ -22,6 +21,7 @@ import {
   routesMessage,
   testAlertActionId,
   testOnItsWayMessage,
+  type StormState,
 } from '../slack/alert/routes-message.ts';
 import { nothingAfter } from './nothing-after.ts';
 

@@ -116,7 +116,7 @@ function counted(
     counted: now,
     ...withoutUndefined({ endedMs, lookAtMs }),
     isQuiet: !isNews,
-    untold: distinct([...storm.untold, ...untold]),
+    untold,
   };
 }
 

@@ -1,7 +1,6 @@
 import type { StormRow } from '../../domain/storm-summary.ts';
 import type { AlertCards } from '../../operations/alert/alert-cards.ts';
 import type { Storms } from '../../operations/storm/storms.ts';
-import { readListPage, stormActions } from '../../slack/alert/storm-actions.ts';
 import {
   csvMessage,
   rowsPerPage,
@@ -11,7 +10,7 @@ import {
   stormListModal,
   unknownStormMessage,
 } from '../../slack/alert/storm-list.ts';
-import { gathered } from '../../slack/alert/storm-facts.ts';
+import { gathered, readListPage, stormActions } from '../../slack/alert/storm-message.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
 import type { Modal } from '../../slack/message.ts';
 import type { UploadFile } from '../../slack/upload-file.ts';

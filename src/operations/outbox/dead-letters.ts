@@ -69,7 +69,8 @@ async function revive(
   while (entry) {
     const record = readOutboxRecord(entry.value);
     const { refused, progress } = record;
-    if (!refused?.givenUp || !isAtRest(record)) return undefined;
+    // A charge that went on made its message work by itself: ending a lease of that would post it twice.
+    if (!refused?.givenUp || (progress && progress.kind !== 'done')) return undefined;
     const mended = { refused: undefined, misses: 0, reposted: undefined };
     const again: OutboxRecord = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
     const due = { delayMs, index: listsOf(again), ...toChannelLane(entry, record) };
@@ -82,12 +83,6 @@ async function revive(
 }
 
 const waiting = { kind: 'waiting' } as const;
-
-/** A charge that went on made its message work by itself: ending a lease of that would post it twice. */
-function isAtRest({ kind, progress }: OutboxRecord): boolean {
-  // Nothing of a digest is under way: its storm went on, and it rests before it is tried for that.
-  return !progress || progress.kind === 'done' || (kind === 'digest' && progress.kind === 'waiting');
-}
 
 /**
  * When the trouble began that a message is refused by, so that all of its messages are one. It is over when none was

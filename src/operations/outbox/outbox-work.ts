@@ -15,8 +15,6 @@ export const paceMs = 1_000;
 /** Whoever mends what keeps a message from its channel wants to see it told the same day. */
 export const longestRetryMs = 3_600_000;
 
-/** One that was given up is tried no more often than before that. */
-const givenUpDigestMs = 600_000;
 /** Slack takes some fifty edits a minute: that leaves most of them to the messages that people wait for. */
 const detailsPaceMs = 3_000;
 
@@ -59,7 +57,7 @@ export function finish(deps: WorkDeps, work: Work, change: Change, pauseMs = pac
           record: change,
           progress: { kind: 'waiting' },
           options: {
-            delayMs: Math.max(pauseMs, restOfGivenUp({ ...stored, ...change })),
+            delayMs: pauseMs,
             pauseMs,
             ...toChannelLane(work.entry, stored),
           },
@@ -163,16 +161,7 @@ export async function markStale(store: Pick<Store, 'read' | 'write'>, key: strin
       // Refused though nobody changed it: the lease is over, and its worker with it.
     }
     const waiting = writeOutboxRecord({ ...record, progress: { kind: 'waiting' } });
-    const delayMs = restOfGivenUp(record);
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, waiting, { delayMs, ...toChannelLane(entry, record) })) return true;
+    if (await store.write(entry, waiting, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
   }
-}
-
-/**
- * What tells of something else tries once more when that goes on, though it was given up. A storm goes on with each of
- * its alerts, and Slack would be asked once for every one of them.
- */
-function restOfGivenUp({ kind, refused }: Pick<OutboxRecord, 'kind' | 'refused'>): number {
-  return kind === 'digest' && refused?.givenUp ? givenUpDigestMs : 0;
 }

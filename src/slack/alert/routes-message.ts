@@ -1,4 +1,5 @@
 import {
+  countsAlone,
   isMuted,
   type AlertRule,
   type QuietHours,
@@ -10,7 +11,8 @@ import { counted } from '../../domain/counted.ts';
 import { lostIn, rulesInTheWay } from '../../domain/alert-route-reach.ts';
 import { rehearsedLine, rehearsedWords, type Rehearsal } from '../../domain/rehearsal.ts';
 import { formatMoney } from '../../domain/money.ts';
-import { stormBlocks, type StormState } from './storm-state.ts';
+import type { Storm } from '../../domain/storm.ts';
+import { stormPace } from '../../domain/storm-summary.ts';
 import { mentioned, severityWords } from './alert-route-blocks.ts';
 import {
   actions,
@@ -247,3 +249,59 @@ export function testOnItsWayMessage(): SlackMessage {
     'It goes the way alerts go. If none appears within a minute, Slack refuses the bot here, or the channel has alerts waiting: /readyz and the log say which. Inviting the bot to the channel is the usual fix.';
   return { text, blocks: [block, richText([words(advice)])] };
 }
+
+/** The last storms of one channel, and what would make one there. `threshold` 0: nothing, but for rules of their own. */
+export type StormState = {
+  failures?: Storm;
+  /** Its payments have storms of their own. */
+  payments?: Storm;
+  threshold: number;
+  windowMs: number;
+};
+
+/** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
+function stormBlocks(
+  { failures, payments, threshold, windowMs }: StormState,
+  rules: readonly AlertRule[],
+): HomeBlock[] {
+  const minutes = Math.round(windowMs / 60_000);
+  const endedMs = failures?.endedMs;
+  const now: Run[] =
+    failures && endedMs === undefined
+      ? [
+          bold('A storm since '),
+          moment(failures.sinceMs),
+          words(': one digest tells it until '),
+          words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
+        ]
+      : endedMs !== undefined
+        ? [words('No storm now; the last ended '), moment(endedMs), words('.')]
+        : [words('No storm now.')];
+  const paid: Run[][] =
+    payments && payments.endedMs === undefined
+      ? [
+          [
+            bold('Many payments since '),
+            moment(payments.sinceMs),
+            words(': one digest of their own tells them.'),
+          ],
+        ]
+      : [];
+  return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
+}
+
+function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
+  const usual =
+    threshold === 0
+      ? 'Failed charges and payments are never gathered in a digest here'
+      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; the same holds for payments, with a digest of their own`;
+  const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
+    if (digestAfter === 0) return threshold === 0 ? [] : [`rule ${name} has no digest`];
+    return [`rule ${name} counts by itself, past ${digestAfter}`];
+  });
+  const shown = own.slice(0, mostOwn);
+  const left = own.length - shown.length;
+  return `${[usual, ...shown, ...(left > 0 ? [`and so on for ${left} more`] : [])].join('; ')}.`;
+}
+
+const mostOwn = 5;

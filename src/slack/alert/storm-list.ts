@@ -21,8 +21,7 @@ import {
 import { customerWord, placeLine, referenceWord, word } from '../evidence.ts';
 import type { Modal, SlackMessage } from '../message.ts';
 import { outsideText } from '../text.ts';
-import { stormActions, writeListPage } from './storm-actions.ts';
-import { gathered } from './storm-facts.ts';
+import { gathered, stormActions, writeListPage } from './storm-message.ts';
 
 /** One press opens it; nothing is submitted. */
 const listModalId = 'storm_list';

@@ -251,6 +251,11 @@ async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByM
     await process.cards.move(eventOf(4).key, { kind: 'recover', payment: paid });
   }
   await process.drain(windowMs + settleMs + 60_000, 10_000);
+  if (kind === 'payment_failed') {
+    // When it is over, and rests.
+    await process.cards.move(eventOf(5).key, { kind: 'recover', payment: paid });
+    await process.drain(20_000);
+  }
 }
 
 /** The sender repeats what was not answered, the person presses again, and another process works on. */

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { awayFrom, outages } from '../away-house.ts';
-import { cardsHouse, failed, linesOf, pressables, recordOf, type CardsHouse } from '../cards-house.ts';
+import {
+  cardsHouse,
+  failed,
+  linesOf,
+  paidBy,
+  pressables,
+  recordOf,
+  type CardsHouse,
+} from '../cards-house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -88,31 +96,6 @@ describe('a storm of failed charges', () => {
     expect(house.parents()).toHaveLength(1);
   });
 
-  it('goes on past a quiet time that is shorter than the window', async () => {
-    const house = stormHouse();
-    await burst(house, 1, 10);
-    await house.drain(4 * minuteMs);
-    await burst(house, 11, 13);
-    await house.drain(4 * minuteMs);
-    expect(digestOf(house).shown.text).toBe('🚨 Storm: 13 failed charges · NGN 162,500.00');
-    await house.drain(2 * minuteMs);
-    expect(digestOf(house).shown.text).toContain('Storm over');
-  });
-
-  it('is not kept alive by a failure now and then', async () => {
-    const house = stormHouse();
-    await burst(house, 1, 10);
-    for (let number = 11; number <= 13; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what a trickle is
-      await house.drain(3 * minuteMs);
-      // oxlint-disable-next-line no-await-in-loop
-      await burst(house, number, number);
-    }
-    await house.drain(20_000);
-    expect(digestOf(house).shown.text).toContain('Storm over');
-    expect(await house.storms.newest('C0ALERTS01', 'payment_failed')).toHaveProperty('endedMs');
-  });
-
   it('is made of a backlog that Slack’s outage left, and told within two minutes of its return', async () => {
     const house = stormHouse(20);
     const slack = awayFrom(house, true);
@@ -143,5 +126,65 @@ describe('Acknowledge all', () => {
     await house.storms.take(idOf(house), ada);
     await house.drain(20_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
+  });
+});
+
+function referenceOf(number: number): string {
+  return `PAID-${number}`;
+}
+
+function payment(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const customer = { customerId: `payer-${number}`, customerEmail: `p${number}@example.com` };
+  return paidBy(referenceOf(number), { ...customer, ...more });
+}
+
+/** Payments are told where failures are. */
+function paidHouse(): CardsHouse {
+  const house = stormHouse();
+  house.paidTo.push({ channel: 'C0ALERTS01' });
+  return house;
+}
+
+/** The service knows them all as paid. */
+async function pay(house: CardsHouse, from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number += 1) {
+    house.records.set(referenceOf(number), recordOf(referenceOf(number), 'SUCCESS'));
+    // oxlint-disable-next-line no-await-in-loop
+    await house.receive(payment(number));
+  }
+}
+
+function digests(house: CardsHouse, words: RegExp): CardsHouse['messages'] {
+  return house.parents().filter(({ shown }) => words.test(shown.text));
+}
+
+const ofPayments = /Many payments/;
+
+describe('many payments that a channel is told', () => {
+  it('do not hide the one that its look-up does not confirm', async () => {
+    const house = paidHouse();
+    await pay(house, 1, 10);
+    await house.receive(payment(11));
+    house.records.set(referenceOf(12), recordOf(referenceOf(12), 'FAILED'));
+    await house.receive(payment(12));
+    await house.drain(30_000);
+    const singles = house.parents().filter(({ shown }) => !ofPayments.test(shown.text));
+    expect(singles).toHaveLength(2);
+    expect(singles.at(-1)?.shown.text).toMatch(/⚠️ .*PAID-12/);
+    expect(digests(house, ofPayments)[0]?.shown.text).toContain('Many payments: 10 ·');
+  });
+
+  it('do not hide the one whose card could not be kept', async () => {
+    const house = paidHouse();
+    await pay(house, 1, 10);
+    house.records.set(referenceOf(11), recordOf(referenceOf(11), 'SUCCESS'));
+    await house.receive(payment(11, { cardSaved: { kind: 'no_token' } }));
+    await house.receive(payment(12, { cardSaved: { kind: 'kept', face: {} } }));
+    house.records.set(referenceOf(12), recordOf(referenceOf(12), 'SUCCESS'));
+    await house.drain(30_000);
+    expect(house.parents()).toHaveLength(2);
+    const [digest] = digests(house, ofPayments);
+    expect(digest?.shown.text).toContain('Many payments: 11 ·');
+    expect(digest && linesOf(digest)).toMatch(/Cards saved\s*1/);
   });
 });
