@@ -4,7 +4,7 @@ import type { Entry, Store } from '../../store/store.ts';
 import { outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { openBody } from '../outbox/outbox-bodies.ts';
-import { storeMessage } from '../outbox/store-message.ts';
+import { storeMessage } from '../outbox/messages.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {

@@ -4,7 +4,7 @@ import { openBody } from '../outbox/outbox-bodies.ts';
 import type { Work } from '../outbox/outbox-work.ts';
 import { isRepeat, postOrEdit, settle } from '../outbox/post-or-edit.ts';
 import type { PrepareDeps, Prepared } from '../outbox/prepare-post.ts';
-import { storeMessage, type StoreMessageDeps } from '../outbox/store-message.ts';
+import { storeMessage, type StoreMessageDeps } from '../outbox/messages.ts';
 
 export type TestAlertDeps = StoreMessageDeps & {
   /** Called after work was stored, so that a worker need not wait for its next round. */

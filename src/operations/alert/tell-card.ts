@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 import { alertKey, alertNoteKey, isMessage, outboxKey, readOutboxRecord } from '../outbox/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { markStale } from '../outbox/outbox-work.ts';
-import { storeMessage } from '../outbox/store-message.ts';
+import { storeMessage } from '../outbox/messages.ts';
 import { stormsOfAlert, type Storms } from '../storm/storms.ts';
 
 export type TellCardDeps = {

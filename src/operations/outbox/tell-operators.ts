@@ -3,7 +3,7 @@ import { outboxKey } from './outbox.ts';
 import { openBody } from './outbox-bodies.ts';
 import type { Work } from './outbox-work.ts';
 import type { PrepareDeps, Prepared } from './prepare-post.ts';
-import { storeMessage, type StoreMessageDeps } from './store-message.ts';
+import { storeMessage, type StoreMessageDeps } from './messages.ts';
 
 export type TellDeps = StoreMessageDeps & {
   /** Where notices to the operators go; undefined: they are only logged. */

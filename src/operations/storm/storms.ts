@@ -31,7 +31,7 @@ import {
   type OutboxRecord,
 } from '../outbox/outbox.ts';
 import { markStale } from '../outbox/outbox-work.ts';
-import { storeMessage } from '../outbox/store-message.ts';
+import { storeMessage } from '../outbox/messages.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
 
 /** A storm is work while it is on, and whenever something is to be told of it. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { outboxKey, readOutboxRecord } from '../../../src/operations/outbox/outbox.ts';
 import { openBody } from '../../../src/operations/outbox/outbox-bodies.ts';
-import { storeMessage } from '../../../src/operations/outbox/store-message.ts';
+import { storeMessage } from '../../../src/operations/outbox/messages.ts';
 import { house, sealer } from '../house.ts';
 
 it('what a message was stored with opens as its own kind alone', async () => {
