@@ -109,14 +109,14 @@ const channelFixes: Record<string, (channel: string) => string> = {
     `Check the channel id ${channel} in payops.yml; if the channel is private, invite the bot there: /invite @pay.`,
   not_in_channel: (channel) =>
     `Invite the bot: /invite @pay in ${channel}. Or give the app the scope chat:write.public.`,
-  is_archived: (channel) => `Unarchive ${channel}, or set another channel in payops.yml.`,
+  is_archived: (channel) => `Unarchive ${channel}, or set another channel in payops.yml for new alerts.`,
   // Of an edit, where a post is told is_archived: it can be edited once the channel is back.
-  is_inactive: (channel) => `Unarchive ${channel}, or set another channel in payops.yml.`,
+  is_inactive: (channel) => `Unarchive ${channel}, or set another channel in payops.yml for new alerts.`,
   restricted_action: (channel) => `A workspace rule keeps the bot from posting in ${channel}: ask an admin.`,
   restricted_action_read_only_channel: (channel) =>
-    `${channel} is read-only: let the bot post there, or set another channel in payops.yml.`,
+    `${channel} is read-only: let the bot post there, or set another channel in payops.yml for new alerts.`,
   restricted_action_thread_only_channel: (channel) =>
-    `${channel} allows threads only: set another channel in payops.yml.`,
+    `${channel} allows threads only: set another channel in payops.yml for new alerts.`,
   team_not_found: (channel) => `${channel} belongs to another workspace: set a channel of this one.`,
 };
 

@@ -229,7 +229,7 @@ describe('edit', () => {
       kind: 'refused',
       slackError: 'is_inactive',
       about: 'channel',
-      fix: 'Unarchive C0ALERTS, or set another channel in payops.yml.',
+      fix: 'Unarchive C0ALERTS, or set another channel in payops.yml for new alerts.',
     });
     update().reply(200, { ok: false, error: 'is_inactive' });
     expect(await edit()).toMatchObject({
