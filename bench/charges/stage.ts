@@ -42,6 +42,8 @@ export function openStage(store: Store) {
     wait,
     cards: createCardHistory({
       store,
+      sealer,
+      wait,
       rule: defaultRetryRule,
       twinMs: 600_000,
       now,

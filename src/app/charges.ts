@@ -170,9 +170,15 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   };
 }
 
-function openCardHistory({ config, now }: Outside, { store }: Kept, charges: ChargeRecords): CardHistory {
+function openCardHistory(
+  { config, now }: Outside,
+  { store, sealer }: Kept,
+  charges: ChargeRecords,
+): CardHistory {
   return createCardHistory({
     store,
+    sealer,
+    wait: sleep,
     rule: {
       waitMs: config.chargeRetryWaitHours * hourMs,
       attempts: config.chargeRetryAttempts,

@@ -13,9 +13,10 @@ type LimitParts = { kept: Pick<Kept, 'store' | 'sealer'>; standingOf: StandingOf
 export function openLimits({ config, now }: Outside, { kept, standingOf }: LimitParts): LimitClaims {
   const rules = limitRules(config.policy, config.merchant?.name);
   if (!rules) return noLimits;
-  const charges = createChargeRecords({ ...kept, wait: sleep });
+  const records = { store: kept.store, sealer: kept.sealer, wait: sleep };
+  const charges = createChargeRecords(records);
   return createLimitClaims({
-    store: kept.store,
+    ...records,
     rules,
     standingOf: (userId) => standingOf(chargePermission, userId),
     chargeStanding: async (reference) => (await standingOfCharge(charges, reference)) ?? 'ended',

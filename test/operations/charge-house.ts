@@ -141,6 +141,8 @@ function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
   if (!rules) return noLimits;
   return createLimitClaims({
     store,
+    sealer,
+    wait: () => Promise.resolve(),
     rules,
     standingOf: () => Promise.resolve({ kind: 'known', roles: ['agent'] }),
     chargeStanding: async (reference) => (await standingOf(charges, reference)) ?? 'ended',
@@ -159,6 +161,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
   const now = () => clock.nowMs;
   const cards = createCardHistory({
     store,
+    sealer,
+    wait: () => Promise.resolve(),
     rule: defaultRetryRule,
     twinMs: 600_000,
     now,

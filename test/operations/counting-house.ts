@@ -1,12 +1,13 @@
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import type { RecordStore } from '../../src/operations/work/change-record.ts';
+import type { RecordsDeps } from '../../src/records/records.ts';
 import {
   createLimitClaims,
   type ChargeStanding,
   type LimitClaims,
   type LimitedCharge,
 } from '../../src/operations/charge/limit-claims.ts';
+import { sealer } from './house.ts';
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -23,11 +24,13 @@ export const rules: LimitRules = {
 };
 
 /** A replica that counts, and what it needs of the world: who has which roles, and which charges stand how. */
-export function countingHouse(store: RecordStore, now: () => number, kept: LimitRules = rules) {
+export function countingHouse(store: RecordsDeps['store'], now: () => number, kept: LimitRules = rules) {
   const charges = new Map<string, ChargeStanding>();
   const standings = new Map<string, Standing>();
   const deps = {
     store,
+    sealer,
+    wait: () => Promise.resolve(),
     rules: kept,
     standingOf: (userId: string): Promise<Standing> =>
       Promise.resolve(standings.get(userId) ?? { kind: 'known', roles: ['agent'] }),

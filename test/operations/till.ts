@@ -6,6 +6,7 @@ import {
   type CardClaim,
   type ClaimResult,
 } from '../../src/operations/charge/card-history.ts';
+import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 export const minute = 60_000;
@@ -31,6 +32,8 @@ export function till(rule = defaultRetryRule) {
   const charges = new Set<string>();
   const deps = {
     store,
+    sealer,
+    wait: () => Promise.resolve(),
     rule,
     twinMs,
     now: () => clock.nowMs,

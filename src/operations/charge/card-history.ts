@@ -4,7 +4,7 @@ import { claimTimes } from '../../domain/charge-state.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { mayTry, type RetryRule, type RetryVerdict } from '../../domain/retry-rule.ts';
-import { createChangeRecord, type Change, type RecordStore } from '../work/change-record.ts';
+import { createRecords, type RecordChange, type RecordsDeps } from '../../records/records.ts';
 
 /**
  * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.
@@ -44,8 +44,7 @@ export type CardHistory = {
   underWay(card: string): Promise<readonly OrderReference[]>;
 };
 
-export type CardHistoryDeps = {
-  store: RecordStore;
+export type CardHistoryDeps = RecordsDeps & {
   rule: RetryRule;
   /** A settled charge begun less than this ago asks before the same is charged again. */
   twinMs: number;
@@ -55,7 +54,7 @@ export type CardHistoryDeps = {
 };
 
 const attemptRecord = z.object({
-  reference: z.string().transform((text) => text as OrderReference),
+  reference: z.custom<OrderReference>((value) => typeof value === 'string'),
   begunAt: z.number(),
   /** When it got its outcome; while it is pending, when it began. */
   at: z.number(),
@@ -64,51 +63,40 @@ const attemptRecord = z.object({
   minor: z.number().int(),
   currency: z.string(),
 });
-const cardRecord = z.object({ attempts: z.array(attemptRecord) });
 
 type Attempt = z.infer<typeof attemptRecord>;
 type Settled = Attempt & Pick<Twin, 'outcome'>;
 
 /**
  * The decline discipline: one record per card, judged and changed in one compare-and-swap, so that it holds on
- * every path and replica.
+ * every path and replica. A card whose record cannot be read is not charged.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
 export function createCardHistory(deps: CardHistoryDeps): CardHistory {
-  const changeRecord = createChangeRecord(deps.store);
+  const cards = createRecords<Attempt[]>(deps, { prefix: 'card:', schema: z.array(attemptRecord) });
+  const read = async (card: string): Promise<Attempt[]> =>
+    standingAttempts(deps, (await cards.read(card)) ?? [], deps.now());
   return {
-    claim: (claim) => changeRecord(keyOf(claim.card), (text) => judgeClaim(deps, claim, text)),
-    async judge(claim) {
-      const entry = await deps.store.read(keyOf(claim.card));
-      return (await judgeClaim(deps, claim, entry?.value)).result;
-    },
+    claim: (claim) => cards.change(claim.card, (before) => judgeClaim(deps, claim, before)),
+    judge: async (claim) => (await judgeClaim(deps, claim, await cards.read(claim.card))).result,
     settle: (card, reference, outcome) =>
-      changeRecord(keyOf(card), (text) => settle(deps, text, { reference, outcome })),
-    async mayTry(card) {
-      const entry = await deps.store.read(keyOf(card));
-      const now = deps.now();
-      return mayTry(await readAttempts(deps, entry?.value, now), deps.rule, now);
-    },
+      cards.change(card, (before) => settle(deps, before, { reference, outcome })),
+    mayTry: async (card) => mayTry(await read(card), deps.rule, deps.now()),
     async underWay(card) {
-      const entry = await deps.store.read(keyOf(card));
-      const attempts = await readAttempts(deps, entry?.value, deps.now());
-      return attempts.filter(({ outcome }) => outcome === 'pending').map(({ reference }) => reference);
+      const pending = (await read(card)).filter(({ outcome }) => outcome === 'pending');
+      return pending.map(({ reference }) => reference);
     },
   };
-}
-
-function keyOf(card: string): string {
-  return `card:${card}`;
 }
 
 async function judgeClaim(
   deps: CardHistoryDeps,
   claim: CardClaim,
-  text: string | undefined,
-): Promise<Change<ClaimResult>> {
+  before: Attempt[] = [],
+): Promise<RecordChange<Attempt[], ClaimResult>> {
   const now = deps.now();
-  const attempts = await readAttempts(deps, text, now);
+  const attempts = await standingAttempts(deps, before, now);
   const own = attempts.find(({ reference }) => reference === claim.reference);
   if (own && (await stands(deps, own, now))) return { kind: 'keep', result: { kind: 'claimed' } };
   const others = attempts.filter((attempt) => attempt !== own);
@@ -119,7 +107,7 @@ async function judgeClaim(
   if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
   const { reference, money, by } = claim;
   const attempt: Attempt = { reference, begunAt: now, at: now, outcome: 'pending', by, ...money };
-  return { ...writeAttempts(deps, [...others, attempt], now), result: { kind: 'claimed' } };
+  return written(deps, [...others, attempt], { kind: 'claimed' });
 }
 
 /** A claim that was lost, or may be lost before its charge is stored, is judged anew. */
@@ -181,27 +169,23 @@ function isSettled(attempt: Attempt): attempt is Settled {
 
 function settle(
   deps: CardHistoryDeps,
-  text: string | undefined,
+  before: Attempt[] = [],
   { reference, outcome }: Pick<Settled, 'reference' | 'outcome'>,
-): Change<void> {
+): RecordChange<Attempt[], void> {
   const now = deps.now();
-  const attempts = stillCounting(deps, text, now);
+  const attempts = stillCounting(deps, before, now);
   const own = attempts.find((attempt) => attempt.reference === reference);
   if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
   // Later than every outcome before it, whatever a replica's clock says: an approval clears those and no more.
   const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
   const at = Math.max(now, ...earlier.map((attempt) => attempt.at + 1));
   const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
-  return { ...writeAttempts(deps, settled, now), result: undefined };
+  return written(deps, settled, undefined);
 }
 
 /** What still counts, with claims that never became a charge cleared. */
-async function readAttempts(
-  deps: CardHistoryDeps,
-  text: string | undefined,
-  now: number,
-): Promise<Attempt[]> {
-  const attempts = stillCounting(deps, text, now);
+function standingAttempts(deps: CardHistoryDeps, kept: Attempt[], now: number): Promise<Attempt[]> {
+  const attempts = stillCounting(deps, kept, now);
   return Promise.all(
     attempts.map(async (attempt) => {
       if (attempt.outcome !== 'pending' || now - attempt.begunAt < claimTimes.lostMs) return attempt;
@@ -212,10 +196,7 @@ async function readAttempts(
   );
 }
 
-/** Throws when the text is no record of ours: a card whose history cannot be read is not charged. */
-function stillCounting(deps: CardHistoryDeps, text: string | undefined, now: number): Attempt[] {
-  if (text === undefined) return [];
-  const { attempts } = cardRecord.parse(JSON.parse(text));
+function stillCounting(deps: CardHistoryDeps, attempts: Attempt[], now: number): Attempt[] {
   const isOld = (attempt: Attempt) => isSettled(attempt) && now - attempt.at >= keepMs(deps);
   // Nothing but an approval ends a 3-D Secure refusal, and then only once the approval itself is past correcting.
   const approvedAt = lastApproval(attempts.filter(isOld));
@@ -224,19 +205,19 @@ function stillCounting(deps: CardHistoryDeps, text: string | undefined, now: num
   );
 }
 
-function writeAttempts(
+function written<Result>(
   deps: CardHistoryDeps,
-  attempts: readonly Attempt[],
-  now: number,
-): { kind: 'write'; value: string; ttlMs?: number } {
-  const value = JSON.stringify({ attempts });
-  const approvedAt = lastApproval(attempts);
-  const isLasting = attempts.some(
+  value: Attempt[],
+  result: Result,
+): RecordChange<Attempt[], Result> {
+  const approvedAt = lastApproval(value);
+  const isLasting = value.some(
     ({ outcome, at }) => outcome === 'pending' || (outcome === 'three_d_secure' && at > approvedAt),
   );
-  if (isLasting) return { kind: 'write', value };
-  const lastAt = Math.max(...attempts.map(({ at }) => at));
-  return { kind: 'write', value, ttlMs: Math.max(0, lastAt + keepMs(deps) - now) };
+  if (isLasting) return { kind: 'write', value, result };
+  const lastAt = Math.max(...value.map(({ at }) => at));
+  const rest = { ttlMs: Math.max(0, lastAt + keepMs(deps) - deps.now()) };
+  return { kind: 'write', value, rest, result };
 }
 
 function keepMs({ rule, twinMs }: CardHistoryDeps): number {

@@ -19,12 +19,7 @@ import { localDays, type LocalDay } from '../../domain/local-day.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Standing } from '../../domain/standing.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import {
-  createChangeRecord,
-  type Change,
-  type ChangeRecord,
-  type RecordStore,
-} from '../work/change-record.ts';
+import { createRecords, type RecordChange, type Records, type RecordsDeps } from '../../records/records.ts';
 
 /** `final`: it will count whatever comes. `ended`: it moved no money, or there is no such charge. */
 export type ChargeStanding = 'final' | 'counts' | 'ended';
@@ -37,7 +32,6 @@ const dayClaim = z.object({
   at: z.number(),
   isFinal: z.literal(true).exactOptional(),
 });
-const dayRecord = z.object({ claims: z.array(dayClaim) });
 
 /** One charge as one day of one agent or card counts it. */
 type DayClaim = z.infer<typeof dayClaim>;
@@ -66,8 +60,7 @@ export type LimitClaims = {
   of(userId: string): Promise<OwnLimits>;
 };
 
-export type LimitClaimsDeps = {
-  store: RecordStore;
+export type LimitClaimsDeps = RecordsDeps & {
   rules: LimitRules;
   /** Of whoever may charge; never throws. */
   standingOf: (userId: string) => Promise<Standing>;
@@ -95,7 +88,7 @@ export const noLimits: LimitClaims = {
 export function createLimitClaims(deps: LimitClaimsDeps): LimitClaims {
   const desk: Desk = {
     ...deps,
-    changeRecord: createChangeRecord(deps.store),
+    days: createRecords<DayClaim[]>(deps, { prefix: 'limit:', schema: z.array(dayClaim) }),
     dayOf: localDays(deps.rules.timeZone),
   };
   return {
@@ -107,14 +100,17 @@ export function createLimitClaims(deps: LimitClaimsDeps): LimitClaims {
   };
 }
 
-type Desk = LimitClaimsDeps & { changeRecord: ChangeRecord; dayOf: (atMs: number) => LocalDay };
+/** What counts of each agent and each card, by day and currency. */
+type Desk = LimitClaimsDeps & { days: Records<DayClaim[]>; dayOf: (atMs: number) => LocalDay };
 
-function agentKey({ by, money }: Pick<LimitedCharge, 'by' | 'money'>, { date }: LocalDay): string {
-  return `limit:agent:${date}:${money.currency}:${by}`;
+type DayChange<Result = void> = RecordChange<DayClaim[], Result>;
+
+function agentDay({ by, money }: Pick<LimitedCharge, 'by' | 'money'>, { date }: LocalDay): string {
+  return `agent:${date}:${money.currency}:${by}`;
 }
 
-function cardKey({ card, money }: Pick<LimitedCharge, 'card' | 'money'>, { date }: LocalDay): string {
-  return `limit:card:${date}:${money.currency}:${card}`;
+function cardDay({ card, money }: Pick<LimitedCharge, 'card' | 'money'>, { date }: LocalDay): string {
+  return `card:${date}:${money.currency}:${card}`;
 }
 
 async function claim(desk: Desk, charge: LimitedCharge): Promise<LimitClaimResult> {
@@ -128,17 +124,17 @@ async function claim(desk: Desk, charge: LimitedCharge): Promise<LimitClaimResul
   const holder = randomUUID();
   const agent = await claimIn(desk, claiming, { holder, limit: 'per_agent_per_day' });
   if (agent) return { kind: 'refused', refusal: agent };
-  const drop = (key: string): Promise<void> => dropHolder(desk, key, holder, claiming.day);
+  const drop = (id: string): Promise<void> => dropHolder(desk, id, holder, claiming.day);
   const card = await claimIn(desk, claiming, { holder, limit: 'per_card_per_day' });
   if (card) {
-    await drop(agentKey(charge, claiming.day));
+    await drop(agentDay(charge, claiming.day));
     return { kind: 'refused', refusal: card };
   }
   return {
     kind: 'claimed',
     async release() {
-      await drop(cardKey(charge, claiming.day));
-      await drop(agentKey(charge, claiming.day));
+      await drop(cardDay(charge, claiming.day));
+      await drop(agentDay(charge, claiming.day));
     },
   };
 }
@@ -156,9 +152,9 @@ function claimIn(
   const { charge, limits, day } = claiming;
   const { reference, money } = charge;
   const isCard = limit === 'per_card_per_day';
-  const key = isCard ? cardKey(charge, day) : agentKey(charge, day);
-  return desk.changeRecord(key, async (text): Promise<Change<LimitRefusal | undefined>> => {
-    const claims = await standingClaims(desk, readDayClaims(text));
+  const id = isCard ? cardDay(charge, day) : agentDay(charge, day);
+  return desk.days.change(id, async (before = []): Promise<DayChange<LimitRefusal | undefined>> => {
+    const claims = await standingClaims(desk, before);
     // What counts already is not judged again: another delivery of the same submit may have charged with it.
     const isCounted = claims.some((one) => one.reference === reference && one.minor >= money.minor);
     const usedMinor = usedBy(claims, reference);
@@ -168,18 +164,17 @@ function claimIn(
     const over = isCounted ? undefined : overLimit(limits, money, used, [limit]);
     if (over) return { kind: 'keep', result: refusalOf(desk, claiming, over, used) };
     const own: DayClaim = { reference, holder, minor: money.minor, at: desk.now() };
-    return { ...writtenClaims([...claims, own], day, desk.now()), result: undefined };
+    return written(desk, [...claims, own], day);
   });
 }
 
 /** What this claim alone counted. It is best effort: what is left counts until it is taken for lost. */
-async function dropHolder(desk: Desk, key: string, holder: string, day: LocalDay): Promise<void> {
+async function dropHolder(desk: Desk, id: string, holder: string, day: LocalDay): Promise<void> {
   try {
-    await desk.changeRecord(key, (text): Change<void> => {
-      const claims = readDayClaims(text);
+    await desk.days.change(id, (claims = []): DayChange => {
       const rest = claims.filter((one) => one.holder !== holder);
       if (rest.length === claims.length) return { kind: 'keep', result: undefined };
-      return { ...writtenClaims(rest, day, desk.now()), result: undefined };
+      return written(desk, rest, day);
     });
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -195,8 +190,8 @@ async function check(desk: Desk, charge: LimitedCharge): Promise<LimitVerdict> {
   const day = desk.dayOf(charge.atMs);
   const { money, reference } = charge;
   const [agentMinor, cardMinor] = await Promise.all([
-    usedIn(desk, agentKey(charge, day), reference),
-    usedIn(desk, cardKey(charge, day), reference),
+    usedIn(desk, agentDay(charge, day), reference),
+    usedIn(desk, cardDay(charge, day), reference),
   ]);
   const used = { agentMinor, cardMinor };
   const over = overLimit(limits, money, used);
@@ -204,9 +199,8 @@ async function check(desk: Desk, charge: LimitedCharge): Promise<LimitVerdict> {
   return { kind: 'allowed', seen: { currency: money.currency, limits, used, freesAtMs: day.endsAtMs } };
 }
 
-async function usedIn(desk: Desk, key: string, except?: string): Promise<number> {
-  const entry = await desk.store.read(key);
-  return usedBy(await standingClaims(desk, readDayClaims(entry?.value)), except);
+async function usedIn(desk: Desk, id: string, except?: string): Promise<number> {
+  return usedBy(await standingClaims(desk, (await desk.days.read(id)) ?? []), except);
 }
 
 function refusalOf(
@@ -231,24 +225,23 @@ function refusalOf(
  * off, loses the swap and looks again.
  */
 async function count(desk: Desk, charge: LimitedCharge): Promise<void> {
-  await inBoth(desk, charge, (text, day) => {
+  await inBoth(desk, charge, (claims, day) => {
     const { reference, money } = charge;
-    const others = withoutReference(readDayClaims(text), reference);
+    const others = withoutReference(claims, reference);
     const own: DayClaim = { reference, holder: 'charge', minor: money.minor, at: desk.now() };
-    return { ...writtenClaims([...others, own], day, desk.now()), result: undefined };
+    return written(desk, [...others, own], day);
   });
 }
 
 async function release(desk: Desk, charge: LimitedCharge): Promise<void> {
   const { reference } = charge;
-  await inBoth(desk, charge, async (text, day): Promise<Change<void>> => {
-    const claims = readDayClaims(text);
+  await inBoth(desk, charge, async (claims, day) => {
     const rest = withoutReference(claims, reference);
     const isGone = rest.length === claims.length;
     // Asked inside the swap: whoever counts it again writes the record after they have stored why.
     if (isGone || (await desk.chargeStanding(reference)) !== 'ended')
       return { kind: 'keep', result: undefined };
-    return { ...writtenClaims(rest, day, desk.now()), result: undefined };
+    return written(desk, rest, day);
   });
 }
 
@@ -256,12 +249,12 @@ async function release(desk: Desk, charge: LimitedCharge): Promise<void> {
 async function inBoth(
   desk: Desk,
   charge: LimitedCharge,
-  change: (text: string | undefined, day: LocalDay) => Change<void> | Promise<Change<void>>,
+  change: (claims: DayClaim[], day: LocalDay) => DayChange | Promise<DayChange>,
 ): Promise<void> {
   const day = desk.dayOf(charge.atMs);
   if (desk.now() >= day.endsAtMs) return;
-  await desk.changeRecord(agentKey(charge, day), (text) => change(text, day));
-  await desk.changeRecord(cardKey(charge, day), (text) => change(text, day));
+  await desk.days.change(agentDay(charge, day), (claims = []) => change(claims, day));
+  await desk.days.change(cardDay(charge, day), (claims = []) => change(claims, day));
 }
 
 async function ownLimits(desk: Desk, userId: string): Promise<OwnLimits> {
@@ -272,8 +265,8 @@ async function ownLimits(desk: Desk, userId: string): Promise<OwnLimits> {
   const day = desk.dayOf(desk.now());
   const currencies = await Promise.all(
     Object.entries(held.byCurrency).map(async ([currency, limits]) => {
-      const key = agentKey({ by: userId, money: { minor: 0, currency } }, day);
-      return { currency, limits, agentMinor: await usedIn(desk, key) };
+      const id = agentDay({ by: userId, money: { minor: 0, currency } }, day);
+      return { currency, limits, agentMinor: await usedIn(desk, id) };
     }),
   );
   return { kind: 'limited', timeZone, freesAtMs: day.endsAtMs, currencies };
@@ -281,11 +274,6 @@ async function ownLimits(desk: Desk, userId: string): Promise<OwnLimits> {
 
 /** Longer than two replicas' clocks may differ about when a day ended. */
 const keepAfterMs = 3_600_000;
-
-/** Throws when the text is no record of ours: what cannot be counted is not charged. */
-function readDayClaims(text: string | undefined): DayClaim[] {
-  return text === undefined ? [] : dayRecord.parse(JSON.parse(text)).claims;
-}
 
 /**
  * Those that count, without what a crash left: a claim whose charge was never stored, or has ended and was not taken
@@ -320,11 +308,7 @@ function withoutReference(claims: readonly DayClaim[], reference: string): DayCl
   return claims.filter((claim) => claim.reference !== reference);
 }
 
-function writtenClaims(
-  claims: readonly DayClaim[],
-  { endsAtMs }: LocalDay,
-  nowMs: number,
-): { kind: 'write'; value: string; ttlMs: number } {
-  const ttlMs = Math.max(0, endsAtMs - nowMs) + keepAfterMs;
-  return { kind: 'write', value: JSON.stringify({ claims }), ttlMs };
+function written({ now }: Desk, value: DayClaim[], { endsAtMs }: LocalDay): DayChange<undefined> {
+  const ttlMs = Math.max(0, endsAtMs - now()) + keepAfterMs;
+  return { kind: 'write', value, rest: { ttlMs }, result: undefined };
 }

@@ -1,10 +1,17 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { defaultRetryRule } from '../../../src/domain/retry-rule.ts';
 import { createCardHistory, type CardHistory } from '../../../src/operations/charge/card-history.ts';
+import { sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 import { card, claimOf, ref, twinMs } from '../till.ts';
 
-const chargeExists = () => Promise.resolve(true);
+const rest = {
+  sealer,
+  wait: () => Promise.resolve(),
+  twinMs,
+  now: Date.now,
+  chargeExists: () => Promise.resolve(true),
+};
 
 async function claimFifty(histories: CardHistory[], minorOf: (index: number) => number): Promise<number> {
   const claims = Array.from({ length: 50 }, (_, index) =>
@@ -19,7 +26,7 @@ onBothStores('the history of a card', (open) => {
   async function replicas(rule = defaultRetryRule): Promise<CardHistory[]> {
     const { one, two, close } = await open();
     onTestFinished(close);
-    return [one, two].map((store) => createCardHistory({ store, rule, twinMs, now: Date.now, chargeExists }));
+    return [one, two].map((store) => createCardHistory({ store, ...rest, rule }));
   }
   it('lets one of fifty claims of the same money through that two replicas make at once', async () => {
     expect(await claimFifty(await replicas(), () => 500_000)).toBe(1);

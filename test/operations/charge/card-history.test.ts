@@ -4,6 +4,7 @@ import { defaultRetryRule } from '../../../src/domain/retry-rule.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { claimTimes } from '../../../src/domain/charge-state.ts';
 import { createCardHistory } from '../../../src/operations/charge/card-history.ts';
+import { sealer } from '../house.ts';
 import { card, claimOf, day, hour, minute, ref, start, till, twinMs } from '../till.ts';
 
 describe('claim', () => {
@@ -63,6 +64,8 @@ describe('claim', () => {
       const before = await store.read(`card:${card}`);
       const blind = createCardHistory({
         store,
+        sealer,
+        wait: () => Promise.resolve(),
         rule: defaultRetryRule,
         twinMs,
         now: () => clock.nowMs,
@@ -143,14 +146,16 @@ describe('the record', () => {
   it('holds a reference, times, an outcome, a user and the money, and nothing else', async () => {
     const { store, run } = till();
     await run('a', 'approved');
-    const record: unknown = JSON.parse((await store.read(`card:${card}`))?.value ?? '');
+    const record: unknown = JSON.parse(
+      sealer.open(`card:${card}`, (await store.read(`card:${card}`))?.value ?? ''),
+    );
     const attempt = { reference: 'a', begunAt: start, at: start, outcome: 'approved' };
-    expect(record).toEqual({ attempts: [{ ...attempt, by: 'U1', minor: 500_000, currency: 'NGN' }] });
+    expect(record).toEqual([{ ...attempt, by: 'U1', minor: 500_000, currency: 'NGN' }]);
   });
 
   it('lets no card be charged whose history cannot be read', async () => {
     const { store, history } = till();
-    await store.create(`card:${card}`, '{"attempts":[{"outcome":"maybe"}]}');
+    await store.create(`card:${card}`, sealer.seal(`card:${card}`, '[{"outcome":"maybe"}]'));
     await expect(history.claim(claimOf('a'))).rejects.toThrow('outcome');
     await expect(history.mayTry(card)).rejects.toThrow('outcome');
   });
