@@ -36,7 +36,7 @@ import { tellStuck } from '../operations/outbox/tell-operators.ts';
 import type { PaymentLinks } from '../operations/link/payment-links.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
 import { findDecline } from '../operations/alert/find-decline.ts';
-import { rehearse } from '../operations/alert/rehearse.ts';
+import { rehearse } from '../operations/alert/event-log.ts';
 import { tellStory } from '../operations/audit/tell-story.ts';
 import { createTestAlerts } from '../operations/alert/send-test-alert.ts';
 import type { Command, MayRun } from '../slack/command.ts';

@@ -6,7 +6,7 @@ import { readPolicy, type PolicyResult } from '../../config/read-policy.ts';
 import type { RoutePlan } from '../../domain/alert-route.ts';
 import { rehearsedLine, rehearsedWords, type Rehearsal } from '../../domain/rehearsal.ts';
 import { createEventLog } from '../../operations/alert/event-log.ts';
-import { rehearse } from '../../operations/alert/rehearse.ts';
+import { rehearse } from '../../operations/alert/event-log.ts';
 import { readRoutes } from '../alert-routes.ts';
 import { stormTerms } from '../storm-terms.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
