@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeState } from '../../../src/domain/charge-state.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { referenceOf } from '../../../src/operations/work/reference-of.ts';
 import {
   everyPoint,
@@ -97,22 +98,65 @@ function judge(
   return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }
 
-describe.each(stories)('a charge killed at every await: $plan $codes', ({ plan, codes, ends, awaits }) => {
+/** One run for each point at which something goes wrong; `isLeft` false: whoever began it ends it all the same. */
+async function wrongsOf(
+  { plan, codes, ends }: (typeof stories)[number],
+  runs: readonly { at: string; points: Points; isLeft?: false }[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { at, points, isLeft } of runs) {
+    const world = openWorld(plan);
+    await runUntilKilled(world, points, codes);
+    const toldAtOnce = world.notes.size > 0;
+    const state = await recover(world);
+    const wrongs = judge(world, state, ends);
+    if (isLeft === false && !toldAtOnce) wrongs.push('left to a worker');
+    if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
+    wrong.push(...wrongs.map((words) => `${at}: ${words}`));
+  }
+  return wrong;
+}
+
+/** The answer of the store to that change of the charge or its card, counted from 0, is lost; `isMade`: the change itself is not. */
+function losingAnswer(loseAt: number, isMade: boolean): Points {
+  const whole = everyPoint();
+  let changes = 0;
+  return {
+    ...whole,
+    async pass(name, effect) {
+      if (!/^(create|write) (charge|card)$/.test(name)) return await whole.pass(name, effect);
+      changes += 1;
+      if (changes !== loseAt + 1) return await whole.pass(name, effect);
+      if (isMade) await effect();
+      throw new StoreUnavailable('the answer is lost');
+    },
+  };
+}
+
+describe.each(stories)('a charge killed at every await: $plan $codes', (story) => {
   it('is made once, ends rightly, and is told once', async () => {
     const whole = everyPoint();
-    await runUntilKilled(openWorld(plan), whole, codes);
-    expect(whole.passed.length).toBeGreaterThan(awaits);
-    const wrong: string[] = [];
-    for (let killAt = 0; killAt <= whole.passed.length; killAt += 1) {
-      const world = openWorld(plan);
-      await runUntilKilled(world, everyPoint(killAt), codes);
-      const state = await recover(world);
-      const wrongs = judge(world, state, ends);
-      if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
-      wrong.push(
-        ...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? 'the end'}: ${words}`),
-      );
-    }
-    expect(wrong).toEqual([]);
+    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    expect(whole.passed.length).toBeGreaterThan(story.awaits);
+    const runs = [...whole.passed, 'the end'].map((name, killAt) => ({
+      at: `killed at ${killAt}, ${name}`,
+      points: everyPoint(killAt),
+    }));
+    expect(await wrongsOf(story, runs)).toEqual([]);
+  });
+
+  it('is so too when any one answer of the store is lost, whether it made the change or not', async () => {
+    const whole = everyPoint();
+    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    const changes = whole.passed.filter((name) => /^before (create|write) (charge|card)$/.test(name));
+    expect(changes.length).toBeGreaterThan(5);
+    const runs = changes.flatMap((name, loseAt) =>
+      [true, false].map((isMade) => ({
+        at: `lost at ${loseAt}, ${name}, ${isMade ? 'made' : 'not made'}`,
+        points: losingAnswer(loseAt, isMade),
+        isLeft: false as const,
+      })),
+    );
+    expect(await wrongsOf(story, runs)).toEqual([]);
   });
 });

@@ -241,21 +241,6 @@ describe('submit', () => {
     const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, read: away }) });
     expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
   });
-
-  it('goes on with its own charge when only the store’s answer was lost', async () => {
-    const { store, process } = openOne();
-    const { deps } = process;
-    let lost = false;
-    const create: typeof store.create = async (key, ...rest) => {
-      const isNew = await store.create(key, ...rest);
-      if (!key.startsWith('charge:') || lost) return isNew;
-      lost = true;
-      throw new StoreUnavailable('answer lost');
-    };
-    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, create }) });
-    const draft = await desk.keepDraft(viewId, terms);
-    expect(await desk.submit({ viewId, draft, by: ada })).toMatchObject({ kind: 'begun' });
-  });
 });
 
 describe('the code', () => {
