@@ -33,9 +33,8 @@ export async function concludePost(deps: ConcludeDeps, work: Work, conclusion: C
   switch (outcome.kind) {
     case 'posted': {
       deps.log('info', conclusion.doubt ? 'posted' : 'edited', about);
-      const mayBeRepeat = standing ? true : work.record.mayBeRepeat;
       const edited = conclusion.doubt ? {} : { reposted: undefined };
-      const told = { ...work, record: { ...work.record, mayBeRepeat, ...edited } };
+      const told = { ...work, record: { ...work.record, ...edited } };
       await finishPosted(deps, told, { channel: outcome.channel, ts: outcome.ts }, shown);
       return;
     }

@@ -102,7 +102,7 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
   await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
 }
 
-/** The doubt about a new post: it covers the older one where both went to the same place, and names it where not. */
+/** The doubt about a new post: it covers the older one where both went to the same place, and says that there was one. */
 function widen(
   standing: OutboxRecord['doubt'],
   place: { channel: string; threadTs: string | undefined },
@@ -110,7 +110,9 @@ function widen(
 ): NonNullable<OutboxRecord['doubt']> {
   if (!standing) return { ...place, sinceMs };
   const isSamePlace = standing.channel === place.channel && standing.threadTs === place.threadTs;
-  return isSamePlace ? standing : { ...place, sinceMs, elsewhere: true };
+  return isSamePlace
+    ? { ...standing, older: standing.older ?? 'here' }
+    : { ...place, sinceMs, older: 'elsewhere' };
 }
 
 /**
@@ -135,7 +137,7 @@ async function settleDoubt(deps: DeliverDeps, work: Work): Promise<'none' | 'sta
       await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.shown);
       return 'settled';
     case 'absent':
-      return doubt.elsewhere ? 'stands' : 'none';
+      return doubt.older === 'elsewhere' ? 'stands' : 'none';
     case 'unreadable':
       return 'stands';
     case 'unknown':

@@ -80,7 +80,8 @@ export async function finishPosted(
   posted: NonNullable<OutboxRecord['posted']>,
   shown: string | undefined,
 ): Promise<boolean> {
-  const { mayBeRepeat, refused, reposted } = work.record;
+  const { doubt, refused, reposted } = work.record;
+  const mayBeRepeat = doubt?.older ? true : work.record.mayBeRepeat;
   const mended = { doubt: undefined, refused: undefined, misses: 0 };
   const change = { ...mended, posted, shown, mayBeRepeat, reposted };
   // A person’s channel has another name than theirs.

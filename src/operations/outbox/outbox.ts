@@ -60,8 +60,8 @@ const outboxRecord = z.object({
       channel: z.string(),
       threadTs: z.string().optional(),
       sinceMs: z.number(),
-      /** An older post may stand in another channel too, which nobody looks through any more. */
-      elsewhere: z.boolean().optional(),
+      /** An older post may have arrived too, so that what is found may be its repeat; `elsewhere`: where nobody looks any more. */
+      older: z.enum(['here', 'elsewhere']).optional(),
       /** Since when the history has not answered; absent while it has. */
       silentSinceMs: z.number().optional(),
     })

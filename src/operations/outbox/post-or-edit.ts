@@ -1,6 +1,6 @@
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import { readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, finish, type Work, type WorkDeps } from './outbox-work.ts';
+import { again, finish, longestRetryMs, type Work, type WorkDeps } from './outbox-work.ts';
 import type { Composed, Prepared } from './prepare-post.ts';
 
 /** A note waits this long for the message it belongs under to be asked for at all. */
@@ -66,8 +66,11 @@ export async function waitForParent(deps: WorkDeps, work: Work): Promise<Prepare
   return { kind: 'settled' };
 }
 
-/** A step that Slack does not take keeps those after it for so long. */
-const stepPatienceMs = 600_000;
+/**
+ * A step that Slack does not take keeps those after it for so long. The message itself may be found as late, after a lost
+ * answer, and all of its steps wait until then.
+ */
+const stepPatienceMs = 2 * longestRetryMs;
 
 /**
  * Whether a step before this one is still to go into the same thread. Of those that waited for their parent, or for the

@@ -3,8 +3,24 @@ import type { HistoryAnswer, PostOutcome } from '../../../src/domain/delivery.ts
 import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import { tellOperators } from '../../../src/operations/outbox/tell-operators.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { cardsHouse, failed } from '../cards-house.ts';
+import { cardsHouse, failed, linesOf, type CardsHouse } from '../cards-house.ts';
 import { deliverNext, event, house, killedWhileSending, ops } from '../house.ts';
+
+type Compose = CardsHouse['deliver']['compose'];
+
+/** What it posts arrives, and the answer does not. */
+function unheard(compose: Compose): Compose {
+  return (post) => {
+    const made = compose(post);
+    return {
+      ...made,
+      async post(...place): Promise<PostOutcome> {
+        await made.post(...place);
+        return { kind: 'unsure', cause: new Error('reset') };
+      },
+    };
+  };
+}
 
 describe('a post that may have arrived', () => {
   it('does not repeat a post that the channel’s history shows', async () => {
@@ -61,14 +77,7 @@ describe('a post that may have arrived', () => {
     const world = cardsHouse();
     const { deliver, cards } = world;
     const { compose, findByKey } = deliver;
-    deliver.compose = (post) => {
-      const made = compose(post);
-      const unheard = async (...place: Parameters<typeof made.post>): Promise<PostOutcome> => {
-        await made.post(...place);
-        return { kind: 'unsure', cause: new Error('reset') };
-      };
-      return { ...made, post: unheard };
-    };
+    deliver.compose = unheard(compose);
     deliver.findByKey = () => Promise.resolve({ kind: 'absent' });
     await world.receive(failed);
     await world.drain(0);
@@ -81,6 +90,29 @@ describe('a post that may have arrived', () => {
     await world.drain(180_000);
     expect(world.parents().map(({ shown }) => shown.text)).toEqual([
       expect.stringMatching(/^👀 Acknowledged/u),
+    ]);
+  });
+
+  it('is marked, and its steps come in their order, when the history shows its marked repeat late', async () => {
+    const world = cardsHouse();
+    const { deliver, cards } = world;
+    const { compose, findByKey } = deliver;
+    deliver.compose = unheard(compose);
+    deliver.findByKey = () => Promise.resolve({ kind: 'unreadable', slackError: 'missing_scope' });
+    await world.receive(failed);
+    await world.drain(727_000);
+    expect(world.parents()).toHaveLength(3);
+    Object.assign(deliver, { compose, findByKey });
+    await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await world.drain(23_000);
+    await cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
+    // Its turn comes before that of the step before it.
+    await world.drain(1_500_000);
+    const repeat = world.parents().at(-1);
+    expect(repeat && linesOf(repeat)).toMatch(/may repeat an earlier alert/);
+    expect(world.notes(repeat?.ts ?? '').map(({ shown }) => shown.text)).toEqual([
+      expect.stringMatching(/^👀/u),
+      expect.stringMatching(/^☑️/u),
     ]);
   });
 
