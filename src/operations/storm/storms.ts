@@ -32,6 +32,7 @@ import {
 } from '../outbox/outbox.ts';
 import { markStale } from '../outbox/outbox-work.ts';
 import { storeMessage } from '../outbox/messages.ts';
+import { isUnreadable } from '../../records/records.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
 
 /** A storm is work while it is on, and whenever something is to be told of it. */
@@ -178,7 +179,7 @@ export function createStorms(deps: StormsDeps): Storms {
 
   async function pace({ counted }: Storm): Promise<number> {
     const { entries } = await store.list(stormsAtWork, { max: mostListed });
-    // A thousand alerts are counted in some twenty milliseconds.
+    // A thousand alerts are counted in some thirty milliseconds.
     return Math.max(paceMs * Math.max(1, entries.length), counted.count);
   }
 
@@ -297,7 +298,10 @@ async function newestOf({ store, sealer }: StormReader, stream: string): Promise
 async function postedIn(store: StormReader['store'], list: string, from: number): Promise<string[]> {
   const posted: string[] = [];
   for await (const page of pagesOf(store, list, { from })) {
-    const isPosted = page.map(({ value }) => isOrMayBePosted(readOutboxRecord(value)));
+    const isPosted = page.map(({ value }) => {
+      const record = ifReadable(() => readOutboxRecord(value));
+      return record && isOrMayBePosted(record);
+    });
     posted.push(...page.filter((_, index) => isPosted[index]).map(({ key }) => key));
     await breathe();
   }
@@ -309,13 +313,12 @@ async function* itemsOf(
   id: string,
   { above }: Storm,
 ): AsyncGenerator<StormItem[]> {
-  const entries = await Promise.all(above.map((key) => store.read(key)));
-  yield entries.flatMap((entry) => {
-    const alert = entry && readAlert(sealer, entry);
-    return alert?.record.posted && mayBeGathered(alert) ? [{ ...itemOfAlert(alert), isAbove: true }] : [];
-  });
+  const posted = readAlerts(sealer, await Promise.all(above.map((key) => store.read(key))));
+  yield posted
+    .filter((alert) => alert.record.posted && mayBeGathered(alert))
+    .map((alert) => ({ ...itemOfAlert(alert), isAbove: true }));
   for await (const page of pagesOf(store, stormAlerts(id))) {
-    yield page.map((entry) => itemOfAlert(readAlert(sealer, entry)));
+    yield readAlerts(sealer, page).map(itemOfAlert);
     // A long list must not keep everything else waiting.
     await breathe();
   }
@@ -358,8 +361,10 @@ function openStorm(sealer: Sealer, { key, value }: Pick<Entry, 'key' | 'value'>)
   return JSON.parse(sealer.open(key, value)) as Storm;
 }
 
+/** One that cannot be read is over: what comes next is told by another. */
 function named(sealer: Sealer, entry: Entry): NamedStorm {
-  return { ...openStorm(sealer, entry), id: entry.key.slice(stormPrefix.length) };
+  const storm = ifReadable(() => openStorm(sealer, entry)) ?? { ...newStorm(0), endedMs: 0 };
+  return { ...storm, id: entry.key.slice(stormPrefix.length) };
 }
 
 async function readStorm({ store, sealer }: StormReader, id: string): Promise<Storm | undefined> {
@@ -375,7 +380,7 @@ export async function stormsOfAlert(
   const found = await Promise.all(
     messages.map(async (key): Promise<readonly (Entry | undefined)[]> => {
       const entry = await store.read(key);
-      const { digest, posted } = (entry && ifReadable(entry.value)) ?? {};
+      const { digest, posted } = (entry && ifReadable(() => readOutboxRecord(entry.value))) ?? {};
       if (digest) return [await store.read(stormPrefix + digest.storm)];
       return posted ? (await store.list(aboveOf(key), { max: mostListed })).entries : [];
     }),
@@ -384,17 +389,23 @@ export async function stormsOfAlert(
 }
 
 /** Undefined: nobody can read it, and the worker puts it aside. */
-function ifReadable(value: string): OutboxRecord | undefined {
+function ifReadable<T>(read: () => T): T | undefined {
   try {
-    return readOutboxRecord(value);
-  } catch {
-    return undefined;
+    return read();
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
   }
 }
 
 type StoredAlert = { record: OutboxRecord; event: PaymentEvent; lookup: Lookup | undefined };
 
-function readAlert(sealer: Sealer, { key, value }: Pick<Entry, 'key' | 'value'>): StoredAlert {
+/** Those that can be read. */
+function readAlerts(sealer: Sealer, entries: readonly (Entry | undefined)[]): StoredAlert[] {
+  return entries.flatMap((entry) => (entry && ifReadable(() => readAlert(sealer, entry))) ?? []);
+}
+
+function readAlert(sealer: Sealer, { key, value }: Entry): StoredAlert {
   const record = readOutboxRecord(value);
   const lookup = openEvidence(sealer, key, record)?.lookup;
   return { record, event: openEvent(sealer, key, record), lookup };

@@ -471,3 +471,39 @@ describe('which alerts make a storm', () => {
     expect(await told([never, never, never, never])).toEqual(['single', 'single', 'single', 'single']);
   });
 });
+
+async function spoil({ store }: World, isIt: (key: string) => boolean): Promise<void> {
+  const [key = ''] = store.keys().filter(isIt);
+  const entry = await store.read(key);
+  // As the worker puts it aside.
+  expect(
+    entry && (await store.write(entry, 'sealed with a lost key', { ttlMs: 30 * 86_400_000 })),
+  ).toBeDefined();
+}
+async function burst(world: World, from: number, to: number): Promise<void> {
+  const process = startProcess(world);
+  // oxlint-disable-next-line no-await-in-loop -- in their order
+  for (let number = from; number <= to; number += 1) await process.receive(eventOf(number));
+  await process.drain(20_000);
+}
+
+describe('what cannot be read any more', () => {
+  it('of a storm keeps no alert from being told: the next storm tells it', async () => {
+    const world = openWorld();
+    await burst(world, 1, 5);
+    await spoil(world, (key) => key.startsWith(stormPrefix));
+    await burst(world, 6, 10);
+    const digests = digestsOf(world);
+    expect(digests.map(({ count }) => count)).toEqual([5, 5]);
+    expect(new Set(digests.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('of one alert keeps its storm from nothing', async () => {
+    const world = openWorld();
+    await burst(world, 1, 5);
+    await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('outbox:alert:'));
+    await burst(world, 6, 7);
+    await startProcess(world).drain(windowMs + settleMs, 10_000);
+    expect(digestsOf(world)).toMatchObject([{ count: 6, isOver: true }]);
+  });
+});
