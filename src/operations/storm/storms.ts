@@ -30,8 +30,7 @@ import {
   stormAlerts,
   type OutboxRecord,
 } from '../outbox/outbox.ts';
-import { markStale } from '../outbox/outbox-work.ts';
-import { storeMessage } from '../outbox/messages.ts';
+import { createMessages } from '../outbox/messages.ts';
 import { isUnreadable } from '../../records/records.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
 
@@ -116,6 +115,7 @@ type NamedStorm = Storm & { id: string };
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, windowMs, now } = deps;
   const changeRecord = createChangeRecord(store);
+  const messages = createMessages(deps);
 
   /** Undefined: nothing becomes of it, or it is forgotten. */
   function change(id: string, event: StormEvent): Promise<{ before?: Storm; after?: Storm }> {
@@ -152,14 +152,12 @@ export function createStorms(deps: StormsDeps): Storms {
   }
 
   /** Tells the storm to its channel, or to one person; a message that stands is edited. */
-  async function tell(id: string, userId?: string): Promise<void> {
+  function tell(id: string, userId?: string): Promise<void> {
     const channel = userId ?? nameOf(id).channel;
     const key = outboxKey('digest', userId === undefined ? id : `${id}:${userId}`);
     const body = { storm: id, ...withoutUndefined({ to: userId }) };
     // A lane of its own: behind a backlog in the channel’s it would come when the storm is over.
-    const message = { channel, lane: `digest:${channel}`, body, progress: { kind: 'waiting' } } as const;
-    if (!(await store.read(key)) && (await storeMessage(deps, key, { kind: 'digest', ...message }))) return;
-    await markStale(store, key);
+    return messages.keep(key, { kind: 'digest', channel, lane: `digest:${channel}`, body });
   }
 
   async function tellAll(id: string, storm: Storm, retell: (alert: string) => Promise<void>): Promise<void> {
@@ -167,7 +165,7 @@ export function createStorms(deps: StormsDeps): Storms {
     if (untold.includes('digest')) await tell(id);
     if (untold.includes('taker') && taken) await tell(id, taken.by);
     if (untold.includes('alerts')) {
-      await Promise.all(storm.above.map((key) => markStale(store, key)));
+      await Promise.all(storm.above.map((key) => messages.refresh(key)));
       for await (const items of itemsOf(deps, id, storm)) {
         await Promise.all(items.map((item) => retell(item.id)));
         // Those above come first. What a digest tells shows who took it only where it has a message elsewhere.
