@@ -1,6 +1,5 @@
 import type { AlertRule, RoutePlan } from '../domain/alert-route.ts';
 import { mutedIn } from '../domain/daily-summary.ts';
-import type { PaymentEvent } from '../domain/payment-event.ts';
 import {
   createAlertCards,
   alertCardPrefix,
@@ -36,8 +35,6 @@ export type Alerts = {
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   /** What the messages of alerts are made with. */
   forPosts: CardsForPosts;
-  /** Called with every event before it is called received; see `AlertRecovery`. */
-  expect: (event: PaymentEvent) => Promise<void>;
   /** What came within the last week. */
   eventLog: EventLog;
   /** What a channel is told of a day. */
@@ -105,6 +102,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
     forPosts: {
       ...cards,
+      expect: (event, receivedAtMs) => recovery.expect(event, receivedAtMs),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
@@ -112,7 +110,6 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     summaries,
     summarise: (channel, time) =>
       summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
-    expect: (event) => recovery.expect(event),
     kinds: [
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },

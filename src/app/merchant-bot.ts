@@ -176,8 +176,9 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     now,
     wake,
     rememberCard: charges.rememberCard,
+    expect: (event, receivedAtMs) => alerts.forPosts.expect(event, receivedAtMs),
     async beforeReceived(event) {
-      await Promise.all([charges.trigger(event), links.trigger(event), alerts.expect(event)]);
+      await Promise.all([charges.trigger(event), links.trigger(event)]);
     },
   };
 }

@@ -211,6 +211,7 @@ export function cardsHouse(
     storms,
     cards: {
       ...cards,
+      expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },
@@ -235,7 +236,7 @@ export function cardsHouse(
     ...plainReceive,
     route,
     store,
-    beforeReceived: (event: PaymentEvent) => recovery.expect(event),
+    expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
   };
   return {
     path,

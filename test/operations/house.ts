@@ -63,6 +63,7 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   join: () => Promise.resolve(),
   retell: () => Promise.resolve(),
+  expect: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
@@ -95,6 +96,7 @@ export function house(answers: Answers = {}) {
     wake: () => undefined,
     rememberCard: undefined,
     beforeReceived: () => Promise.resolve(),
+    expect: () => Promise.resolve(),
   };
   const deliver: Delivering = {
     store,

@@ -42,10 +42,10 @@ export type AlertRecoveryDeps = EventListsDeps & {
  */
 export type AlertRecovery = {
   /**
-   * Called with every event before it is called received, however often it comes. Durable once it resolves;
-   * throws StoreUnavailable, and the sender sends again. Of a failure nothing is stored by this.
+   * Called with every event before it is called received, or as the work of one that is told nowhere; the same however
+   * often. Durable once it resolves; throws StoreUnavailable. Of a failure nothing is stored by this.
    */
-  expect(event: PaymentEvent): Promise<void>;
+  expect(event: PaymentEvent, receivedAtMs: number): Promise<void>;
   /**
    * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
    * that came since, while nothing could be told. Of those that came before it, one under the same reference
@@ -134,12 +134,12 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
   };
 
   return {
-    async expect(received) {
+    async expect(received, receivedAtMs) {
       if (received.kind !== 'payment_success') return;
       const { savedCard: _secret, ...event } = received;
       if (termsOf(event).length === 0 && event.referenceHint === undefined) return;
       const key = paymentPrefix + event.key;
-      const payment: Payment = { event, receivedAtMs: deps.now(), unproven: 0 };
+      const payment: Payment = { event, receivedAtMs, unproven: 0 };
       const due = {
         delayMs: lookAfterMs,
         ...(isNameless(termsOf(event)) ? { lane: laneOf(event.key) } : {}),

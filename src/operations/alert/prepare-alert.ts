@@ -88,14 +88,15 @@ async function tellSingly(
   return { ...prepared, keep: { logged: true, evidence } };
 }
 
-/** Nobody is told, so nobody asks the service about it either. */
+/** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
 async function logAlone(
   deps: AlertPostDeps,
   work: Work,
   event: PaymentEvent,
   lookup: Lookup | undefined,
 ): Promise<Prepared> {
-  await deps.logEvent(event, work.record.receivedAtMs, lookup);
+  const { receivedAtMs } = work.record;
+  await Promise.all([deps.logEvent(event, receivedAtMs, lookup), deps.cards.expect(event, receivedAtMs)]);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
   return { kind: 'settled' };
 }

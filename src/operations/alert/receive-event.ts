@@ -23,9 +23,11 @@ export type ReceiveDeps = TellDeps & {
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /**
    * Called before the event is called received, however often it comes, so that a charge it may be about is looked
-   * up now and not at its next round, or never, and a payment is held against the failures it may make good. It gets no token. Throws StoreUnavailable: the sender sends again.
+   * up now and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
   beforeReceived: (event: PaymentEvent) => Promise<void>;
+  /** The same, to hold a payment against the failures it may make good. What is told nowhere does that as its own work. */
+  expect: (event: PaymentEvent, receivedAtMs: number) => Promise<void>;
 };
 
 const dayMs = 86_400_000;
@@ -51,8 +53,9 @@ export async function receiveEvent(
   const receivedAtMs = deps.now();
   const routed = deps.needsLookUp(kept) ? undefined : deps.route(kept, receivedAtMs);
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
-  const [, isNew] = await Promise.all([
+  const [, , isNew] = await Promise.all([
     deps.beforeReceived(kept),
+    routed?.length === 0 ? undefined : deps.expect(kept, receivedAtMs),
     storeEvent(deps, { event: kept, fingerprint, receivedAtMs }, routed),
   ]);
   if (isNew) {

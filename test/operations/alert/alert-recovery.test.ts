@@ -285,14 +285,14 @@ describe('a payment’s event', () => {
   it('is refused, to be sent again, when it cannot be kept', async () => {
     const { recovery, store } = cardsHouse();
     await store.close();
-    await expect(recovery.expect(paidBy('ORDER-1'))).rejects.toThrow(StoreUnavailable);
+    await expect(recovery.expect(paidBy('ORDER-1'), 0)).rejects.toThrow(StoreUnavailable);
   });
 
   it('is kept once however often it comes, and never with the card it saved', async () => {
     const house = cardsHouse();
     const token = { tokenKey: 'TOKEN-CANARY', cardPan: '411111******1111' };
     for (let times = 0; times < 3; times += 1) {
-      await house.recovery.expect(paidBy('ORDER-1', { savedCard: token }));
+      await house.recovery.expect(paidBy('ORDER-1', { savedCard: token }), 0);
     }
     const kept = await house.store.read('alert-payment:payment_success/order/ORDER-1');
     expect(kept?.version).toBe(1);
@@ -347,7 +347,7 @@ describe('a failure that comes while a payment of its customer is being held aga
       now: () => house.clock.nowMs,
       log: () => undefined,
     });
-    await house.receive(paidBy('ORDER-1'));
+    await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
     await racing.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
     expect(isRaced).toBe(true);
     // Due once more: whoever takes it now finds the failure.
