@@ -28,7 +28,10 @@ const resendAgainMs = 30_000;
 /** As long as a charge may take to leave. */
 const leaveMs = 25_000;
 
-/** See `ChargeDesk.submitCode`. The try is counted before the code leaves, by whoever wins the swap. */
+/**
+ * A code a person typed, held in memory for one call and kept nowhere else. The try is counted before the code leaves, by
+ * whoever wins the swap. `triesLeft`: as the modal showed it, so that a repeated delivery of one submit costs one try.
+ */
 export async function submitCode(
   deps: ChargeDeps,
   { reference, by, code, triesLeft }: Request & { code: string; triesLeft: number },
@@ -62,7 +65,10 @@ async function notTaken(
   return { kind, charge: await see(deps, record) };
 }
 
-/** See `ChargeDesk.resendCode`. The wish is on record before it leaves, so that two clicks are one. */
+/**
+ * Asks the bank for another code, which gives neither time nor tries. The wish is on record before it leaves, so that two
+ * clicks are one.
+ */
 export async function resendCode(deps: ChargeDeps, { reference, by }: Request): Promise<ResendResult> {
   const at = deps.now();
   const asked = await amendCharge(deps, reference, (record) => {
@@ -107,7 +113,10 @@ async function askForAnother(deps: ChargeDeps, record: ChargeRecord, at: number)
   if (answered) await showProgress(deps, answered);
 }
 
-/** See `ChargeDesk.takeOver`. What is settled stays whose it was. */
+/**
+ * From now on this person enters the code and is told; everybody sees it. What is settled stays whose it was. Undefined: no
+ * such charge.
+ */
 export async function takeOver(
   deps: ChargeDeps,
   { reference, by }: Request,
@@ -129,7 +138,7 @@ export async function takeOver(
   return await see(deps, record);
 }
 
-/** See `ChargeDesk.lookUpNow`. */
+/** Looks a charge in doubt up now instead of later; resolves when the answer is stored. */
 export async function lookUpNow(
   deps: ChargeDeps,
   { reference, by }: Request,

@@ -11,7 +11,8 @@ export type LinkResult =
   | { kind: 'unknown_charge' };
 
 /**
- * See `ChargeDesk.makeSavingLink`. A payment link like any other, followed until it is paid. Its dialogue is made of the
+ * A checkout page on which the customer pays the same amount and saves the card anew; the same one when asked again: a
+ * payment link like any other, followed until it is paid. Its dialogue is made of the
  * charge's reference, so that asking twice is one link, unless the answer that held it was lost: nobody has that one, and
  * an order charges nobody.
  *

@@ -60,7 +60,10 @@ export type SubmitRequest = {
 /** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
 const deskPatienceMs = 800;
 
-/** See `ChargeDesk.submit`. The intent is stored before anything leaves: a crash from here on is found by its timer. */
+/**
+ * Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. The intent is
+ * stored before anything leaves: a crash from here on is found by its timer. A store that is away is `unsure`.
+ */
 export async function submitCharge(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitResult> {
   try {
     return await submit(deps, request);
@@ -161,7 +164,7 @@ async function askForApproval(
 
 type ReviewDeps = Pick<ChargeDeps, 'limits' | 'cards' | 'approvals' | 'fingerprint' | 'now'>;
 
-/** See `ChargeDesk.review`. */
+/** Every restriction on these terms, before anybody presses. Counts and claims nothing: `submitCharge` decides. */
 export async function reviewCharge(
   { limits, cards, approvals, fingerprint, now }: ReviewDeps,
   { viewId, terms, by }: { viewId: string; terms: ChargeTerms; by: string },
@@ -181,7 +184,7 @@ export async function reviewCharge(
   return { kind: 'ready', ...withoutUndefined({ limits: limit.seen, hold, twin, approval }) };
 }
 
-/** See `ChargeDesk.holdOf`. */
+/** The same of a card alone, by its fingerprint. */
 export async function holdOf(
   { limits, cards, now }: ReviewDeps,
   { card, by, currency }: { card: string; by: string; currency: string },
