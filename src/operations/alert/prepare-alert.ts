@@ -14,6 +14,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   alertKey,
   destinationOf,
+  isMessage,
   openEvent,
   openEvidence,
   sealEvidence,
@@ -27,7 +28,7 @@ import { saysItAll, tellByDigest } from '../storm/prepare-digest.ts';
 import { mayBeGathered } from '../storm/storms.ts';
 import type { Prepared } from '../outbox/prepare-post.ts';
 import { alertOf, logOnce, type AlertPostDeps } from './alert-post.ts';
-import { evidenceOf, routeByLookUp, storeCopies } from './route-event.ts';
+import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
 
 /**
  * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
@@ -41,12 +42,13 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
   const event = openEvent(deps.sealer, entry.key, record);
   const kept = openEvidence(deps.sealer, entry.key, record);
   const { routed, fingerprint, receivedAtMs, logged } = record;
-  if (!routed) return await routeByLookUp(deps, work, event, kept);
+  if (!routed) return await routeByLookUp(deps, work, event);
   if (routed.length === 0) return await logAlone(deps, work, event, kept?.lookup);
+  const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
+  if (!isMessage(record)) return await sendOn(deps, work, stored, routed);
   const old = await prepareOldAlert(deps, work, event);
   if (old) return old;
-  if (!logged)
-    await storeCopies(deps, { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) }, routed);
+  if (!logged) await storeCopies(deps, stored, routed);
   const says = kept !== undefined || isEnough(deps, work, event);
   const found = says ? kept : await evidenceOf(deps, work, event, kept);
   if (!says && !found) return { kind: 'settled' };

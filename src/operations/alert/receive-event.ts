@@ -6,8 +6,8 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { alertKey, openEvent, readOutboxRecord } from '../outbox/outbox.ts';
-import { storeEvent } from './route-event.ts';
+import { alertKey, isMessage, openEvent, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
+import { storeCopies, storeEvent } from './route-event.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
@@ -63,7 +63,10 @@ export async function receiveEvent(
     return 'new';
   }
   const known = await deps.store.read(key);
-  if (!known || isRepeat(known.value, fingerprint)) return 'duplicate';
+  const record = known && readIfPossible(known);
+  if (!record) return 'duplicate';
+  await completeCopies(deps, known, record);
+  if (record.fingerprint === fingerprint) return 'duplicate';
   if (await tellDiffering(deps, known, event, fingerprint)) deps.wake();
   return 'differs';
 }
@@ -122,12 +125,20 @@ function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] 
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
-function isRepeat(value: string, fingerprint: string): boolean {
+function readIfPossible({ value }: Entry): OutboxRecord | undefined {
   try {
-    return readOutboxRecord(value).fingerprint === fingerprint;
+    return readOutboxRecord(value);
   } catch {
-    return true;
+    return undefined;
   }
+}
+
+/** Whoever stored the event may have been cut off before its copies; once it is told they are there. */
+async function completeCopies(deps: ReceiveDeps, known: Entry, record: OutboxRecord): Promise<void> {
+  const { routed = [], logged, fingerprint, receivedAtMs } = record;
+  const isCutOff = isMessage(record) && routed.length > 1 && !logged;
+  const event = isCutOff ? firstOf(deps, known) : undefined;
+  if (event) await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
 }
 
 export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };

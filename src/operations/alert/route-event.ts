@@ -62,7 +62,10 @@ export async function storeEvent(
   return isNew;
 }
 
-/** Those that are there stay as they are: a crash before this was over is made good when the event’s own record is told. */
+/**
+ * Those that are there stay as they are: a crash before this was over is made good when the event comes again, or its own
+ * record is told.
+ */
 export async function storeCopies(
   deps: RouteDeps,
   alert: StoredAlert,
@@ -162,30 +165,39 @@ function mayWait(
   return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
 }
 
-/**
- * Routes an event by what its look-up says, once: from that write on its record is like any other’s, in the lane of its
- * first channel.
- */
-export async function routeByLookUp(
+/** What the look-up found, and where that sends the event: written together, so that no rule is asked a second time. */
+function routedBy(
   deps: AlertPostDeps,
-  work: Work,
+  { entry, record }: Work,
   event: PaymentEvent,
-  kept: Evidence | undefined,
+  found: Evidence,
+): Pick<OutboxRecord, 'evidence' | 'routed'> {
+  const evidence = sealEvidence(deps.sealer, entry.key, found);
+  return { evidence, routed: deps.route(withLookUp(event, found.lookup), record.receivedAtMs).map(asKept) };
+}
+
+/** Routes an event by what its look-up says. The next round, at once, acts on that. */
+export async function routeByLookUp(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  const found = await evidenceOf(deps, work, event, undefined);
+  if (found) await again(deps, work, routedBy(deps, work, event, found), { holdMs: 0 });
+  return { kind: 'settled' };
+}
+
+/**
+ * Sends an event that was routed by its look-up on its way: the copies first, while it still holds its lane, so that no
+ * channel gets a later one before it; then its own record goes into the lane of its first channel.
+ */
+export async function sendOn(
+  deps: AlertPostDeps,
+  { entry, record }: Work,
+  alert: StoredAlert,
+  routed: readonly Destination[],
 ): Promise<Prepared> {
-  const found = await evidenceOf(deps, work, event, kept);
-  if (!found) return { kind: 'settled' };
-  const { entry, record } = work;
-  if (!kept) {
-    // Ends the lease of what was taken with it, which waits for this one.
-    await again(deps, work, { evidence: sealEvidence(deps.sealer, entry.key, found) }, { holdMs: 0 });
-    return { kind: 'settled' };
-  }
-  const { fingerprint, receivedAtMs } = record;
-  const routed = deps.route(withLookUp(event, found.lookup), receivedAtMs);
-  const told: OutboxRecord = { ...record, ...whereTold(event, routed) };
-  const options = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
-  const written = await deps.store.write(entry, writeOutboxRecord(told), options);
-  if (written) await storeCopies(deps, { event, fingerprint, receivedAtMs, found }, routed);
+  const { event } = alert;
+  await storeCopies(deps, alert, routed);
+  const told = { ...record, ...whereTold(event, routed) };
+  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
+  await deps.store.write(entry, writeOutboxRecord(told), due);
   return { kind: 'settled' };
 }
 
@@ -196,10 +208,10 @@ export async function routeByLookUp(
  */
 export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
   const record = readOutboxRecord(entry.value);
-  const isWaiting = record.kind === 'alert' && !record.routed && record.evidence === undefined;
-  if (!isWaiting) return entry;
-  const found = await lookUpPatiently(deps, record, openEvent(deps.sealer, entry.key, record));
+  if (record.kind !== 'alert' || record.routed) return entry;
+  const event = openEvent(deps.sealer, entry.key, record);
+  const found = await lookUpPatiently(deps, record, event);
   if (!found) return undefined;
-  const evidence = sealEvidence(deps.sealer, entry.key, found);
-  return (await hold(deps, { entry, record }, { evidence }, deps.leaseMs))?.entry;
+  const work = { entry, record };
+  return (await hold(deps, work, routedBy(deps, work, event, found), deps.leaseMs))?.entry;
 }

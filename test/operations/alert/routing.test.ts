@@ -11,6 +11,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { receiveEvent, type ReceiveDeps } from '../../../src/operations/alert/receive-event.ts';
+import { alertKey } from '../../../src/operations/outbox/outbox.ts';
 import { deliverNext, event, house, killed, type Delivering } from '../house.ts';
 
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];
@@ -83,6 +84,8 @@ describe('an event for several channels', () => {
     await expect(receiveEvent(dying, event, 'f')).rejects.toThrow('killed');
     for (const deps of [receive, deliver]) deps.route = () => [{ channel: alerts }];
     expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
+    // At once, or later events would come before it there.
+    expect(await store.read(alertKey(event.key, quiet))).toBeDefined();
     await drain(60_000);
     expect(told()).toEqual([big, quiet]);
     for (const { post } of posts)
