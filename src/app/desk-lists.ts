@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { accountMatches, type Account } from '../domain/account.ts';
-import type { NoteAudit } from '../domain/audit-note.ts';
+import type { NoteAudit } from '../domain/audit-entry.ts';
 import { terminalMatches, type Terminal } from '../domain/terminal.ts';
 import { createBeginAccount, type BeginAccount } from '../operations/service/create-account.ts';
 import { createListExporter, type ListExporter } from '../operations/service/export-list.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SavedCards } from '../commands/cards.ts';
 import type { Config } from '../config/config.ts';
-import type { NoteAudit } from '../domain/audit-note.ts';
+import type { NoteAudit } from '../domain/audit-entry.ts';
 import { variableName } from '../config/settings.ts';
 import {
   sandboxShape,

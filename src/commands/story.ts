@@ -1,6 +1,6 @@
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { storyCsv } from '../operations/audit/story-csv.ts';
+import { storyCsv } from '../operations/audit/export-audit.ts';
 import type { Story } from '../operations/audit/tell-story.ts';
 import { askedHereAlone, type ChargePlace } from '../slack/charge/charge-place.ts';
 import { defineCommand, itself, type Command, type Pressed } from '../slack/command.ts';

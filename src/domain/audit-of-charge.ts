@@ -8,6 +8,7 @@ import type {
   StoredChargeAnswer,
   StoredOtpAnswer,
 } from './charge-state.ts';
+import type { HandOver, Resend } from './charge-seen.ts';
 import { formatMoney } from './money.ts';
 
 /**
@@ -94,4 +95,22 @@ function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): string | undef
 function foundWords(finding: Finding, { state }: ChargeIntent): string | undefined {
   if (state.kind === 'review') return state.why;
   return 'status' in finding ? finding.status : undefined;
+}
+
+/** What the audit says of a charge that went into another's hands. */
+export function auditOfHandOver(reference: string, { at, from, to }: HandOver): AuditEntry {
+  const id = `${reference}:taken_over:${at}`;
+  return { id, atMs: at, who: to, what: 'step', reference, before: from, after: to, result: 'taken_over' };
+}
+
+/** Of the wish for another code; what became of that stands in the log and on the charge. */
+export function auditOfResend(reference: string, { at, by }: Resend): AuditEntry {
+  return {
+    id: `${reference}:resend:${at}`,
+    atMs: at,
+    who: by,
+    what: 'step',
+    reference,
+    result: 'code_asked_again',
+  };
 }

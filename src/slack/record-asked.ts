@@ -1,4 +1,4 @@
-import type { AuditNote, NoteAudit } from '../domain/audit-note.ts';
+import type { AuditNote, NoteAudit } from '../domain/audit-entry.ts';
 import type { Log } from '../log.ts';
 import { auditOf, type Caller, type Command } from './command.ts';
 

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import { blockKey, type BlockDeps } from '../../src/operations/audit/audit-blocks.ts';
+import { blockKey, type BlockDeps } from '../../src/operations/audit/audit-chain.ts';
 import { createAuditLog, type AuditLog } from '../../src/operations/audit/audit-log.ts';
 import { verifyAudit } from '../../src/operations/audit/verify-audit.ts';
 import { createSealer } from '../../src/store/sealed.ts';

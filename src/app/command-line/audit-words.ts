@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Witness } from '../../operations/audit/audit-check.ts';
+import type { Witness } from '../../operations/audit/verify-audit.ts';
 import type { AuditChoice, AuditFormat } from '../../operations/audit/export-audit.ts';
 
 export type AuditAsked =

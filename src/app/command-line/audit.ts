@@ -2,9 +2,15 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { exitCodes } from '../../cli/exit-codes.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { createAuditCheck, type AuditReport, type Witness } from '../../operations/audit/audit-check.ts';
 import { exportAudit, type ExportedAudit } from '../../operations/audit/export-audit.ts';
-import { judgeEnd, verifyAudit, type VerifiedAudit } from '../../operations/audit/verify-audit.ts';
+import {
+  createAuditCheck,
+  judgeEnd,
+  verifyAudit,
+  type AuditReport,
+  type VerifiedAudit,
+  type Witness,
+} from '../../operations/audit/verify-audit.ts';
 import { operatorHelp } from '../../cli/operator-commands.ts';
 import { readAuditWords, type AuditAsked } from './audit-words.ts';
 import { reasonOf, type CommandEnd, type Out } from './command-end.ts';

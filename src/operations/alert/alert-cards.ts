@@ -1,4 +1,4 @@
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import {
   endsCard,
@@ -13,11 +13,11 @@ import {
 } from '../../domain/alert-card.ts';
 import { claimTimes } from '../../domain/charge-state.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
+import { referenceOfEventKey } from '../../domain/event-key.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import type { Entry, Index, Store } from '../../store/store.ts';
-import { auditOfCardStep } from '../audit/audit-of-alert.ts';
 import { createChangeRecord, makeDue } from '../work/change-record.ts';
 import { stormRecovered, stormsOfAlert } from '../storm/storms.ts';
 import {
@@ -305,20 +305,16 @@ export async function standingCharge(
 }
 
 /** The card as everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
-async function asTaken(deps: CardReader, id: string, { card, others }: CardRecord): Promise<AlertCard> {
+async function asTaken(
+  deps: Pick<AlertCardsDeps, 'store' | 'sealer'>,
+  id: string,
+  { card, others }: CardRecord,
+): Promise<AlertCard> {
   if (card.kind !== 'open') return card;
   const storms = await stormsOfAlert(deps, [alertKey(id), ...others]);
   const taken = storms.flatMap((storm) => storm.taken ?? []);
   const [first] = taken.toSorted((one, other) => one.at - other.at);
   return first ? { kind: 'acknowledged', ...first } : card;
-}
-
-type CardReader = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
-
-/** The card alone; see `AlertCards.read`. */
-export async function readAlertCard(deps: CardReader, id: string): Promise<AlertCard> {
-  const key = alertCardPrefix + id;
-  return await asTaken(deps, id, openCard(deps.sealer, key, (await deps.store.read(key))?.value));
 }
 
 /** Throws when the record is sealed with a key that is not here. */
@@ -342,4 +338,38 @@ export async function readAlert(
   const { receivedAtMs } = record;
   const event = openEvent(sealer, key, record);
   return { event, receivedAtMs, ...withoutUndefined({ evidence, place: placeOf(record) }) };
+}
+
+/** What the audit says of one step of an alert's card; `id` is the key of its event. */
+function auditOfCardStep(
+  id: string,
+  before: AlertCard['kind'],
+  { card, step }: { card: AlertCard; step: CardStep },
+): AuditEntry {
+  return {
+    id: `alert:${id}:${step.at}:${step.kind}`,
+    atMs: step.at,
+    who: 'by' in step ? step.by : 'payops',
+    what: 'step',
+    reference: referenceOfEventKey(id) ?? id,
+    ...(before === card.kind ? {} : { before: `alert_${before}`, after: `alert_${card.kind}` }),
+    result: `alert_${step.kind}`,
+    ...detailOf(step),
+  };
+}
+
+function detailOf(step: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
+  switch (step.kind) {
+    case 'assigned':
+      return { after: step.to };
+    case 'snoozed':
+      return { reason: `until ${new Date(step.until).toISOString()}` };
+    case 'closed':
+      return { reason: step.reason };
+    case 'recovered':
+    case 'other_payment':
+      return { reason: `by the payment ${step.payment.reference}` };
+    default:
+      return {};
+  }
 }

@@ -1,30 +1,32 @@
-import type { Audit, AuditEntry } from '../../domain/audit-entry.ts';
-import { cleanAuditEntry } from '../../domain/clean-audit-entry.ts';
+import { cleanAuditEntry, type Audit, type AuditEntry } from '../../domain/audit-entry.ts';
 import { outsideText } from '../../domain/outside-text.ts';
+import type { Sealer } from '../../domain/sealer.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  blockKey,
+  believed,
+  createBlock,
   emptyTail,
   endOf,
   entriesAbout,
   entriesOf,
   findTail,
   headKey,
+  keptReference,
   lastBlockFrom,
-  listsOfBlock,
+  readAuditLine,
   readBlock,
+  readHead,
   readMarks,
+  sha256,
   signMark,
-  writeBlock,
+  writeAuditLine,
   type AuditBlock,
+  type AuditHead,
   type Tail,
-} from './audit-blocks.ts';
-import { createHeadMark } from './audit-head.ts';
-import { keptReference, readAuditLine, sha256, writeAuditLine, type AuditHead } from './audit-line.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+} from './audit-chain.ts';
 
-export type AuditLogDeps = {
+type AuditLogDeps = {
   /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
@@ -65,7 +67,7 @@ type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown
 
 export function createAuditLog(deps: AuditLogDeps): AuditLog {
   const { log } = deps;
-  const head = createHeadMark(deps);
+  const moveHead = createHeadMark(deps);
   const chain = createChainEnd(deps);
   const queue = createQueue(chain, settleSoon);
   let settling: NodeJS.Timeout | undefined;
@@ -73,7 +75,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
 
   async function settle(): Promise<void> {
     const tail = await chain.look();
-    if (tail.seq > 0) await head.move(tail);
+    if (tail.seq > 0) await moveHead(tail);
   }
   function settleSoon(): void {
     settling ??= setTimeout(() => {
@@ -162,7 +164,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
   async function open(): Promise<Tail> {
     const marks = await readMarks(deps);
     const tail = await findTail(deps, marks);
-    if (tail.block < 0 && !marks.head && !marks.stub && marks.listed < 0) {
+    if (tail.block < 0 && !marks.head && !marks.stub) {
       // Before the first block, so that a chain without it is one that was tampered with.
       await store.create(headKey, signMark(sealer, headKey, emptyTail));
     }
@@ -207,8 +209,7 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
       const { lines, head } = chained(entries, tail);
       const number = tail.block + 1;
       trustedUntilMs = -Infinity;
-      const index = listsOfBlock(number, entries);
-      if (await store.create(blockKey(number), writeBlock(sealer, number, lines), { index })) {
+      if (await createBlock(deps, number, { lines, entries })) {
         trust({ block: number, ...head });
         return true;
       }
@@ -284,5 +285,36 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
       });
     },
     drained: () => writing ?? Promise.resolve(),
+  };
+}
+
+/**
+ * Moves the signed record of how far the chain went forward to a tail, unless it is there already. It moves only along
+ * the chain: one that says what the chain does not hold stays as it is for ever, because it is what shows that the
+ * chain's end was cut off or written anew.
+ */
+function createHeadMark(deps: AuditLogDeps): (tail: Tail) => Promise<void> {
+  let isTold = false;
+  function tellDamage(what: string): void {
+    if (isTold) return;
+    isTold = true;
+    const fix = 'Run npm run audit -- verify, which says where; keep a copy of the store as it is.';
+    deps.log('error', `The audit trail was damaged: ${what}. It is written on all the same`, { fix });
+  }
+  async function isOnChain(said: Tail): Promise<boolean> {
+    if (said.block < 0) return true;
+    const block = await readBlock(deps, said.block);
+    const end = block && endOf(block);
+    return end?.seq === said.seq && end.hash === said.hash;
+  }
+  return async (tail) => {
+    const head = await readHead(deps);
+    // It is made before the first block: where there are blocks, somebody removed it.
+    if (!head) return tellDamage(`the record ${headKey} is gone`);
+    const said = believed(head);
+    if (!said || !(await isOnChain(said)))
+      return tellDamage(`it does not lead on from the record ${headKey}`);
+    // Another replica may have moved it further meanwhile.
+    if (said.seq < tail.seq) await deps.store.write(head.entry, signMark(deps.sealer, headKey, tail));
   };
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Audit, AuditEntry } from '../../domain/audit-entry.ts';
-import type { AuditNote, NoteAudit } from '../../domain/audit-note.ts';
+import type { Audit, AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
 import type { Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 
@@ -13,7 +12,7 @@ export type AuditNotes = {
   drained: () => Promise<void>;
 };
 
-export type AuditNotesDeps = {
+type AuditNotesDeps = {
   audit: Audit;
   /** The merchant account whose notes these are; undefined in a bot that knows one alone. */
   account?: string | undefined;
@@ -38,7 +37,7 @@ export function createAuditNotes(deps: AuditNotesDeps): AuditNotes {
 
   return {
     write,
-    note: (note: AuditNote) => void write({ id: randomUUID(), atMs: deps.now(), ...note }),
+    note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }),
     drained: underWay.drained,
   };
 }

@@ -1,4 +1,5 @@
 import type { Audit } from '../../domain/audit-entry.ts';
+import type { Sealer } from '../../domain/sealer.ts';
 import type { Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import {
@@ -8,20 +9,17 @@ import {
   emptyTail,
   endOf,
   entriesOf,
-  headKey,
-  readHeadMark,
-  readStubMark,
+  readHead,
+  readStub,
   signMark,
   stubKey,
   type AuditBlock,
   type AuditStub,
-} from './audit-blocks.ts';
-import { createAuditCheck } from './audit-check.ts';
-import type { Sealer } from '../../domain/sealer.ts';
-import { checkBlock } from './verify-audit.ts';
+} from './audit-chain.ts';
+import { checkBlock, createAuditCheck } from './verify-audit.ts';
 
-export type AuditRetentionDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
+type AuditRetentionDeps = {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   append: Audit;
   /** Undefined: nothing is ever removed. */
@@ -36,7 +34,7 @@ export type AuditRetentionDeps = {
  * at any point is finished the next time. Blocks that are not as the bot wrote them are never removed, nor what
  * follows them: they are evidence.
  */
-export type AuditRetention = {
+type AuditRetention = {
   /** Sees to it, now and then, that the timer is in the store. */
   start(): void;
   stop(): void;
@@ -79,34 +77,25 @@ export function createAuditRetention(deps: AuditRetentionDeps): AuditRetention {
   };
 }
 
-/** The stub as it is kept; both undefined before the first one. */
-type Standing = { entry: Entry | undefined; said: AuditStub | undefined };
-
 /** Whether there may be more to do at once. Throws StoreUnavailable. */
 async function removeOld(deps: AuditRetentionDeps, beforeMs: number): Promise<boolean> {
-  const { store, sealer } = deps;
-  const standing = await readStanding(deps);
-  if (!standing) return false;
-  const { entry, said } = standing;
-  if (entry && said && !said.isDone) {
-    await finish(deps, entry, said);
+  const { store, sealer, log } = deps;
+  const before = await readStub(deps);
+  const said = believed(before);
+  if (before && !said) {
+    tellKept(log, `the record ${stubKey} is not the bot's`);
+    return false;
+  }
+  if (before && said && !said.isDone) {
+    await finish(deps, before.entry, said);
     return true;
   }
   const old = await findOld(deps, said, beforeMs);
   if (!old) return false;
-  const written = await writeStub(store, entry, signMark(sealer, stubKey, old.stub));
+  const written = await writeStub(store, before?.entry, signMark(sealer, stubKey, old.stub));
   // Undefined: another replica is at it.
   if (written) await finish(deps, written, old.stub);
   return old.blocks >= mostBlocks;
-}
-
-async function readStanding({ store, sealer, log }: AuditRetentionDeps): Promise<Standing | undefined> {
-  const entry = await store.read(stubKey);
-  if (!entry) return { entry, said: undefined };
-  const { said, problem } = readStubMark(sealer, entry.value);
-  if (said && problem === undefined) return { entry, said };
-  tellKept(log, `the record ${stubKey} is not the bot's`);
-  return undefined;
 }
 
 async function writeStub(
@@ -124,7 +113,8 @@ async function findOld(
   stub: AuditStub | undefined,
   beforeMs: number,
 ): Promise<{ stub: AuditStub; blocks: number } | undefined> {
-  const lastBlock = await headBlock(deps);
+  // Without a head that can be believed nothing goes.
+  const lastBlock = believed(await readHead(deps))?.block ?? -1;
   const check = createAuditCheck({ before: stub ?? emptyTail });
   let last: AuditBlock | undefined;
   let blocks = 0;
@@ -146,12 +136,6 @@ async function findOld(
   const newest = new Date(newestMs).toISOString();
   const from = (stub?.seq ?? 0) + 1;
   return { stub: { ...endOf(last), from, removedAt, newest, isDone: false }, blocks };
-}
-
-/** The block that the signed head stands in; -1 where it is not to be believed. */
-async function headBlock({ store, sealer }: AuditRetentionDeps): Promise<number> {
-  const entry = await store.read(headKey);
-  return believed(entry && readHeadMark(sealer, entry.value))?.block ?? -1;
 }
 
 /** Removes what the stub says, adds the entry that tells of it, and notes that it is done. */

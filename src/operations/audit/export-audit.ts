@@ -1,8 +1,13 @@
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { allBlocks, readMarks, type BlockDeps } from './audit-blocks.ts';
-import { keptReference, readAuditLine, type ChainedEntry } from './audit-line.ts';
-import { entryColumns } from './story-csv.ts';
+import {
+  allBlocks,
+  keptReference,
+  readAuditLine,
+  readMarks,
+  type BlockDeps,
+  type ChainedEntry,
+} from './audit-chain.ts';
 
 /** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
 export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
@@ -53,9 +58,34 @@ function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
     (account === undefined || entry.account === account);
 }
 
+/** What an entry says, in the audit's own words; the hashes around it are an export's. */
+const entryColumns: readonly CsvColumn<AuditEntry>[] = [
+  { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
+  ...(
+    [
+      'who',
+      'where',
+      'what',
+      'verb',
+      'account',
+      'reference',
+      'before',
+      'after',
+      'result',
+      'reason',
+      'id',
+    ] as const
+  ).map((head) => ({ head, cell: (entry: AuditEntry) => entry[head] })),
+];
+
 const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
   { head: 'seq', cell: ({ seq }) => String(seq) },
   ...entryColumns.map(({ head, cell }) => ({ head, cell: ({ entry }: ChainedEntry) => cell(entry) })),
   { head: 'prev', cell: ({ prev }) => prev },
   { head: 'hash', cell: ({ hash }) => hash },
 ];
+
+/** The whole story as a CSV file's text, in the audit's own words. */
+export function storyCsv(entries: readonly AuditEntry[]): string {
+  return csvHead(entryColumns) + csvRows(entryColumns, entries);
+}

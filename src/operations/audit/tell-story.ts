@@ -1,20 +1,15 @@
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
 import { auditOfCharge } from '../../domain/audit-of-charge.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { cleanAuditEntry } from '../../domain/clean-audit-entry.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
+import type { Sealer } from '../../domain/sealer.ts';
 import type { Store } from '../../store/store.ts';
-import { readAlertCard } from '../alert/alert-cards.ts';
-import { auditOfCard } from './audit-of-alert.ts';
-import { auditOfDesk } from './audit-of-desk.ts';
-import { seenOf, type ChargeRecord, type ChargeRecords } from '../charge/charge-record.ts';
-import { auditOfNewLink } from '../link/payment-links.ts';
+import { seenOf, type ChargeRecords } from '../charge/charge-record.ts';
 import { linkCardKey } from '../link/prepare-link.ts';
 import { alertKey, openEvent, outboxKey, readOutboxRecord, type OutboxRecord } from '../outbox/outbox.ts';
-import type { Sealer } from '../../domain/sealer.ts';
 
 /** Everything the bot knows and did about one reference, oldest first. */
 export type Story = {
@@ -26,8 +21,8 @@ export type Story = {
   entries: readonly AuditEntry[];
 };
 
-export type StoryDeps = {
-  store: Pick<Store, 'read' | 'list'>;
+type StoryDeps = {
+  store: Pick<Store, 'read'>;
   sealer: Sealer;
   /** What the audit has of it, oldest first. Throws StoreUnavailable. */
   ofReference: (reference: string) => Promise<readonly AuditEntry[]>;
@@ -38,9 +33,9 @@ export type StoryDeps = {
 };
 
 /**
- * The audit is the story; what it lacks, because it is younger than the payment, is kept for a shorter time or has not
- * come up yet, is told from the records of the charge, the link, the events and the alert themselves, so that the end
- * is never missing. Each thing once. Undefined: the bot knows nothing of the reference. Throws StoreUnavailable.
+ * The audit is the story. What stands in no entry of it, or not yet, is added from the records: the steps of a charge
+ * that is not at rest, the events, and where messages were posted. Each thing once. Undefined: the bot knows nothing of
+ * the reference. Throws StoreUnavailable.
  */
 export async function tellStory(deps: StoryDeps, reference: OrderReference): Promise<Story | undefined> {
   const [audited, charge, link, ...events] = await Promise.all([
@@ -50,18 +45,23 @@ export async function tellStory(deps: StoryDeps, reference: OrderReference): Pro
     ...eventKinds.map((kind) => readEvent(deps, orderEventKey(kind, reference))),
   ]);
   const received = events.filter((event) => event !== undefined);
+  const posts = [
+    ...(charge ? [outboxKey('charge', reference)] : []),
+    ...(link ? link.places.map((place) => linkCardKey(reference, place)) : []),
+  ];
   const kept = [
-    ...(charge ? await ofCharge(deps, charge) : []),
-    ...(link ? await ofLink(deps, link) : []),
-    ...received.flatMap((event) => ofEvent(reference, event, charge !== undefined || link !== undefined)),
-    ...received.flatMap(({ key, card }) => auditOfCard(key, card)),
+    ...(charge ? auditOfCharge(charge.intent.history) : []),
+    // A charge or a link has heard of it in a step of its own.
+    ...(charge || link ? [] : received.map((event) => heard(reference, event))),
+    ...received.flatMap(({ key, record }) => ofPost(reference, alertKey(key), record)),
+    ...(await Promise.all(posts.map((key) => readPost(deps, reference, key)))).flat(),
   ];
   const entries = merged(
     audited.filter(({ account }) => account === undefined || account === deps.account),
     kept.map(cleanAuditEntry),
   );
-  if (entries.every(isOfTheStoryItself)) return undefined;
   const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
+  if (!charge && !link && !last && entries.every(isOfTheStoryItself)) return undefined;
   return {
     reference,
     entries,
@@ -89,60 +89,17 @@ function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
   return JSON.stringify([atMs, who, what, result]);
 }
 
-async function ofCharge({ store }: StoryDeps, record: ChargeRecord): Promise<AuditEntry[]> {
-  const { reference } = record.intent;
-  const entry = await store.read(outboxKey('charge', reference));
-  return [
-    ...auditOfCharge(record.intent.history),
-    ...auditOfDesk(record),
-    ...(entry ? ofPost(reference, entry.key, readOutboxRecord(entry.value)) : []),
-  ];
-}
+type Received = { key: string; event: PaymentEvent; receivedAtMs: number; record: OutboxRecord };
 
-/** Of its life the record has the beginning and where it stands; the steps between are the audit's. */
-async function ofLink({ store }: StoryDeps, link: PaymentLink): Promise<AuditEntry[]> {
-  const { reference, state, places } = link;
-  const posts = await Promise.all(places.map((place) => store.read(linkCardKey(reference, place))));
-  const told = posts.flatMap((entry) =>
-    entry ? ofPost(reference, entry.key, readOutboxRecord(entry.value)) : [],
-  );
-  if (!('atMs' in state)) return [auditOfNewLink(link), ...told];
-  const { atMs, kind } = state;
-  const end = { reference, atMs, after: `link_${kind}`, result: `link_looked_up_${lookedUp[kind]}` };
-  return [
-    auditOfNewLink(link),
-    ...told,
-    { id: `link:${reference}:end`, who: 'payments', what: 'answer', ...end },
-  ];
-}
-
-const lookedUp = { paid: 'confirmed', review: 'not_confirmed', aged: 'not_found' } as const;
-
-type Received = {
-  key: string;
-  event: PaymentEvent;
-  receivedAtMs: number;
-  record: OutboxRecord;
-  card: Awaited<ReturnType<typeof readAlertCard>>;
-};
-
-async function readEvent(deps: StoryDeps, key: string): Promise<Received | undefined> {
-  const entry = await deps.store.read(alertKey(key));
+async function readEvent({ store, sealer }: StoryDeps, key: string): Promise<Received | undefined> {
+  const entry = await store.read(alertKey(key));
   if (!entry) return undefined;
   const record = readOutboxRecord(entry.value);
-  const card = await readAlertCard(deps, key);
-  const { receivedAtMs } = record;
-  return { key, event: openEvent(deps.sealer, entry.key, record), receivedAtMs, record, card };
+  return { key, event: openEvent(sealer, entry.key, record), receivedAtMs: record.receivedAtMs, record };
 }
 
-/** A charge or a link has heard of it in a step of its own. */
-function ofEvent(
-  reference: OrderReference,
-  { key, event, receivedAtMs, record }: Received,
-  isHeard: boolean,
-): AuditEntry[] {
-  const { kind, reason } = event;
-  const heard: AuditEntry = {
+function heard(reference: string, { key, event: { kind, reason }, receivedAtMs }: Received): AuditEntry {
+  return {
     id: `event:${key}`,
     atMs: receivedAtMs,
     who: 'payments',
@@ -151,7 +108,11 @@ function ofEvent(
     result: `event_${kind}`,
     ...(reason === undefined ? {} : { reason }),
   };
-  return [...(isHeard ? [] : [heard]), ...ofPost(reference, alertKey(key), record)];
+}
+
+async function readPost({ store }: StoryDeps, reference: string, key: string): Promise<AuditEntry[]> {
+  const entry = await store.read(key);
+  return entry ? ofPost(reference, key, readOutboxRecord(entry.value)) : [];
 }
 
 /** Where it was told: Slack's own time of the message. */

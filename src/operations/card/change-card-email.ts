@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Approval } from '../../domain/approval.ts';
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
 import {
   cardEmailEnds,
   endOfChange,

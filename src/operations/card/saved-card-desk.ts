@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import type {
   CardDeletionAnswer,

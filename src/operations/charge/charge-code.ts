@@ -1,6 +1,6 @@
 import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
 import { otpLimits, otpStanding } from '../../domain/otp-rules.ts';
-import { auditOfHandOver, auditOfResend } from '../audit/audit-of-desk.ts';
+import { auditOfHandOver, auditOfResend } from '../../domain/audit-of-charge.ts';
 import { chargeKey, type ChargeRecord } from './charge-record.ts';
 import { advanceCharge, amendCharge, runCharge, see, showProgress, type ChargeDeps } from './run-charge.ts';
 

@@ -7,8 +7,7 @@ import type {
   SavedCardCharge,
 } from '../../domain/charge-answer.ts';
 import { auditOfCharge } from '../../domain/audit-of-charge.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
 import { step } from '../../domain/charge.ts';
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import type { ChargeNote } from '../../domain/charge-note.ts';

@@ -367,7 +367,7 @@ function linkOrderKey(orderId: string): string {
 }
 
 /** What the audit says of a link that a person asked for. */
-export function auditOfNewLink({ reference, by, askedAtMs, terms, state }: PaymentLink): AuditEntry {
+function auditOfNewLink({ reference, by, askedAtMs, terms, state }: PaymentLink): AuditEntry {
   return {
     id: `link:${reference}:${askedAtMs}`,
     atMs: askedAtMs,

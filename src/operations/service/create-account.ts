@@ -7,7 +7,7 @@ import type {
   NewAccount,
   NewAccountAnswer,
 } from '../../domain/account.ts';
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
 import { mintAccountRef, refLength, takesRef, type AccountField } from '../../domain/account-field.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';

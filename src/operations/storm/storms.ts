@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { withLookUp, type AlertRule, type Destination } from '../../domain/alert-route.ts';
 import { contradicts, type Environment, type Lookup } from '../../domain/alert.ts';
-import type { NoteAudit } from '../../domain/audit-note.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { auditRetentionPrefix, createAuditRetention } from '../../../src/operations/audit/audit-retention.ts';
-import { blockKey } from '../../../src/operations/audit/audit-blocks.ts';
+import { blockKey } from '../../../src/operations/audit/audit-chain.ts';
 import { verifyAudit } from '../../../src/operations/audit/verify-audit.ts';
 import { appendBlocks, auditLog, entryOf, sealer, startMs, type RecordsOnly } from '../audit-house.ts';
 import { everyPoint, type Points } from '../charge-house.ts';

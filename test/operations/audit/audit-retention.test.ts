@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { blockKey, readMarks, stubKey } from '../../../src/operations/audit/audit-blocks.ts';
+import { expect, it } from 'vitest';
+import { blockKey, stubKey } from '../../../src/operations/audit/audit-chain.ts';
 import { auditRetentionPrefix, createAuditRetention } from '../../../src/operations/audit/audit-retention.ts';
 import { verifyAudit } from '../../../src/operations/audit/verify-audit.ts';
 import {
@@ -7,7 +7,6 @@ import {
   auditLog,
   found,
   overwriteLines,
-  readRecord,
   remove,
   sealer,
   startMs,
@@ -137,34 +136,5 @@ onBothStores('retention', (open) => {
     expect(await store.read(blockKey(0))).toBeUndefined();
     expect(await found({ store, sealer })).toEqual(['removed 1']);
     await close();
-  });
-
-  it('signs its stub for that record alone', async () => {
-    const { store, work, close } = await withDays();
-    await work({ nowMs: startMs + 4 * dayMs });
-    expect((await readMarks({ store, sealer })).stub?.problem).toBeUndefined();
-    const head = await readRecord(store, 'audit-head');
-    await store.write((await store.read(stubKey))!, head);
-    expect((await readMarks({ store, sealer })).stub?.problem).toBeDefined();
-    await close();
-  });
-});
-
-describe('the timer of retention', () => {
-  it('is made once, due an hour later, and not at all when everything is kept', async () => {
-    const { memoryStore } = await import('../memory-store.ts');
-    const clock = { nowMs: 0 };
-    const store = memoryStore(clock);
-    const never = retentionOf(store, { keepDays: 0, nowMs: 0 });
-    never.start();
-    expect(store.keys()).toEqual([]);
-    const retention = retentionOf(store, { nowMs: 0 });
-    retention.start();
-    retention.stop();
-    retentionOf(store, { nowMs: 0 }).start();
-    expect(store.keys()).toEqual([auditRetentionPrefix]);
-    expect(await store.take(1)).toEqual([]);
-    clock.nowMs += 3_600_000;
-    expect(await store.take(1)).toHaveLength(1);
   });
 });

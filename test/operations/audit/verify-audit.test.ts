@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   blockKey,
   emptyTail,
   headKey,
   signMark,
   stubKey,
-} from '../../../src/operations/audit/audit-blocks.ts';
-import { readAuditLine, writeAuditLine, type AuditHead } from '../../../src/operations/audit/audit-line.ts';
-import { signText } from '../../../src/operations/audit/signed-text.ts';
+} from '../../../src/operations/audit/audit-chain.ts';
+import { readAuditLine, writeAuditLine, type AuditHead } from '../../../src/operations/audit/audit-chain.ts';
+import { signText } from '../../../src/operations/audit/audit-chain.ts';
 import { verifyAudit, type VerifiedAudit } from '../../../src/operations/audit/verify-audit.ts';
 import {
   appendBlocks,
@@ -27,18 +27,6 @@ import { onBothStores } from '../two-stores.ts';
 
 /** Ten entries in four blocks: 1 to 3, 4 to 6, 7 to 9 and 10. */
 const blocks = [['a', 'b', 'c'], ['d', 'e', 'f'], ['g', 'h', 'i'], ['j']];
-
-/** The lines with new hashes, each bound to the one before, as anybody can make them. */
-function rehashed(lines: readonly string[], before: AuditHead, change: (line: string) => string): string[] {
-  let head = before;
-  return lines.map((line) => {
-    const read = readAuditLine(change(line)) ?? readAuditLine(line);
-    if (!read) throw new Error('no line');
-    const written = writeAuditLine(read.entry, head);
-    head = written.head;
-    return written.line;
-  });
-}
 
 onBothStores('a verification', (open) => {
   async function withChain(
@@ -70,26 +58,18 @@ onBothStores('a verification', (open) => {
     );
   });
 
-  it('finds a time that was changed, and a member that was added', async () => {
-    const changed = await withChain((store) =>
-      overwriteLines(store, 0, (lines) => lines.map((line) => line.replace('2026-11-21', '2026-11-20'))),
-    );
-    expect(changed.problems).toEqual(['changed 1', 'changed 2', 'changed 3']);
-    const added = await withChain((store) =>
+  it('finds a member that was added', async () => {
+    const { problems } = await withChain((store) =>
       overwriteLines(store, 3, (lines) => lines.map((line) => line.replace(',"what"', ',"more":1,"what"'))),
     );
-    expect(added.problems).toEqual(['changed 10']);
+    expect(problems).toEqual(['changed 10']);
   });
 
   it('finds a changed entry that was given a hash of its own', async () => {
     const { problems } = await withChain((store) =>
       overwriteLines(store, 1, ([d = '', e = '', f = '']) => {
-        const before = readAuditLine(d);
-        if (!before) throw new Error('no line');
-        const [changed = ''] = rehashed([e], before, (line) => line);
-        const read = readAuditLine(changed);
-        if (!read) throw new Error('no line');
-        return [d, writeAuditLine({ ...read.entry, who: 'U0INNOCENT' }, before).line, f];
+        const [before, changed] = [readAuditLine(d)!, readAuditLine(e)!];
+        return [d, writeAuditLine({ ...changed.entry, who: 'U0INNOCENT' }, before).line, f];
       }),
     );
     expect(problems).toEqual(['changed 5']);
@@ -207,23 +187,16 @@ onBothStores('a verification', (open) => {
 
   it('finds a whole chain that was written anew without the key, hashes, blocks and head', async () => {
     const { problems, report } = await withChain(async (store) => {
-      const keys = [0, 1, 2, 3].map(blockKey);
-      const lines = (await Promise.all(keys.map((key) => readRecord(store, key)))).flatMap((value) =>
-        value.split('\n').slice(1),
-      );
-      const anew = rehashed(lines, emptyTail, (line) => line);
-      const innocent = anew
-        .map((line) => readAuditLine(line)!.entry)
-        .map((entry) => ({ ...entry, who: 'U0X' }));
       let head: AuditHead = emptyTail;
       for (const [number, ids] of blocks.entries()) {
-        const some = innocent.splice(0, ids.length).map((entry) => {
-          const written = writeAuditLine(entry, head);
+        const lines = ids.map((id) => {
+          const written = writeAuditLine(entryOf(id, { who: 'U0X' }), head);
           head = written.head;
           return written.line;
         });
         const key = blockKey(number);
-        await overwrite(store, key, () => signText(strangersSealer, key, some.join('\n')));
+        // oxlint-disable-next-line no-await-in-loop -- one block after the other
+        await overwrite(store, key, () => signText(strangersSealer, key, lines.join('\n')));
       }
       const end = head;
       await overwrite(store, headKey, () => signMark(strangersSealer, headKey, { block: 3, ...end }));
@@ -292,16 +265,5 @@ onBothStores('a verification', (open) => {
     await writing;
     expect(times).toBeGreaterThan(2);
     await close();
-  });
-});
-
-describe('what the hash covers', () => {
-  it('is the line without it, so that any tool can check it', async () => {
-    const { createHash } = await import('node:crypto');
-    const { line, head } = writeAuditLine(entryOf('a', { reason: 'it said "no"' }), emptyTail);
-    const [told, hash] = line.split(',"hash":"');
-    expect(createHash('sha256').update(`${told}}`).digest('hex')).toBe(head.hash);
-    expect(hash).toBe(`${head.hash}"}`);
-    expect(JSON.parse(line)).toMatchObject({ seq: 1, prev: '0'.repeat(64), at: '2026-11-21T00:00:00.000Z' });
   });
 });
