@@ -68,13 +68,12 @@ type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown
 export function createAuditLog(deps: AuditLogDeps): AuditLog {
   const { log } = deps;
   const moveHead = createHeadMark(deps);
-  const chain = createChainEnd(deps);
-  const queue = createQueue(chain, settleSoon);
+  const queue = createQueue(createChainEnd(deps), settleSoon);
   let settling: NodeJS.Timeout | undefined;
   let witness: NodeJS.Timeout | undefined;
 
   async function settle(): Promise<void> {
-    const tail = await chain.look();
+    const tail = await findTail(deps, await readMarks(deps));
     if (tail.seq > 0) await moveHead(tail);
   }
   function settleSoon(): void {
@@ -87,19 +86,18 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     }, settleAfterMs).unref();
   }
   async function stands(): Promise<AuditHead | undefined> {
-    const { seq, hash } = await chain.look();
+    const { seq, hash } = await findTail(deps, await readMarks(deps));
     return seq > 0 ? { seq, hash } : undefined;
   }
+  /** Never throws. The head first, where it may lag; one wait for a store that is away, whatever was to be done. */
   async function tellWitness(): Promise<void> {
-    const last = await stands();
-    if (!last) return;
-    log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
-  }
-  function tellUnlessAway(before?: () => Promise<void>): Promise<void> {
-    // One wait for a store that is away, whatever was to be done.
-    return (before?.() ?? Promise.resolve())
-      .then(tellWitness)
-      .catch((error: unknown) => log('warn', 'Where the audit trail stands could not be read', {}, error));
+    try {
+      await settle();
+      const last = await stands();
+      if (last) log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
+    } catch (error) {
+      log('warn', 'Where the audit trail stands could not be read', {}, error);
+    }
   }
 
   return {
@@ -121,13 +119,13 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     settle,
     start() {
       settleSoon();
-      witness = setInterval(() => void tellUnlessAway(), witnessEveryMs).unref();
+      witness = setInterval(() => void tellWitness(), witnessEveryMs).unref();
     },
     async stop() {
       clearInterval(witness);
       await queue.drained();
       clearTimeout(settling);
-      await tellUnlessAway(settle);
+      await tellWitness();
     },
   };
 }
@@ -141,8 +139,6 @@ function cleanId(id: string): string {
 type Seen = (block: AuditBlock) => void;
 
 type ChainEnd = {
-  /** Where the chain ends, read anew. */
-  look(): Promise<Tail>;
   /** Where the next block belongs. */
   current(seen: Seen): Promise<Tail>;
   /** Writes them behind that tail. False: another replica was faster. */
@@ -199,7 +195,6 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
   }
 
   return {
-    look: async () => findTail(deps, await readMarks(deps)),
     async current(seen) {
       if (known && performance.now() < trustedUntilMs) return known;
       const followed = known && (await follow(known, seen));

@@ -92,19 +92,13 @@ async function removeOld(deps: AuditRetentionDeps, beforeMs: number): Promise<bo
   }
   const old = await findOld(deps, said, beforeMs);
   if (!old) return false;
-  const written = await writeStub(store, before?.entry, signMark(sealer, stubKey, old.stub));
+  const signed = signMark(sealer, stubKey, old.stub);
+  const written = before
+    ? await store.write(before.entry, signed)
+    : (await store.create(stubKey, signed)) && (await store.read(stubKey));
   // Undefined: another replica is at it.
   if (written) await finish(deps, written, old.stub);
   return old.blocks >= mostBlocks;
-}
-
-async function writeStub(
-  store: AuditRetentionDeps['store'],
-  entry: Entry | undefined,
-  signed: string,
-): Promise<Entry | undefined> {
-  if (entry) return await store.write(entry, signed);
-  return (await store.create(stubKey, signed)) ? await store.read(stubKey) : undefined;
 }
 
 /** The old blocks at the chain's beginning that are as the bot wrote them; the last block is never among them. */

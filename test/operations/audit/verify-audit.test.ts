@@ -245,6 +245,23 @@ onBothStores('a verification', (open) => {
     await close();
   });
 
+  it('is not alarmed by a chain that begins while it looks', async () => {
+    const { one, close } = await open();
+    let began: Promise<void> | undefined;
+    const store: RecordsOnly = {
+      ...one,
+      async list(...given) {
+        // Head and stub were read before.
+        began ??= auditLog(one).append(entryOf('a'));
+        await began;
+        return await one.list(...given);
+      },
+    };
+    expect(await found({ store, sealer })).toEqual([]);
+    expect((await verifyAudit({ store, sealer })).count).toBe(1);
+    await close();
+  });
+
   it('stays right while bots write', async () => {
     const { one, two, close } = await open();
     const log = auditLog(one);
