@@ -44,6 +44,8 @@ describe('a channel that Slack refuses', () => {
 
   test('for a day is given up: health, the metric and /pay undelivered say so', async () => {
     const desk = at();
+    // A try under way would be given up an hour after it.
+    await desk.settled('soon');
     desk.house.later(25 * hourMs);
     await desk.house.until(
       'it is given up',
