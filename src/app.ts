@@ -24,7 +24,7 @@ import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './operations/alert/receive-event.ts';
-import type { Worker } from './operations/work/worker.ts';
+import type { Worker } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import type { CommandSet, MayRun } from './slack/command.ts';
 import { createDirectory, type Directory } from './slack/people/directory.ts';

@@ -9,7 +9,7 @@ import { createChargeDesk } from '../../src/operations/charge/charge-desk.ts';
 import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
 import { noLimits } from '../../src/operations/charge/limit-claims.ts';
 import { recoverCharge, type ChargeDeps, type Room } from '../../src/operations/charge/run-charge.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { money } from './plans.ts';

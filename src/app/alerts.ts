@@ -21,7 +21,7 @@ import type { SummaryPostDeps } from '../operations/alert/summarise-day.ts';
 import { summariseDay } from '../operations/alert/summarise-day.ts';
 import type { CardsForPosts } from '../operations/alert/alert-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../operations/storm/storms.ts';
-import type { WorkOnceDeps } from '../operations/work/work-once.ts';
+import type { WorkOnceDeps } from '../records/work-once.ts';
 import type { Charges } from './charges.ts';
 import { stormTerms } from './storm-terms.ts';
 import { summaryTimes } from './daily-summaries.ts';

@@ -3,7 +3,7 @@ import type { Audit } from '../domain/audit-entry.ts';
 import { createAuditLog, type AuditLog } from '../operations/audit/audit-log.ts';
 import { createAuditNotes, type AuditNotes } from '../operations/audit/audit-notes.ts';
 import { auditRetentionPrefix, createAuditRetention } from '../operations/audit/audit-retention.ts';
-import type { WorkOnceDeps } from '../operations/work/work-once.ts';
+import type { WorkOnceDeps } from '../records/work-once.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

@@ -12,9 +12,9 @@ import { linkPrefix, type PaymentLinks } from '../operations/link/payment-links.
 import type { Post } from '../operations/outbox/prepare-post.ts';
 import type { ReceiveDeps } from '../operations/alert/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
-import { asideReasons, createPutAside } from '../operations/work/put-aside.ts';
-import { workOnce, type Kind, type WorkOnceDeps } from '../operations/work/work-once.ts';
-import { startWorker, type Worker } from '../operations/work/worker.ts';
+import { asideReasons, createPutAside } from '../records/put-aside.ts';
+import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
+import { startWorker, type Worker } from '../records/worker.ts';
 import { createDelivery, messageDigest, type Delivery } from '../slack/delivery.ts';
 import { placeWords } from '../slack/evidence.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SealBroken, type Sealer } from '../domain/sealer.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { createChangeRecord, entriesOf } from '../operations/work/change-record.ts';
+import { createChangeRecord, entriesOf } from './change-record.ts';
 import type { Entry, Index, Store } from '../store/store.ts';
 
 /** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */

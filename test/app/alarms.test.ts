@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { readOutboxRecord } from '../../src/operations/outbox/outbox.ts';
 import { openBody } from '../../src/operations/outbox/outbox-bodies.ts';
 import { alarmPrefix } from '../../src/operations/webhook/webhook-watch.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
 import { sealer } from '../operations/house.ts';
 import { memoryStore } from '../operations/memory-store.ts';

@@ -12,7 +12,7 @@ import { lookUpEvent } from '../../src/operations/alert/look-up-event.ts';
 import type { Composed, Post } from '../../src/operations/outbox/prepare-post.ts';
 import { receiveEvent } from '../../src/operations/alert/receive-event.ts';
 import { createStorms, stormPrefix } from '../../src/operations/storm/storms.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/slack/alert/note-message.ts';
 import { stormDirectMessage, stormMessage } from '../../src/slack/alert/storm-message.ts';
 import { alertMessage } from '../../src/slack/alert/alert-message.ts';

@@ -9,8 +9,8 @@ import type { ReceiveDeps } from '../../src/operations/alert/receive-event.ts';
 import { lookUpAhead, toRouteLanes } from '../../src/operations/alert/route-event.ts';
 import { createEventLog } from '../../src/operations/alert/event-log.ts';
 import { tellStuck } from '../../src/operations/outbox/tell-operators.ts';
-import { createPutAside } from '../../src/operations/work/put-aside.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { createPutAside } from '../../src/records/put-aside.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 

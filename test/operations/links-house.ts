@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
 import { createPaymentLinks, linkPrefix, type LinkRequest } from '../../src/operations/link/payment-links.ts';
 import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';
 import { aroundStore } from '../support/around-store.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../src/operations/alert/daily-summaries.ts';
 import { deliverPost } from '../../src/operations/posts/deliver-post.ts';
 import { summariseDay } from '../../src/operations/alert/summarise-day.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { channel, house, sealer } from './house.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/operations/webhook/webhook-watch.ts';
 import type { Alarm } from '../../src/domain/notice.ts';
 import type { AlarmRules } from '../../src/operations/webhook/webhook-state.ts';
-import { workOnce } from '../../src/operations/work/work-once.ts';
+import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../src/webhooks/event.ts';
 import { house, ops, sealer } from './house.ts';

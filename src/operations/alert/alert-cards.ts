@@ -18,7 +18,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import type { Entry, Index, Store } from '../../store/store.ts';
-import { createChangeRecord, makeDue } from '../work/change-record.ts';
+import { createChangeRecord, makeDue } from '../../records/change-record.ts';
 import { stormRecovered, stormsOfAlert } from '../storm/storms.ts';
 import {
   alertKey,

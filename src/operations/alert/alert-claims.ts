@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { alertKey } from '../outbox/outbox.ts';
 import type { Store } from '../../store/store.ts';
-import { createChangeRecord, makeDue, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, makeDue, type RecordStore } from '../../records/change-record.ts';
 import {
   alertCardPrefix,
   openCard,

@@ -22,7 +22,7 @@ import {
   type ListedEvent,
   type Term,
 } from './event-lists.ts';
-import { createChangeRecord, makeDue, type ChangeRecord } from '../work/change-record.ts';
+import { createChangeRecord, makeDue, type ChangeRecord } from '../../records/change-record.ts';
 import { moneyOfFailure } from './failed-money.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 

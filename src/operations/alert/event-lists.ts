@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Store } from '../../store/store.ts';
-import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 
 /** What two events may have in common: the order, the customer by id or address, or the card as the bot knows it. */

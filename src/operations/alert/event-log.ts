@@ -6,8 +6,8 @@ import { nothingRehearsed, rehearseHour, type Rehearsal, type StormTerms } from 
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sealer } from '../../domain/sealer.ts';
-import { pagesOf } from '../work/change-record.ts';
-import { sealingKeyFix } from '../work/put-aside.ts';
+import { pagesOf } from '../../records/change-record.ts';
+import { sealingKeyFix } from '../../records/put-aside.ts';
 
 /** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is kept of it. */
 export type EventLog = {

@@ -9,7 +9,7 @@ import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
 import type { ApprovalCase, ApprovalCases } from './approvals.ts';
-import { insist } from '../work/insist.ts';
+import { insist } from '../../records/insist.ts';
 import type { ApprovedCharge, SubmitResult } from '../charge/submit-charge.ts';
 
 export type ExecuteDeps = {

@@ -7,7 +7,7 @@ import { cut } from '../../domain/outside-text.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { pagesOf } from '../work/change-record.ts';
+import { pagesOf } from '../../records/change-record.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */
 export type AuditHead = { seq: number; hash: string };

@@ -12,7 +12,7 @@ import {
   type Change,
   type ChangeRecord,
   type RecordStore,
-} from '../work/change-record.ts';
+} from '../../records/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import { fits, termOfEmail, termsOfCard, termsOfWords, wordsIn } from './card-terms.ts';
 import type { Sealer } from '../../domain/sealer.ts';

@@ -19,7 +19,7 @@ import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { ApprovalGate } from '../approval/approval-desk.ts';
 import { approvalId } from '../approval/terms-hash.ts';
 import { draftKeepMs, draftsOfCard } from '../charge/charge-drafts.ts';
-import { catchUp } from '../work/catch-up.ts';
+import { catchUp } from '../../records/catch-up.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import type { CardLedger } from './card-ledger.ts';
 

@@ -18,8 +18,8 @@ import type { Store } from '../../store/store.ts';
 import type { CardHistory } from '../charge/card-history.ts';
 import { forgetDrafts } from '../charge/charge-drafts.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
-import { catchUp } from '../work/catch-up.ts';
-import { createChangeRecord, type RecordStore } from '../work/change-record.ts';
+import { catchUp } from '../../records/catch-up.ts';
+import { createChangeRecord, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 

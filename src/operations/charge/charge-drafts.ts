@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { Store } from '../../store/store.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../work/fingerprint.ts';
 import { chargeTerms } from './charge-record.ts';
 

@@ -18,7 +18,7 @@ import {
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../alert/alert-claims.ts';
-import { entriesOf } from '../work/change-record.ts';
+import { entriesOf } from '../../records/change-record.ts';
 import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
 
 /** A modal that shows the charge, and whose it is. */

@@ -31,7 +31,7 @@ import type { ProvenPayment } from '../alert/alert-recovery.ts';
 import type { ApprovalGate } from '../approval/approval-desk.ts';
 import type { PaymentLinks } from '../link/payment-links.ts';
 import type { ProcessedCharge } from '../webhook/webhook-watch.ts';
-import { insist } from '../work/insist.ts';
+import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
 import {

@@ -26,7 +26,7 @@ import type { Entry, Store } from '../../store/store.ts';
 import { keepProvenPayment } from '../alert/alert-recovery.ts';
 import { outboxKey } from '../outbox/outbox.ts';
 import { createMessages, type Messages } from '../outbox/messages.ts';
-import { insist } from '../work/insist.ts';
+import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../work/reference-of.ts';
 import { linkCardKey } from './prepare-link.ts';
 

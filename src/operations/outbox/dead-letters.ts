@@ -1,6 +1,6 @@
 import type { Undelivered } from '../../domain/delivery.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import { toChannelLane } from './alert-age.ts';
 import {
   deadLetters,

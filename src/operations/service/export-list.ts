@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { Reading, ReadingStop } from '../../domain/service-page.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { createChangeRecord, type ChangeRecord, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, type ChangeRecord, type RecordStore } from '../../records/change-record.ts';
 import type { MatchingItems, ServiceList } from './service-list.ts';
 import type { ListOf, WalkStop } from './service-pages.ts';
 

@@ -6,7 +6,7 @@ import {
   type Reading,
   type ReadingStop,
 } from '../../domain/service-page.ts';
-import type { RecordStore } from '../work/change-record.ts';
+import type { RecordStore } from '../../records/change-record.ts';
 import {
   createServicePages,
   keepMs,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceFailure } from '../../domain/failure.ts';
 import type { ReadPage, Reading, ReadingStop } from '../../domain/service-page.ts';
-import type { RecordStore } from '../work/change-record.ts';
+import type { RecordStore } from '../../records/change-record.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** A list that is being read, for one person. Nobody else can go on with it, whatever name they give. */

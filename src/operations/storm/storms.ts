@@ -32,7 +32,7 @@ import {
 } from '../outbox/outbox.ts';
 import { createMessages } from '../outbox/messages.ts';
 import { isUnreadable } from '../../records/records.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../work/change-record.ts';
+import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 
 /** A storm is work while it is on, and whenever something is to be told of it. */
 export const stormPrefix = 'storm:';

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Alarm } from '../../domain/notice.ts';
 import type { Log } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { createChangeRecord, type ChangeRecord } from '../work/change-record.ts';
+import { createChangeRecord, type ChangeRecord } from '../../records/change-record.ts';
 import { alertKey } from '../outbox/outbox.ts';
 import { tellOperators, type TellDeps } from '../outbox/tell-operators.ts';
 import { batchOf, createWebhookCounter } from './webhook-counter.ts';

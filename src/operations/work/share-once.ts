@@ -1,6 +1,6 @@
 import type { PostOutcome } from '../../domain/delivery.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { createChangeRecord, type RecordStore } from './change-record.ts';
+import { createChangeRecord, type RecordStore } from '../../records/change-record.ts';
 
 export type Shared =
   | { kind: 'shared'; channel: string; ts: string }

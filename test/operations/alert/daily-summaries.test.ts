@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { summaryTime } from '../../../src/app/daily-summaries.ts';
 import { createDailySummaries, dailySummaryPrefix } from '../../../src/operations/alert/daily-summaries.ts';
-import { workOnce } from '../../../src/operations/work/work-once.ts';
+import { workOnce } from '../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../src/store/store.ts';
 import { channel, killed, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { recoverCharge } from '../../../src/operations/charge/run-charge.ts';
-import { createPutAside } from '../../../src/operations/work/put-aside.ts';
-import { workOnce } from '../../../src/operations/work/work-once.ts';
+import { createPutAside } from '../../../src/records/put-aside.ts';
+import { workOnce } from '../../../src/records/work-once.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import {
   ada,

@@ -9,7 +9,7 @@ import { receiveEvent } from '../../../src/operations/alert/receive-event.ts';
 import type { Composed, Post } from '../../../src/operations/outbox/prepare-post.ts';
 import { deliverPost } from '../../../src/operations/posts/deliver-post.ts';
 import { createStorms, stormPrefix } from '../../../src/operations/storm/storms.ts';
-import { workOnce } from '../../../src/operations/work/work-once.ts';
+import { workOnce } from '../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../src/store/store.ts';
 import { countOf } from '../../support/counts.ts';
 import { momentsOf } from '../../support/kill-everywhere.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { errorCode } from '../../domain/error-code.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
-import { growingDelayMs } from '../../domain/growing-delay.ts';
-import { SealBroken } from '../../domain/sealer.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { newErrorId, type Log } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
+import { errorCode } from '../domain/error-code.ts';
+import { ServiceFailure } from '../domain/failure.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
+import { SealBroken } from '../domain/sealer.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { newErrorId, type Log } from '../log.ts';
+import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';
 import type { Kind } from './work-once.ts';
 

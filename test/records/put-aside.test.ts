@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { createPutAside } from '../../../src/operations/work/put-aside.ts';
-import { workOnce } from '../../../src/operations/work/work-once.ts';
-import type { Entry } from '../../../src/store/store.ts';
-import { memoryStore } from '../memory-store.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { createPutAside } from '../../src/records/put-aside.ts';
+import { workOnce } from '../../src/records/work-once.ts';
+import type { Entry } from '../../src/store/store.ts';
+import { memoryStore } from '../operations/memory-store.ts';
 
 const lane = 'C1';
 

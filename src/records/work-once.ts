@@ -1,4 +1,4 @@
-import type { Entry, Store } from '../../store/store.ts';
+import type { Entry, Store } from '../store/store.ts';
 
 /** Whose work a record is, by how its key begins. */
 export type Kind = {

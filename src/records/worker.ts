@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../log.ts';
 
 export type WorkerDeps = {
   /** Does one piece of due work; false when there was none. */

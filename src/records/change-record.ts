@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
-import { growingDelayMs } from '../../domain/growing-delay.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { CreateOptions, Entry, Index, ListOptions, Store } from '../../store/store.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { CreateOptions, Entry, Index, ListOptions, Store } from '../store/store.ts';
 
 /**
  * What becomes of a record. Without `ttlMs` it is kept for ever; with `delayMs` it is work, due after that long. `index`:

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startWorker } from '../../../src/operations/work/worker.ts';
+import { startWorker } from '../../src/records/worker.ts';
 
 /** Resolves when the count is reached: nothing here waits for a time. */
 function counter(target: number): { hit: () => void; reached: Promise<void> } {

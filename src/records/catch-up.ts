@@ -1,4 +1,4 @@
-import { newErrorId, type Log } from '../../log.ts';
+import { newErrorId, type Log } from '../log.ts';
 
 /** How often the bot's own records are told what the service has done already. */
 const tries = 3;
