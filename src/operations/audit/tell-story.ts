@@ -78,11 +78,14 @@ function isOfTheStoryItself({ verb }: AuditEntry): boolean {
   return verb === 'story';
 }
 
-/** What the records tell and the audit has is one; by what happened and when, which is the same in both. */
+/**
+ * What the records tell and the audit has is one; by what happened and when, which is the same in both. In one
+ * millisecond what came in stands before what people did about it.
+ */
 function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): AuditEntry[] {
   const known = new Set(audited.map(sameThing));
   const missing = kept.filter((entry) => !known.has(sameThing(entry)));
-  return [...audited, ...missing].toSorted((one, other) => one.atMs - other.atMs);
+  return [...missing, ...audited].toSorted((one, other) => one.atMs - other.atMs);
 }
 
 function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
