@@ -91,11 +91,13 @@ describe.skipIf(missing)('charges on two replicas with one Redis', () => {
     const forms = await readBackAll(opened, await saveCards(house, deskCharges));
     await submitTwice(opened, forms);
     await house.until('all are charged', () => dialogue.references().length >= deskCharges);
-    const verdictsIn = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
+    const parentsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
+    const verdictsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
+    const arePaid = () => parentsOf().every(({ text }) => text.includes('Paid (confirmed)'));
     // What is left then are the charges' own timers, of half a minute.
     await house.until(
       'all is told',
-      async () => verdictsIn().length >= deskCharges && (await house.workLeft()) <= deskCharges,
+      async () => verdictsOf().length >= deskCharges && arePaid() && (await house.workLeft()) <= deskCharges,
     );
 
     expectOneChargeEach(opened, deskCharges);
