@@ -18,12 +18,12 @@ import {
 import type { Outside } from './app/outside.ts';
 import { undeliveredMetric } from './app/undelivered.ts';
 import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
-import { createCommandSet } from './commands/command-set.ts';
-import { createMerchantSets } from './commands/merchant-sets.ts';
+import { createCommandSet } from './app/command-set.ts';
+import { createMerchantSets } from './app/merchant-sets.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createCounter, createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { keepUnknownEvent, receiveEvent } from './operations/alert/receive-event.ts';
+import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
 import type { Worker } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import type { CommandSet, MayRun } from './slack/command.ts';

@@ -10,7 +10,7 @@ if (words.length > 0) await runInstead();
 /** A command ends the process; whatever stands in its way, the code is never one that could be taken for an answer. */
 async function runInstead(): Promise<never> {
   const [{ runCommandLine }, { exitCodes }] = await Promise.all([
-    import('./app/command-line/command-line.ts'),
+    import('./cli/command-line.ts'),
     import('./cli/exit-codes.ts'),
   ]);
   process.on('SIGINT', () => {

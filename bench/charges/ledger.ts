@@ -1,8 +1,8 @@
 import type { SavedCard } from '../../src/domain/saved-card.ts';
-import { createCardLedger, type CardLedger, type LedgerCard } from '../../src/operations/card/card-ledger.ts';
-import { openFingerprint } from '../../src/operations/work/fingerprint.ts';
+import { createCardLedger, type CardLedger, type LedgerCard } from '../../src/features/cards/card-ledger.ts';
+import { openFingerprint } from '../../src/records/fingerprint.ts';
 import type { Store } from '../../src/store/store.ts';
-import { memoryStore } from '../../test/operations/memory-store.ts';
+import { memoryStore } from '../../test/features/memory-store.ts';
 import {
   check,
   clocked,

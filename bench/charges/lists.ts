@@ -1,5 +1,5 @@
 import type { ChargeIntent } from '../../src/domain/charge-state.ts';
-import { restOfCharge } from '../../src/operations/charge/charge-record.ts';
+import { restOfCharge } from '../../src/features/charge/charge-record.ts';
 import {
   check,
   clocked,

@@ -12,7 +12,7 @@ import type {
   Verdict,
 } from '../../src/domain/charge-state.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
+import type { ChargeRecord } from '../../src/features/charge/charge-record.ts';
 
 export const money = { minor: 1_250_000, currency: 'NGN' };
 

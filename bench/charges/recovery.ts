@@ -1,4 +1,4 @@
-import { chargeKey, restOfCharge, type ChargeRecord } from '../../src/operations/charge/charge-record.ts';
+import { chargeKey, restOfCharge, type ChargeRecord } from '../../src/features/charge/charge-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   check,

@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/store.ts';
-import { referenceOf } from '../../src/operations/work/reference-of.ts';
-import { chargeLists } from '../../src/operations/charge/charge-record.ts';
+import { referenceOf } from '../../src/records/reference-of.ts';
+import { chargeLists } from '../../src/features/charge/charge-record.ts';
 import { check, clocked, counted, median, roundsEndAt, timed, type Figure, type Size } from './figures.ts';
 import { money } from './plans.ts';
 import { openStage, type Stage } from './stage.ts';

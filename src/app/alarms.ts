@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import { createWebhookWatch, type WebhookWatch } from '../operations/webhook/webhook-watch.ts';
-import type { AlarmRules } from '../operations/webhook/webhook-state.ts';
+import { createWebhookWatch, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
+import type { AlarmRules } from '../features/alerts/webhook-watch/webhook-state.ts';
 import { refusalWords } from '../webhooks/refusal-words.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
 import type { Kept } from './kept.ts';

@@ -5,22 +5,22 @@ import {
   alertCardPrefix,
   type AlertCards,
   type FoundAlert,
-} from '../operations/alert/alert-cards.ts';
-import type { AuditNotes } from '../operations/audit/audit-notes.ts';
-import { createAlertRecovery, paymentPrefix } from '../operations/alert/alert-recovery.ts';
-import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../operations/alert/charge-again.ts';
+} from '../features/alerts/alert-cards.ts';
+import type { AuditNotes } from '../audit/audit-notes.ts';
+import { createAlertRecovery, paymentPrefix } from '../features/alerts/alert-recovery.ts';
+import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../features/alerts/charge-again.ts';
 import {
   createDailySummaries,
   dailySummaryPrefix,
   type DailySummaries,
-} from '../operations/alert/daily-summaries.ts';
-import { createEventLog, type EventLog } from '../operations/alert/event-log.ts';
-import { openFingerprint } from '../operations/work/fingerprint.ts';
-import { createEventLookUp, lookUpEvent } from '../operations/alert/look-up-event.ts';
-import type { SummaryPostDeps } from '../operations/alert/summarise-day.ts';
-import { summariseDay } from '../operations/alert/summarise-day.ts';
-import type { CardsForPosts } from '../operations/alert/alert-post.ts';
-import { createStorms, stormPrefix, type Storms } from '../operations/storm/storms.ts';
+} from '../features/alerts/summary/daily-summaries.ts';
+import { createEventLog, type EventLog } from '../features/alerts/event-log.ts';
+import { openFingerprint } from '../records/fingerprint.ts';
+import { createEventLookUp, lookUpEvent } from '../features/alerts/look-up-event.ts';
+import type { SummaryPostDeps } from '../features/alerts/summary/summarise-day.ts';
+import { summariseDay } from '../features/alerts/summary/summarise-day.ts';
+import type { CardsForPosts } from '../features/alerts/alert-post.ts';
+import { createStorms, stormPrefix, type Storms } from '../features/alerts/storm/storms.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
 import type { Charges } from './charges.ts';
 import { stormTerms } from './storm-terms.ts';

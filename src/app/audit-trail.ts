@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Audit } from '../domain/audit-entry.ts';
-import { createAuditLog, type AuditLog } from '../operations/audit/audit-log.ts';
-import { createAuditNotes, type AuditNotes } from '../operations/audit/audit-notes.ts';
-import { auditRetentionPrefix, createAuditRetention } from '../operations/audit/audit-retention.ts';
+import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
+import { createAuditNotes, type AuditNotes } from '../audit/audit-notes.ts';
+import { auditRetentionPrefix, createAuditRetention } from '../audit/audit-retention.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';

@@ -5,9 +5,9 @@ import {
   type ChannelWatch,
   type NamedChannel,
   type UnreachableChannel,
-} from '../operations/outbox/channel-watch.ts';
-import type { ChannelUse } from '../slack/alert/channel-uses.ts';
-import { createLookAtChannel } from '../slack/look-at-channel.ts';
+} from '../messages/channel-watch.ts';
+import type { ChannelUse } from '../features/alerts/routes/channel-uses.ts';
+import { createLookAtChannel } from '../messages/look-at-channel.ts';
 import { wait, type SlackClients } from '../slack/workspace.ts';
 import type { Outside } from './outside.ts';
 

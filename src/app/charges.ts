@@ -4,32 +4,28 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
-import { createAlertClaims, type BotCharge } from '../operations/alert/alert-claims.ts';
-import { keepProvenPayment } from '../operations/alert/alert-recovery.ts';
-import type { AuditNotes } from '../operations/audit/audit-notes.ts';
-import { createCardHistory, type CardHistory } from '../operations/charge/card-history.ts';
-import { createCardLedger, type CardLedger } from '../operations/card/card-ledger.ts';
-import { createCardEmails, type CardEmails } from '../operations/card/change-card-email.ts';
+import { createAlertClaims, type BotCharge } from '../features/alerts/alert-claims.ts';
+import { keepProvenPayment } from '../features/alerts/alert-recovery.ts';
+import type { AuditNotes } from '../audit/audit-notes.ts';
+import { createCardHistory, type CardHistory } from '../features/charge/card-history.ts';
+import { createCardLedger, type CardLedger } from '../features/cards/card-ledger.ts';
+import { createCardEmails, type CardEmails } from '../features/card-email/change-card-email.ts';
 import {
   chargeOf,
   createChargeRecords,
   hasEnded,
   standingOf,
   type ChargeRecords,
-} from '../operations/charge/charge-record.ts';
-import type { ApprovalGate } from '../operations/approval/approval-desk.ts';
-import { createChargeDesk, type ChargeDesk } from '../operations/charge/charge-desk.ts';
-import { createChargeDrafts } from '../operations/charge/charge-drafts.ts';
-import { createChargePosts } from '../operations/charge/charge-posts.ts';
-import { openFingerprint, type Fingerprint } from '../operations/work/fingerprint.ts';
-import { recoverCharge, triggerCharge, type ChargeDeps, type Room } from '../operations/charge/run-charge.ts';
-import {
-  submitApproved,
-  type ApprovedCharge,
-  type SubmitResult,
-} from '../operations/charge/submit-charge.ts';
+} from '../features/charge/charge-record.ts';
+import type { ApprovalGate } from '../features/approvals/approval-desk.ts';
+import { createChargeDesk, type ChargeDesk } from '../features/charge/charge-desk.ts';
+import { createChargeDrafts } from '../features/charge/charge-drafts.ts';
+import { createChargePosts } from '../features/charge/charge-posts.ts';
+import { openFingerprint, type Fingerprint } from '../records/fingerprint.ts';
+import { recoverCharge, triggerCharge, type ChargeDeps, type Room } from '../features/charge/run-charge.ts';
+import { submitApproved, type ApprovedCharge, type SubmitResult } from '../features/charge/submit-charge.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
-import { createShowCharge } from '../slack/show-charge.ts';
+import { createShowCharge } from '../features/charge/show-charge.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry } from '../store/store.ts';
 import { createBackground } from './background.ts';

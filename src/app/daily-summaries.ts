@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import type { Config } from '../config/config.ts';
-import type { SummaryTime } from '../operations/alert/daily-summaries.ts';
+import type { SummaryTime } from '../features/alerts/summary/daily-summaries.ts';
 
 type Written = NonNullable<Config['policy']['daily_summary']>[number];
 

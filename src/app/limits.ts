@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chargePermission, limitRules } from '../config/limit-rules.ts';
 import type { StandingOf } from '../domain/standing.ts';
-import { createChargeRecords, standingOf as standingOfCharge } from '../operations/charge/charge-record.ts';
-import { createLimitClaims, noLimits, type LimitClaims } from '../operations/charge/limit-claims.ts';
+import { createChargeRecords, standingOf as standingOfCharge } from '../features/charge/charge-record.ts';
+import { createLimitClaims, noLimits, type LimitClaims } from '../features/charge/limit-claims.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

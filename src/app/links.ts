@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditNotes } from '../operations/audit/audit-notes.ts';
-import { createExpectedLookUp, lookUpExpected } from '../operations/alert/look-up-event.ts';
-import { createPaymentLinks, type PaymentLinks } from '../operations/link/payment-links.ts';
-import { createLookAtChannel } from '../slack/look-at-channel.ts';
+import type { AuditNotes } from '../audit/audit-notes.ts';
+import { createExpectedLookUp, lookUpExpected } from '../features/alerts/look-up-event.ts';
+import { createPaymentLinks, type PaymentLinks } from '../features/links/payment-links.ts';
+import { createLookAtChannel } from '../messages/look-at-channel.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import { createBackground, type Background } from './background.ts';
 import type { Kept } from './kept.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { merchantPrefix, type Merchant } from '../domain/merchant.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { ChargePlace } from '../slack/charge/charge-place.ts';
+import type { ChargePlace } from '../slack/words/charge-place.ts';
 import { scopeStore } from '../store/scoped-store.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Kept } from './kept.ts';

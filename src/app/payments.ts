@@ -19,7 +19,7 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import type { ReadPage } from '../domain/service-page.ts';
 import type { Terminal } from '../domain/terminal.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { shareToken } from '../operations/service/share-token.ts';
+import { shareToken } from './share-token.ts';
 import { createAccessToken } from '../payments/access-token.ts';
 import { createAccount, findAccount, listAccounts } from '../payments/accounts.ts';
 import { changeCardEmail } from '../payments/cards.ts';

@@ -1,18 +1,18 @@
-import type { Post } from '../operations/outbox/prepare-post.ts';
-import { alertDirectMessage, alertNoteMessage } from '../slack/alert/note-message.ts';
-import { alertMessage } from '../slack/alert/alert-message.ts';
-import { approvalMessage } from '../slack/approval/approval-message.ts';
-import { approvalNoteMessage } from '../slack/approval/approval-note-message.ts';
-import { stormDirectMessage, stormMessage } from '../slack/alert/storm-message.ts';
-import { chargeDirectMessage } from '../slack/charge/charge-direct-message.ts';
-import { chargeMessage } from '../slack/charge/charge-message.ts';
-import { chargeNoteMessage } from '../slack/charge/charge-note-message.ts';
-import type { ChargePlace } from '../slack/charge/charge-place.ts';
-import { dailySummaryMessage } from '../slack/alert/daily-summary-message.ts';
-import { linkMessage, linkNoteMessage } from '../slack/link/link-message.ts';
-import type { SlackMessage } from '../slack/message.ts';
-import { noticeMessage } from '../slack/notice-message.ts';
-import { testAlertMessage } from '../slack/alert/test-alert-message.ts';
+import type { Post } from '../messages/prepare-post.ts';
+import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';
+import { alertMessage } from '../features/alerts/alert-message.ts';
+import { approvalMessage } from '../features/approvals/approval-message.ts';
+import { approvalNoteMessage } from '../features/approvals/approval-note-message.ts';
+import { stormDirectMessage, stormMessage } from '../features/alerts/storm/storm-message.ts';
+import { chargeDirectMessage } from '../features/charge/charge-direct-message.ts';
+import { chargeMessage } from '../features/charge/charge-message.ts';
+import { chargeNoteMessage } from '../features/charge/charge-note-message.ts';
+import type { ChargePlace } from '../slack/words/charge-place.ts';
+import { dailySummaryMessage } from '../features/alerts/summary/daily-summary-message.ts';
+import { linkMessage, linkNoteMessage } from '../features/links/link-message.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
+import { noticeMessage } from '../slack/words/notice-message.ts';
+import { testAlertMessage } from '../features/alerts/test-alert-message.ts';
 
 /**
  * The words of a post; the same post gives the same message. `whose` is said of what else would name no account;

@@ -1,4 +1,4 @@
-import { permissions } from '../commands/registry.ts';
+import { permissions } from '../features/registry.ts';
 import type { Config } from '../config/config.ts';
 import { permissionCheck } from '../config/permission-check.ts';
 import { readConfig, secretsOf } from '../config/read-config.ts';

@@ -1,7 +1,7 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import { longestRetryMs } from '../operations/outbox/outbox-work.ts';
-import { utcTime } from '../slack/text.ts';
+import { longestRetryMs } from '../messages/outbox-work.ts';
+import { utcTime } from '../slack/kit/text.ts';
 import { awayFix } from '../slack/workspace.ts';
 
 export type RefusedChannel = { channel: string; slackError: string; fix: string };

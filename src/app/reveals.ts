@@ -1,6 +1,6 @@
 import type { Audit } from '../domain/audit-entry.ts';
-import type { PaymentLinks } from '../operations/link/payment-links.ts';
-import { createRevealEmail, type RevealEmail } from '../operations/card/reveal-email.ts';
+import type { PaymentLinks } from '../features/links/payment-links.ts';
+import { createRevealEmail, type RevealEmail } from '../features/lookup/reveal-email.ts';
 import type { Charges } from './charges.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SavedCards } from '../commands/cards.ts';
+import type { SavedCards } from '../features/cards/cards.ts';
 import type { Config } from '../config/config.ts';
 import type { NoteAudit } from '../domain/audit-entry.ts';
 import { variableName } from '../config/settings.ts';
@@ -11,7 +11,7 @@ import {
   type SavedCardsAnswer,
   type SavedCardShape,
 } from '../domain/saved-card-list.ts';
-import { createSavedCardDesk } from '../operations/card/saved-card-desk.ts';
+import { createSavedCardDesk } from '../features/cards/saved-card-desk.ts';
 import type { PaymentsClient } from '../payments/client.ts';
 import { deleteSavedCard, listSavedCards } from '../payments/saved-cards.ts';
 import type { Charges } from './charges.ts';

@@ -1,8 +1,8 @@
-import type { Sharing } from '../commands/lookup/look-up.ts';
-import { createShareOnce } from '../operations/work/share-once.ts';
-import { createDelivery } from '../slack/delivery.ts';
+import type { Sharing } from '../features/lookup/look-up.ts';
+import { createShareOnce } from '../features/lookup/share-once.ts';
+import { createDelivery } from '../messages/delivery.ts';
 import type { MerchantIds } from '../slack/merchant-ids.ts';
-import type { SlackMessage } from '../slack/message.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Kept } from './kept.ts';

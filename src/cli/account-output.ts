@@ -1,6 +1,6 @@
 import type { Account, AccountAnswer, AccountKey } from '../domain/account.ts';
 import { maskEmail, maskPhone } from '../domain/mask.ts';
-import { customerWord } from '../slack/evidence.ts';
+import { customerWord } from '../slack/words/evidence.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import {
   factLines,

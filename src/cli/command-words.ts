@@ -5,7 +5,7 @@ import { parseAmount } from '../domain/money.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { oneLine } from '../slack/text.ts';
+import { oneLine } from '../slack/kit/text.ts';
 
 export type Output = 'text' | 'json' | 'csv';
 

@@ -2,9 +2,9 @@ import type { ChargeSeen } from '../domain/charge-seen.ts';
 import { counted } from '../domain/counted.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { formatMoney } from '../domain/money.ts';
-import { stateWord } from '../slack/charge/state-words.ts';
-import { customerWord, referenceWord } from '../slack/evidence.ts';
-import { utcTime } from '../slack/text.ts';
+import { stateWord } from '../slack/words/state-words.ts';
+import { customerWord, referenceWord } from '../slack/words/evidence.ts';
+import { utcTime } from '../slack/kit/text.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import {
   factLines,

@@ -1,7 +1,7 @@
 import type { Environment } from '../domain/alert.ts';
 import { wireFromMinor, type Money } from '../domain/money.ts';
-import { environmentWords } from '../slack/evidence.ts';
-import { outsideText, utcTime } from '../slack/text.ts';
+import { environmentWords } from '../slack/words/evidence.ts';
+import { outsideText, utcTime } from '../slack/kit/text.ts';
 
 /** Whose data it is: it stands on everything that is printed for a person or a program. */
 export type Place = { environment: Environment; account: string };

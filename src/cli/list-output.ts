@@ -1,9 +1,9 @@
 import type { Reading } from '../domain/service-page.ts';
-import { listCsv } from '../operations/service/list-csv.ts';
-import type { ServiceList } from '../operations/service/service-list.ts';
-import type { WalkStop } from '../operations/service/service-pages.ts';
-import type { ListSubject } from '../slack/list/list-message.ts';
-import { outsideText } from '../slack/text.ts';
+import { listCsv } from '../features/lists/list-csv.ts';
+import type { ServiceList } from '../features/lists/service-list.ts';
+import type { WalkStop } from '../features/lists/service-pages.ts';
+import type { ListSubject } from '../features/lists/list-message.ts';
+import { outsideText } from '../slack/kit/text.ts';
 import type { ListQuestion } from './command-words.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonText } from './json-text.ts';

@@ -3,14 +3,14 @@ import type { Confirmation } from '../domain/confirmation.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import type { Piece } from '../slack/blocks.ts';
+import type { Piece } from '../slack/kit/blocks.ts';
 import {
   transactionDetails,
   transactionState,
   whyNot,
   type TransactionView,
-} from '../slack/transaction-message.ts';
-import { outsideText } from '../slack/text.ts';
+} from '../slack/words/transaction-message.ts';
+import { outsideText } from '../slack/kit/text.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import {
   factLines,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
-import { headline } from './blocks.ts';
+import { headline } from './kit/blocks.ts';
 import {
   anyone,
   permissionsOf,
@@ -13,10 +13,10 @@ import {
   type Prepared,
   type Understood,
 } from './command.ts';
-import { errorReply } from './error-reply.ts';
-import { refusalMessage, usageMessage } from './error-message.ts';
-import type { SlackMessage } from './message.ts';
-import { ModalRefused } from './modals.ts';
+import { errorReply } from './words/error-reply.ts';
+import { refusalMessage, usageMessage } from './words/error-message.ts';
+import type { SlackMessage } from './kit/message.ts';
+import { ModalRefused } from './kit/modals.ts';
 import { recordAsked, type RecordDeps } from './record-asked.ts';
 import type { Screen } from './router/screen.ts';
 

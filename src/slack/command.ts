@@ -1,7 +1,7 @@
 import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import type { Choice, Run } from './blocks.ts';
-import type { HomeBlock, Modal, SlackMessage } from './message.ts';
+import type { Choice, Run } from './kit/blocks.ts';
+import type { HomeBlock, Modal, SlackMessage } from './kit/message.ts';
 
 /** A permission as roles in `payops.yml` list it under `may`. */
 export type Permission = string;

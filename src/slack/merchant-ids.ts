@@ -1,5 +1,5 @@
 import { merchantId, merchantPrefix, type Merchant } from '../domain/merchant.ts';
-import type { HomeBlock, Modal, SlackMessage } from './message.ts';
+import type { HomeBlock, Modal, SlackMessage } from './kit/message.ts';
 
 /** What a message and a modal become in the hands of one merchant account: the same to the eye. */
 export type MerchantIds = {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../domain/json-pointer.ts';
 import { plainId } from '../domain/merchant.ts';
-import { lookUpActionId, lookUpWords } from './evidence.ts';
+import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 
 /** What nobody's message holds; a hostile one may. */
 const mostTexts = 300;

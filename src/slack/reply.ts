@@ -2,7 +2,7 @@ import type { RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
-import type { SlackMessage } from './message.ts';
+import type { SlackMessage } from './kit/message.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */

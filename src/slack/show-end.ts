@@ -1,8 +1,8 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { MerchantIds } from './merchant-ids.ts';
-import type { Modal, SlackMessage } from './message.ts';
-import { updateModal } from './modals.ts';
+import type { Modal, SlackMessage } from './kit/message.ts';
+import { updateModal } from './kit/modals.ts';
 import { createReply } from './reply.ts';
 
 /**

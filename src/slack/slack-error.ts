@@ -6,7 +6,7 @@ import {
 } from '@slack/web-api';
 import type { RefusalAbout } from '../domain/delivery.ts';
 import { errorCode } from '../domain/error-code.ts';
-import { outsideText } from './text.ts';
+import { outsideText } from './kit/text.ts';
 
 /**
  * What a failed call to Slack means for the caller. `not_sent` surely had no effect; `unsure` may have had

@@ -4,13 +4,13 @@ import { createAlarms } from '../../src/app/alarms.ts';
 import type { Kept } from '../../src/app/kept.ts';
 import { readWebhooks } from '../../src/app/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { readOutboxRecord } from '../../src/operations/outbox/outbox.ts';
-import { openBody } from '../../src/operations/outbox/outbox-bodies.ts';
-import { alarmPrefix } from '../../src/operations/webhook/webhook-watch.ts';
+import { readOutboxRecord } from '../../src/messages/outbox.ts';
+import { openBody } from '../../src/messages/outbox-bodies.ts';
+import { alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
-import { sealer } from '../operations/house.ts';
-import { memoryStore } from '../operations/memory-store.ts';
+import { sealer } from '../features/house.ts';
+import { memoryStore } from '../features/memory-store.ts';
 
 const minute = 60_000;
 const secret = 'canary-webhook-secret';

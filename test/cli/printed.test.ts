@@ -11,11 +11,11 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Reading } from '../../src/domain/service-page.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import type { WalkStop } from '../../src/operations/service/service-pages.ts';
+import type { WalkStop } from '../../src/features/lists/service-pages.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
-import { terminalColumns } from '../../src/operations/service/list-csv.ts';
-import { terminalSubject } from '../../src/slack/list/list-subjects.ts';
-import { seen as seenCharge } from '../slack/charge/seen-charges.ts';
+import { terminalColumns } from '../../src/features/lists/list-csv.ts';
+import { terminalSubject } from '../../src/features/lists/list-subjects.ts';
+import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 
 const place = { environment: 'live', account: 'Lagos store' } as const;
 /** Steers a terminal, fakes a line of ours, reverses the reading direction, and holds an address. */

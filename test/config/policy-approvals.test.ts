@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { filledPolicy } from '../support/filled-policy.ts';
-import { permissions } from '../../src/commands/registry.ts';
+import { permissions } from '../../src/features/registry.ts';
 import { approvalRules } from '../../src/config/approval-checks.ts';
 import { permissionCheck } from '../../src/config/permission-check.ts';
 import { readConfig } from '../../src/config/read-config.ts';

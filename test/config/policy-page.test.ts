@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { afterAll, describe, expect, it } from 'vitest';
-import { permissions } from '../../src/commands/registry.ts';
+import { permissions } from '../../src/features/registry.ts';
 import { approvalRules, approvalsCheck } from '../../src/config/approval-checks.ts';
 import type { Config } from '../../src/config/config.ts';
 import { limitRules, limitsCheck } from '../../src/config/limit-rules.ts';

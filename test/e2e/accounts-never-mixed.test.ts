@@ -1,8 +1,8 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
-import { cardEmailFields } from '../../src/slack/card-email/change-card-email.ts';
-import { listActionId } from '../../src/slack/list/list-message.ts';
+import { cardEmailFields } from '../../src/features/card-email/card-email-views.ts';
+import { listActionId } from '../../src/features/lists/list-message.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';

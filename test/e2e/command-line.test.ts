@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { operatorCommands } from '../../src/app/command-line/run-command.ts';
+import { operatorCommands } from '../../src/cli/run-command.ts';
 import { operatorHelp } from '../../src/cli/operator-commands.ts';
 import { startPlayground } from '../../src/playground/playground.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';

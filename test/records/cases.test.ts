@@ -11,23 +11,19 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import { paymentPrefix } from '../../src/operations/alert/alert-recovery.ts';
+import { paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import {
   approvalPrefix,
   createApprovals,
   type ApprovalCase,
   type Approvals,
-} from '../../src/operations/approval/approvals.ts';
-import { termsHash } from '../../src/operations/approval/terms-hash.ts';
-import {
-  createPaymentLinks,
-  linkPrefix,
-  type PaymentLinks,
-} from '../../src/operations/link/payment-links.ts';
-import { createCardEmails, type CardEmails } from '../../src/operations/card/change-card-email.ts';
-import { forgetDrafts } from '../../src/operations/charge/charge-drafts.ts';
-import { outboxKey } from '../../src/operations/outbox/outbox.ts';
-import { createBeginAccount, type BeginAccount } from '../../src/operations/service/create-account.ts';
+} from '../../src/features/approvals/approvals.ts';
+import { termsHash } from '../../src/features/approvals/terms-hash.ts';
+import { createPaymentLinks, linkPrefix, type PaymentLinks } from '../../src/features/links/payment-links.ts';
+import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
+import { forgetDrafts } from '../../src/features/charge/charge-drafts.ts';
+import { outboxKey } from '../../src/messages/outbox.ts';
+import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
 

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';
-import { memoryStore } from '../operations/memory-store.ts';
+import { memoryStore } from '../features/memory-store.ts';
 
 const lane = 'C1';
 

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
-import { memoryStore } from '../operations/memory-store.ts';
+import { memoryStore } from '../features/memory-store.ts';
 import { aroundStore } from '../support/around-store.ts';
 
 /**

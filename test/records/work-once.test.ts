@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/store/store.ts';
 import { workOnce, type WorkOnceDeps } from '../../src/records/work-once.ts';
-import { memoryStore } from '../operations/memory-store.ts';
+import { memoryStore } from '../features/memory-store.ts';
 
 function workshop() {
   const clock = { nowMs: 1_000_000 };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { chargeCommand } from '../../src/commands/charge.ts';
-import { doubtCommand } from '../../src/commands/doubt.ts';
-import { otpCommand } from '../../src/commands/otp.ts';
+import { chargeCommand } from '../../src/features/charge/charge.ts';
+import { doubtCommand } from '../../src/features/charge/doubt.ts';
+import { otpCommand } from '../../src/features/charge/otp.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { findViewProblems } from '../../src/slack/assert-blocks.ts';
-import { chargeActions } from '../../src/slack/charge/charge-actions.ts';
-import { chargeFields, chargeModalId } from '../../src/slack/charge/charge-modal.ts';
-import { otpModalId } from '../../src/slack/charge/otp-modal.ts';
-import { termsModalId } from '../../src/slack/charge/terms-modal.ts';
+import { findViewProblems } from '../../src/simulators/slack/assert-blocks.ts';
+import { chargeActions } from '../../src/features/charge/charge-actions.ts';
+import { chargeFields, chargeModalId } from '../../src/features/charge/charge-modal.ts';
+import { otpModalId } from '../../src/features/charge/otp-modal.ts';
+import { termsModalId } from '../../src/features/charge/terms-modal.ts';
 import type { MayRun } from '../../src/slack/command.ts';
 import {
   ada,
@@ -19,7 +19,7 @@ import {
   terms,
   viewId,
   type Plan,
-} from '../operations/charge-house.ts';
+} from '../features/charge-house.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import type { Acknowledged } from '../support/running-bot.ts';
 import { runningBots } from '../support/running-bots.ts';

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { helpMessage } from '../../src/slack/help-message.ts';
-import { everyVerb } from '../commands/every-verb.ts';
+import { helpMessage } from '../../src/features/help/help-message.ts';
+import { everyVerb } from '../features/every-verb.ts';
 
 const url = z.url({ protocol: /^https$/ });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { candidateReferences } from '../../src/domain/candidate-references.ts';
-import { lookUpButton } from '../../src/slack/evidence.ts';
+import { candidateReferences } from '../../src/features/lookup/candidate-references.ts';
+import { lookUpButton } from '../../src/slack/words/evidence.ts';
 import { merchantIds } from '../../src/slack/merchant-ids.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 

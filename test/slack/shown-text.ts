@@ -1,4 +1,4 @@
-import type { SlackMessage } from '../../src/slack/message.ts';
+import type { SlackMessage } from '../../src/slack/kit/message.ts';
 
 type Node = { [field: string]: unknown };
 

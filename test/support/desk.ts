@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { runCommandLine } from '../../src/app/command-line/command-line.ts';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import type {
   ActResult,
   PageBlock,

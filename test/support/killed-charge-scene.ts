@@ -1,4 +1,4 @@
-import type { ChargeRecord } from '../../src/operations/charge/charge-record.ts';
+import type { ChargeRecord } from '../../src/features/charge/charge-record.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
 import type { Bot } from './bot.ts';
 import type { ChargeInStore } from './charge-in-store.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { referenceOf } from '../../src/operations/work/reference-of.ts';
+import { referenceOf } from '../../src/records/reference-of.ts';
 import { bundleBot, type Bundle } from './bot-bundle.ts';
 import { openChargeInStore } from './charge-in-store.ts';
 import { fastClock } from './fast-clock.ts';

@@ -1,11 +1,11 @@
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
-import { createCommandSet } from '../../src/commands/command-set.ts';
-import { createMerchantSets, type MerchantVerbs } from '../../src/commands/merchant-sets.ts';
+import { createCommandSet } from '../../src/app/command-set.ts';
+import { createMerchantSets, type MerchantVerbs } from '../../src/app/merchant-sets.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
-import { menuActionId } from '../../src/slack/menu-message.ts';
+import { menuActionId } from '../../src/features/help/menu-message.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import { addRoutes } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';

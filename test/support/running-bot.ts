@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import nock from 'nock';
-import { createCommandSet } from '../../src/commands/command-set.ts';
-import { lookupCommand, type LookupDeps } from '../../src/commands/lookup.ts';
+import { createCommandSet } from '../../src/app/command-set.ts';
+import { lookupCommand, type LookupDeps } from '../../src/features/lookup/lookup.ts';
 import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack, type SlackDeps } from '../../src/slack/router/bolt.ts';
 import type { Command, MayRun } from '../../src/slack/command.ts';
@@ -24,7 +24,7 @@ import {
   type Submitted,
   type Typed,
 } from './slack-requests.ts';
-import { noSharing } from '../commands/no-sharing.ts';
+import { noSharing } from '../features/no-sharing.ts';
 
 /** Without the slash at its end, as a person would set it. */
 export const slackApiUrl = 'https://slack.test/api';

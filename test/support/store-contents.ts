@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
-import { detailsLane } from '../../src/operations/outbox/alert-age.ts';
-import { auditRetentionPrefix } from '../../src/operations/audit/audit-retention.ts';
-import { alarmLane, alarmPrefix } from '../../src/operations/webhook/webhook-watch.ts';
+import { detailsLane } from '../../src/messages/alert-age.ts';
+import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
+import { alarmLane, alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
 import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';
 
 /** Longer than a failover takes, and the Sentinels' word of it. */

@@ -11,7 +11,7 @@ import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
-import { memoryStore } from '../operations/memory-store.ts';
+import { memoryStore } from '../features/memory-store.ts';
 import type { Breakage } from './breakages.ts';
 import type { Done } from './people.ts';
 import { Network, type Answer, type Call, type Fate } from './network.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findBlockProblems } from '../../slack/assert-blocks.ts';
+import { findBlockProblems } from './assert-blocks.ts';
 import type { PageBlock } from '../protocol.ts';
 import { nameBlocks } from './elements.ts';
 import type { Ids } from './ids.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findViewProblems } from '../../slack/assert-blocks.ts';
+import { findViewProblems } from './assert-blocks.ts';
 import type { PageBlock, PageView } from '../protocol.ts';
 import { appId, botId, teamId } from './cast.ts';
 import { completeValues, nameBlocks, stillThere, type Values } from './elements.ts';

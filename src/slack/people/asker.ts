@@ -1,6 +1,6 @@
 import type { Caller } from '../command.ts';
-import { refusalMessage } from '../error-message.ts';
-import type { SlackMessage } from '../message.ts';
+import { refusalMessage } from '../words/error-message.ts';
+import type { SlackMessage } from '../kit/message.ts';
 import type { Identity } from '../workspace.ts';
 
 /** What every payload of a press, a form or a typeahead says of the person. */

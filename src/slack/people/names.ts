@@ -1,7 +1,7 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
-import { isPerson, words } from '../blocks.ts';
-import { word } from '../evidence.ts';
-import type { SlackMessage } from '../message.ts';
+import { isPerson, words } from '../kit/blocks.ts';
+import { word } from '../words/evidence.ts';
+import type { SlackMessage } from '../kit/message.ts';
 
 /** Somebody's display name as Slack gave it within the last day; undefined where it is not known. Asks Slack nothing and never throws. */
 export type NameOf = (userId: string) => Promise<string | undefined>;

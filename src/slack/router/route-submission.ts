@@ -6,13 +6,13 @@ import { newErrorId } from '../../log.ts';
 import { refuse, type AnswerDeps } from '../answer.ts';
 import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
 import type { Caller, Command, CommandSet, Effect, ModalDefinition, ViewAnswer } from '../command.ts';
-import { cardNumberMessage } from '../error-message.ts';
-import { errorReply } from '../error-reply.ts';
-import type { Modal } from '../message.ts';
-import { finishedModal, lateErrorsModal, noAnswerYetModal, updateModal, wordsModal } from '../modals.ts';
+import { cardNumberMessage } from '../words/error-message.ts';
+import { errorReply } from '../words/error-reply.ts';
+import type { Modal } from '../kit/message.ts';
+import { finishedModal, lateErrorsModal, noAnswerYetModal, updateModal, wordsModal } from '../kit/modals.ts';
 import { noteRefused, ofAnotherWorkspace, recordAsked, type RecordDeps } from '../record-asked.ts';
 import { createReply } from '../reply.ts';
-import { blocksWithCardNumber, viewValues } from '../view-values.ts';
+import { blocksWithCardNumber, viewValues } from '../kit/view-values.ts';
 import type { Identity } from '../workspace.ts';
 
 export type SubmissionDeps = RecordDeps &

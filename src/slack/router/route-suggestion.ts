@@ -5,9 +5,9 @@ import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { Log } from '../../log.ts';
 import { refuse } from '../answer.ts';
 import { callerOf, isStranger } from '../people/asker.ts';
-import { plainText, type Choice } from '../blocks.ts';
+import { plainText, type Choice } from '../kit/blocks.ts';
 import type { Caller, CommandSet, MayRun } from '../command.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../kit/limits.ts';
 import type { Identity } from '../workspace.ts';
 
 export type SuggestionDeps = {

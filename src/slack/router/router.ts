@@ -28,14 +28,14 @@ import type {
   Pressed,
   Shortcut,
 } from '../command.ts';
-import { cardNumberMessage } from '../error-message.ts';
+import { cardNumberMessage } from '../words/error-message.ts';
 import { messageTexts } from '../message-texts.ts';
-import { createOpenModal, wordsModal } from '../modals.ts';
+import { createOpenModal, wordsModal } from '../kit/modals.ts';
 import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
 import { noteRefused, ofAnotherWorkspace } from '../record-asked.ts';
 import { createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
-import { blocksWithCardNumber, viewValues } from '../view-values.ts';
+import { blocksWithCardNumber, viewValues } from '../kit/view-values.ts';
 import type { Identity } from '../workspace.ts';
 import { routeClosing, routeSubmission, type SubmissionDeps } from './route-submission.ts';
 import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';

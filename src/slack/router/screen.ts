@@ -2,8 +2,8 @@ import type { ViewOutput } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import type { OpenModal } from '../command.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../message.ts';
-import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../modals.ts';
+import type { Modal, ModalBlock, SlackMessage } from '../kit/message.ts';
+import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../kit/modals.ts';
 import type { Reply } from '../reply.ts';
 
 /** What one person sees of one thing that they asked, each in its turn. */

@@ -21,16 +21,16 @@ import {
   type StormSeen,
 } from '../../../src/domain/storm-summary.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { lookedUpMessage, refusedMessage } from '../../../src/slack/alert/card-answers.ts';
-import { assignModal, closeModal, snoozeModal } from '../../../src/slack/alert/card-modals.ts';
-import { alertDirectMessage, alertNoteMessage } from '../../../src/slack/alert/note-message.ts';
-import { csvMessage, stormListModal } from '../../../src/slack/alert/storm-list.ts';
-import { stormDirectMessage, stormMessage } from '../../../src/slack/alert/storm-message.ts';
-import { alertMessage } from '../../../src/slack/alert/alert-message.ts';
-import { dailySummaryMessage } from '../../../src/slack/alert/daily-summary-message.ts';
+import { lookedUpMessage, refusedMessage } from '../../../src/features/alerts/card-answers.ts';
+import { assignModal, closeModal, snoozeModal } from '../../../src/features/alerts/card-modals.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/note-message.ts';
+import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
+import { stormDirectMessage, stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
+import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import { dailySummaryMessage } from '../../../src/features/alerts/summary/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { outsideText } from '../../../src/slack/text.ts';
-import { lookingUpMessage, transactionMessage } from '../../../src/slack/transaction-message.ts';
+import { outsideText } from '../../../src/slack/kit/text.ts';
+import { lookingUpMessage, transactionMessage } from '../../../src/slack/words/transaction-message.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
 import { modalOf, messageOf, type Outside, type Surface } from './surface.ts';
 

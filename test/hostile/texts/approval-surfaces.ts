@@ -12,11 +12,11 @@ import {
   ownRequestMessage,
   sentMessage,
   unknownApprovalMessage,
-} from '../../../src/slack/approval/approval-answers.ts';
-import { approvalsMessage, homeApprovals } from '../../../src/slack/approval/approval-list.ts';
-import { approvalMessage } from '../../../src/slack/approval/approval-message.ts';
-import { refuseModal, requestModal } from '../../../src/slack/approval/approval-modals.ts';
-import { approvalNoteMessage } from '../../../src/slack/approval/approval-note-message.ts';
+} from '../../../src/features/approvals/approval-answers.ts';
+import { approvalsMessage, homeApprovals } from '../../../src/features/approvals/approval-list.ts';
+import { approvalMessage } from '../../../src/features/approvals/approval-message.ts';
+import { refuseModal, requestModal } from '../../../src/features/approvals/approval-modals.ts';
+import { approvalNoteMessage } from '../../../src/features/approvals/approval-note-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 

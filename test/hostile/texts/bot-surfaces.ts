@@ -3,21 +3,24 @@
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Notice } from '../../../src/domain/notice.ts';
-import { readMerchantWords } from '../../../src/commands/merchant-words.ts';
-import { undeliveredMessage, deliveringAgainMessage } from '../../../src/slack/undelivered-message.ts';
+import { readMerchantWords } from '../../../src/app/merchant-words.ts';
+import {
+  undeliveredMessage,
+  deliveringAgainMessage,
+} from '../../../src/features/undelivered/undelivered-message.ts';
 import {
   bugMessage,
   refusalMessage,
   serviceFailureMessage,
   unknownVerbMessage,
   usageMessage,
-} from '../../../src/slack/error-message.ts';
+} from '../../../src/slack/words/error-message.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { noticeMessage } from '../../../src/slack/notice-message.ts';
-import { placeWords } from '../../../src/slack/evidence.ts';
-import { homeMutes, routesMessage } from '../../../src/slack/alert/routes-message.ts';
+import { noticeMessage } from '../../../src/slack/words/notice-message.ts';
+import { placeWords } from '../../../src/slack/words/evidence.ts';
+import { homeMutes, routesMessage } from '../../../src/features/alerts/routes/routes-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { testAlertMessage } from '../../../src/slack/alert/test-alert-message.ts';
+import { testAlertMessage } from '../../../src/features/alerts/test-alert-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
 

@@ -8,12 +8,12 @@ import {
   refusedCardsMessage,
   type CardsContext,
   type CardShown,
-} from '../../../src/slack/cards/cards-message.ts';
+} from '../../../src/features/cards/cards-message.ts';
 import {
   deletingMessage,
   deletionMessage,
   type DeletionShown,
-} from '../../../src/slack/cards/deletion-message.ts';
+} from '../../../src/features/cards/deletion-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 

@@ -13,29 +13,29 @@ import {
   endMessage,
   endModal,
   readBackModal,
-} from '../../../src/slack/card-email/change-card-email.ts';
-import { cardWords } from '../../../src/slack/charge/card-words.ts';
-import { chargeDirectMessage } from '../../../src/slack/charge/charge-direct-message.ts';
-import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/slack/charge/charge-list.ts';
-import { chargeMessage } from '../../../src/slack/charge/charge-message.ts';
-import { chargeModal } from '../../../src/slack/charge/charge-modal.ts';
-import { chargeNoteMessage } from '../../../src/slack/charge/charge-note-message.ts';
-import { homeLimits, limitRefusalModal } from '../../../src/slack/charge/limit-words.ts';
+} from '../../../src/features/card-email/card-email-views.ts';
+import { cardWords } from '../../../src/slack/words/card-words.ts';
+import { chargeDirectMessage } from '../../../src/features/charge/charge-direct-message.ts';
+import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
+import { chargeMessage } from '../../../src/features/charge/charge-message.ts';
+import { chargeModal } from '../../../src/features/charge/charge-modal.ts';
+import { chargeNoteMessage } from '../../../src/features/charge/charge-note-message.ts';
+import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
   savingLinkMessage,
   savingLinkModal,
   type SavingLink,
-} from '../../../src/slack/charge/saving-link.ts';
-import { chargeStateModal } from '../../../src/slack/charge/state-modal.ts';
-import { termsModal } from '../../../src/slack/charge/terms-modal.ts';
-import { unknownChargeMessage, unknownChargeModal } from '../../../src/slack/charge/unknown-charge.ts';
-import { unsureChargeModal } from '../../../src/slack/charge/unsure-modal.ts';
-import { linkForm } from '../../../src/slack/link/link-form.ts';
-import { homeLinks } from '../../../src/slack/link/link-list.ts';
-import { linkMessage, linkModal, linkNoteMessage } from '../../../src/slack/link/link-message.ts';
-import { shareModal } from '../../../src/slack/link/share-modal.ts';
-import { agent, colleague, everyCharge, nowMs } from '../../slack/charge/seen-charges.ts';
-import { everyLink } from '../../slack/link/seen-links.ts';
+} from '../../../src/features/charge/saving-link.ts';
+import { chargeStateModal } from '../../../src/features/charge/state-modal.ts';
+import { termsModal } from '../../../src/features/charge/terms-modal.ts';
+import { unknownChargeMessage, unknownChargeModal } from '../../../src/features/charge/unknown-charge.ts';
+import { unsureChargeModal } from '../../../src/features/charge/unsure-modal.ts';
+import { linkForm } from '../../../src/features/links/link-form.ts';
+import { homeLinks } from '../../../src/features/links/link-list.ts';
+import { linkMessage, linkModal, linkNoteMessage } from '../../../src/features/links/link-message.ts';
+import { shareModal } from '../../../src/features/links/share-modal.ts';
+import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
+import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 

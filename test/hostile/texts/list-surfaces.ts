@@ -10,19 +10,19 @@ import {
   accountMessage,
   noAccountMessage,
   refusedKeyMessage,
-} from '../../../src/slack/account/account-message.ts';
+} from '../../../src/features/new-account/account-message.ts';
 import {
   accountEndMessage,
   accountEndModal,
   accountModal,
   creatingModal,
-} from '../../../src/slack/account/new-account.ts';
-import { richText, words } from '../../../src/slack/blocks.ts';
-import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/slack/list/list-file.ts';
-import { listMessage, readingMessage, type ListNews } from '../../../src/slack/list/list-message.ts';
-import { accountSubject, terminalSubject } from '../../../src/slack/list/list-subjects.ts';
+} from '../../../src/features/new-account/new-account.ts';
+import { richText, words } from '../../../src/slack/kit/blocks.ts';
+import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/features/lists/list-file.ts';
+import { listMessage, readingMessage, type ListNews } from '../../../src/features/lists/list-message.ts';
+import { accountSubject, terminalSubject } from '../../../src/features/lists/list-subjects.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { oneLine, visible } from '../../../src/slack/text.ts';
+import { oneLine, visible } from '../../../src/slack/kit/text.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 

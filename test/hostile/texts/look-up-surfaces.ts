@@ -1,32 +1,36 @@
 // What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
 // reference is looked up in is somebody else's, whole.
 
-import { candidateReferences } from '../../../src/domain/candidate-references.ts';
+import { candidateReferences } from '../../../src/features/lookup/candidate-references.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
-import { homeAlerts } from '../../../src/slack/alert/alerts-in-hand.ts';
-import { openCodes, openDoubts } from '../../../src/slack/charge/open-items.ts';
+import { homeAlerts } from '../../../src/features/alerts/alerts-in-hand.ts';
+import { openCodes, openDoubts } from '../../../src/features/charge/open-items.ts';
 import {
   answerMessage,
   lookingUpModal,
   noAnswerModal,
   transactionModal,
   type AnswerMay,
-} from '../../../src/slack/lookup/answer-message.ts';
-import { chooseModal } from '../../../src/slack/lookup/choose-modal.ts';
-import { wordsOfView } from '../../../src/slack/lookup/lookup-actions.ts';
-import { notSharedMessage, sharedMessage, type NotShared } from '../../../src/slack/lookup/shared-message.ts';
-import { menuMessage } from '../../../src/slack/menu-message.ts';
+} from '../../../src/features/lookup/answer-message.ts';
+import { chooseModal } from '../../../src/features/lookup/choose-modal.ts';
+import { wordsOfView } from '../../../src/features/lookup/lookup-actions.ts';
+import {
+  notSharedMessage,
+  sharedMessage,
+  type NotShared,
+} from '../../../src/features/lookup/shared-message.ts';
+import { menuMessage } from '../../../src/features/help/menu-message.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
 import {
   notRevealedMessage,
   revealedMessage,
   revealingModal,
   revealModal,
-} from '../../../src/slack/reveal-message.ts';
+} from '../../../src/slack/words/reveal-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import type { TransactionView } from '../../../src/slack/transaction-message.ts';
+import type { TransactionView } from '../../../src/slack/words/transaction-message.ts';
 import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import type * as EvidenceModule from '../../../src/slack/evidence.ts';
+import type * as EvidenceModule from '../../../src/slack/words/evidence.ts';
 import { createRandom } from '../../chaos/random.ts';
 import { surfaces } from './run-texts.ts';
 import type { Shown } from './surface.ts';
 
 // A merchant's reference may be any 50 characters, an address too, and is shown in full wherever it is named: without
 // it nothing can be looked up. Here it is left out, so that every other address is seen.
-vi.mock(import('../../../src/slack/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
+vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
   const real = await load();
   return { ...real, referenceWord: () => 'REFERENCE', typedReference: () => 'REFERENCE' };
 });

@@ -1,10 +1,10 @@
-import { findBlockProblems, findViewProblems } from '../../../src/slack/assert-blocks.ts';
+import { findBlockProblems, findViewProblems } from '../../../src/simulators/slack/assert-blocks.ts';
 import { createRandom } from '../../chaos/random.ts';
-import { agent, colleague } from '../../slack/charge/seen-charges.ts';
+import { agent, colleague } from '../../features/charge/seen-charges.ts';
 import { alertSurfaces } from './alert-surfaces.ts';
 import { approvalSurfaces } from './approval-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
-import type { SlackMessage } from '../../../src/slack/message.ts';
+import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { firstLine, unescaped } from '../../slack/shown-text.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';

@@ -2,7 +2,7 @@
 // reference is the merchant's own.
 
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/slack/story/story-message.ts';
+import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 

@@ -1,4 +1,4 @@
-import type { HomeBlock, Modal, SlackMessage } from '../../../src/slack/message.ts';
+import type { HomeBlock, Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
 import type { Random } from '../../chaos/random.ts';
 
 /** Where outside words come from; each `text` is another one. */

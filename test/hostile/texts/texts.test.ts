@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type * as TextModule from '../../../src/slack/text.ts';
+import type * as TextModule from '../../../src/slack/kit/text.ts';
 import { findLiveText } from './find-live-text.ts';
 import { own, runTexts } from './run-texts.ts';
 
 const fault = vi.hoisted(() => ({ name: 'none' }));
 
-vi.mock(import('../../../src/slack/text.ts'), async (load): Promise<typeof TextModule> => {
+vi.mock(import('../../../src/slack/kit/text.ts'), async (load): Promise<typeof TextModule> => {
   const real = await load();
   return {
     ...real,

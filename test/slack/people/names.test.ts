@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fields, moment, person, richText, words } from '../../../src/slack/blocks.ts';
+import { fields, moment, person, richText, words } from '../../../src/slack/kit/blocks.ts';
 import { withNames } from '../../../src/slack/people/names.ts';
 import { visibleText } from '../../support/visible-text.ts';
 

@@ -1,0 +1,315 @@
+import { cleanAuditEntry, type Audit, type AuditEntry } from '../domain/audit-entry.ts';
+import { outsideText } from '../domain/outside-text.ts';
+import type { Sealer } from '../domain/sealer.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import {
+  believed,
+  createBlock,
+  emptyTail,
+  endOf,
+  entriesAbout,
+  entriesOf,
+  findTail,
+  headKey,
+  keptReference,
+  lastBlockFrom,
+  readAuditLine,
+  readBlock,
+  readHead,
+  readMarks,
+  sha256,
+  signMark,
+  writeAuditLine,
+  type AuditBlock,
+  type AuditHead,
+  type Tail,
+} from './audit-chain.ts';
+
+type AuditLogDeps = {
+  /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  log: Log;
+};
+
+/**
+ * What was done, in one chain for all replicas: each entry carries the hash of the one before. Entries are cleaned
+ * (`cleanAuditEntry`) before anything else is done with them.
+ */
+export type AuditLog = {
+  /**
+   * On the chain when it resolves, in the order of the calls of this process. Many at once cost what a few do.
+   * Throws StoreUnavailable; called again with the same id it counts once.
+   */
+  append: Audit;
+  /** Everything about the reference that was acknowledged before, by any replica, oldest first, each id once. Throws StoreUnavailable. */
+  ofReference(reference: string): Promise<AuditEntry[]>;
+  /** Where it stands now; undefined while it is empty. Throws StoreUnavailable. */
+  head(): Promise<AuditHead | undefined>;
+  /** Brings the signed head up to the chain's end. Happens by itself a second after each append. Throws StoreUnavailable. */
+  settle(): Promise<void>;
+  /** Takes up what a process that died left, and tells the log once an hour where the chain stands, as a witness outside the store. */
+  start(): void;
+  /** Finishes what is under way and tells the log once more. Never throws. */
+  stop(): Promise<void>;
+};
+
+/** Entries in one block, at most: a block is read as a whole for any one of them. */
+const mostTogether = 64;
+/** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
+const trustedMs = 1_000;
+const settleAfterMs = 1_000;
+const witnessEveryMs = 3_600_000;
+const latestMs = Date.UTC(9999, 11, 31);
+
+type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
+
+export function createAuditLog(deps: AuditLogDeps): AuditLog {
+  const { log } = deps;
+  const moveHead = createHeadMark(deps);
+  const queue = createQueue(createChainEnd(deps), settleSoon);
+  let settling: NodeJS.Timeout | undefined;
+  let witness: NodeJS.Timeout | undefined;
+
+  async function settle(): Promise<void> {
+    const tail = await findTail(deps, await readMarks(deps));
+    if (tail.seq > 0) await moveHead(tail);
+  }
+  function settleSoon(): void {
+    settling ??= setTimeout(() => {
+      settling = undefined;
+      void settle().catch((error: unknown) => {
+        log('debug', 'the signed head of the audit trail lags behind', {}, error);
+        settleSoon();
+      });
+    }, settleAfterMs).unref();
+  }
+  async function stands(): Promise<AuditHead | undefined> {
+    const { seq, hash } = await findTail(deps, await readMarks(deps));
+    return seq > 0 ? { seq, hash } : undefined;
+  }
+  /** Never throws. The head first, where it may lag; one wait for a store that is away, whatever was to be done. */
+  async function tellWitness(): Promise<void> {
+    try {
+      await settle();
+      const last = await stands();
+      if (last) log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
+    } catch (error) {
+      log('warn', 'Where the audit trail stands could not be read', {}, error);
+    }
+  }
+
+  return {
+    async append(entry) {
+      if (!(entry.atMs >= 0 && entry.atMs < latestMs)) throw new RangeError('An audit entry has no time.');
+      const { id, reference } = entry;
+      const named = reference === undefined ? {} : { reference: keptReference(reference) };
+      await queue.add({ ...cleanAuditEntry({ ...entry, ...named }), id: cleanId(id) });
+    },
+    async ofReference(reference) {
+      const byId = new Map<string, AuditEntry>();
+      const found = await entriesAbout(deps, keptReference(reference));
+      for (const { entry } of found.toSorted((a, b) => a.seq - b.seq)) {
+        if (!byId.has(entry.id)) byId.set(entry.id, entry);
+      }
+      return [...byId.values()];
+    },
+    head: stands,
+    settle,
+    start() {
+      settleSoon();
+      witness = setInterval(() => void tellWitness(), witnessEveryMs).unref();
+    },
+    async stop() {
+      clearInterval(witness);
+      await queue.drained();
+      clearTimeout(settling);
+      await tellWitness();
+    },
+  };
+}
+
+/** An id is ours and short; one that is not is still told apart from every other. */
+function cleanId(id: string): string {
+  return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
+}
+
+/** Told of a block that this process did not write, as far as it knows. */
+type Seen = (block: AuditBlock) => void;
+
+type ChainEnd = {
+  /** Where the next block belongs. */
+  current(seen: Seen): Promise<Tail>;
+  /** Writes them behind that tail. False: another replica was faster. */
+  write(tail: Tail, entries: readonly AuditEntry[], seen: Seen): Promise<boolean>;
+};
+
+/** The end of the chain as this process knows it, and how it is continued. One `write` at a time. */
+function createChainEnd(deps: AuditLogDeps): ChainEnd {
+  const { store, sealer, log } = deps;
+  let known: Tail | undefined;
+  let trustedUntilMs = -Infinity;
+
+  function trust(tail: Tail): Tail {
+    known = tail;
+    trustedUntilMs = performance.now() + trustedMs;
+    return tail;
+  }
+
+  async function open(): Promise<Tail> {
+    const marks = await readMarks(deps);
+    const tail = await findTail(deps, marks);
+    if (tail.block < 0 && !marks.head && !marks.stub) {
+      // Before the first block, so that a chain without it is one that was tampered with.
+      await store.create(headKey, signMark(sealer, headKey, emptyTail));
+    }
+    return tail;
+  }
+
+  /** A witness outside the store: chain and head may agree on what is there now. */
+  function tellGoneBack({ seq, hash }: Tail): void {
+    const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
+    log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
+      auditSeq: seq,
+      auditHash: hash,
+      fix,
+    });
+  }
+
+  /** What stands behind the tail that is known; undefined when the store has gone back to before it. */
+  async function follow(tail: Tail, seen: Seen): Promise<Tail | undefined> {
+    const next = await readBlock(deps, tail.block + 1);
+    if (next) {
+      // It may be ours, of a call whose answer was lost.
+      seen(next);
+      if (readAuditLine(next.lines[0] ?? '')?.prev !== tail.hash) tellGoneBack(tail);
+      const last = await readBlock(deps, await lastBlockFrom(store, next.number));
+      return last && endOf(last, tail.seq);
+    }
+    const same = tail.block < 0 ? undefined : await readBlock(deps, tail.block);
+    if (same && endOf(same).hash === tail.hash) return tail;
+    // Before the first block there is nothing to have gone back from.
+    if (tail.block >= 0) tellGoneBack(tail);
+    return undefined;
+  }
+
+  return {
+    async current(seen) {
+      if (known && performance.now() < trustedUntilMs) return known;
+      const followed = known && (await follow(known, seen));
+      return trust(followed ?? (await open()));
+    },
+    async write(tail, entries, seen) {
+      const { lines, head } = chained(entries, tail);
+      const number = tail.block + 1;
+      trustedUntilMs = -Infinity;
+      if (await createBlock(deps, number, { lines, entries })) {
+        trust({ block: number, ...head });
+        return true;
+      }
+      const faster = await readBlock(deps, number);
+      if (!faster) return false;
+      seen(faster);
+      trust(endOf(faster, tail.seq));
+      return false;
+    },
+  };
+}
+
+function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: string[]; head: AuditHead } {
+  let head: AuditHead = after;
+  const lines = entries.map((entry) => {
+    const written = writeAuditLine(entry, head);
+    head = written.head;
+    return written.line;
+  });
+  return { lines, head };
+}
+
+/** What waits while a block is on its way goes into the next one together. */
+function createQueue(chain: ChainEnd, wrote: () => void) {
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+
+  /** What is on the chain already was written by an earlier call, or by a replica that did the same thing. */
+  function settleSeen(block: AuditBlock): void {
+    const ids = new Set(entriesOf(block).map(({ entry }) => entry.id));
+    const done = waiting.filter(({ entry }) => ids.has(entry.id));
+    waiting = waiting.filter((one) => !done.includes(one));
+    for (const { resolve } of done) resolve();
+  }
+
+  async function writeAll(): Promise<void> {
+    // What is asked for in the same turn goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      /* oxlint-disable no-await-in-loop -- each block needs the hash of the one before */
+      const tail = await chain.current(settleSeen);
+      const batch = waiting.slice(0, mostTogether);
+      if (batch.length === 0) return;
+      const entries = batch.map(({ entry }) => entry);
+      if (!(await chain.write(tail, entries, settleSeen))) continue;
+      /* oxlint-enable no-await-in-loop */
+      // What came meanwhile stands behind them.
+      waiting = waiting.slice(batch.length);
+      for (const { resolve } of batch) resolve();
+      wrote();
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- what comes while the last answer is on its way is written too
+        await writeAll();
+      } catch (error) {
+        const all = waiting;
+        waiting = [];
+        for (const { reject } of all) reject(error);
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    add(entry: AuditEntry): Promise<void> {
+      return new Promise((resolve, reject) => {
+        waiting.push({ entry, resolve, reject });
+        writing ??= run();
+      });
+    },
+    drained: () => writing ?? Promise.resolve(),
+  };
+}
+
+/**
+ * Moves the signed record of how far the chain went forward to a tail, unless it is there already. It moves only along
+ * the chain: one that says what the chain does not hold stays as it is for ever, because it is what shows that the
+ * chain's end was cut off or written anew.
+ */
+function createHeadMark(deps: AuditLogDeps): (tail: Tail) => Promise<void> {
+  let isTold = false;
+  function tellDamage(what: string): void {
+    if (isTold) return;
+    isTold = true;
+    const fix = 'Run npm run audit -- verify, which says where; keep a copy of the store as it is.';
+    deps.log('error', `The audit trail was damaged: ${what}. It is written on all the same`, { fix });
+  }
+  async function isOnChain(said: Tail): Promise<boolean> {
+    if (said.block < 0) return true;
+    const block = await readBlock(deps, said.block);
+    const end = block && endOf(block);
+    return end?.seq === said.seq && end.hash === said.hash;
+  }
+  return async (tail) => {
+    const head = await readHead(deps);
+    // It is made before the first block: where there are blocks, somebody removed it.
+    if (!head) return tellDamage(`the record ${headKey} is gone`);
+    const said = believed(head);
+    if (!said || !(await isOnChain(said)))
+      return tellDamage(`it does not lead on from the record ${headKey}`);
+    // Another replica may have moved it further meanwhile.
+    if (said.seq < tail.seq) await deps.store.write(head.entry, signMark(deps.sealer, headKey, tail));
+  };
+}

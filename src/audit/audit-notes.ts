@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Audit, AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
+import type { Log } from '../log.ts';
+import { createWorkUnderWay } from '../under-way.ts';
+
+/** What the bot writes into its audit as it goes, without anybody waiting for it. */
+export type AuditNotes = {
+  note: NoteAudit;
+  /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
+  write: (entry: AuditEntry) => Promise<boolean>;
+  /** Resolves when nothing is on its way any more. */
+  drained: () => Promise<void>;
+};
+
+type AuditNotesDeps = {
+  audit: Audit;
+  /** The merchant account whose notes these are; undefined in a bot that knows one alone. */
+  account?: string | undefined;
+  now: () => number;
+  wait: (ms: number) => Promise<unknown>;
+  log: Log;
+};
+
+/** A process that stops waits for these: together with the store's own deadlines they fit its grace period. */
+const triesAfterMs = [0, 100, 400, 1_600];
+
+/**
+ * An answer to a person never waits for the audit, and never breaks with it: what is written here goes its own way,
+ * and an entry that does not get there is told in the log by its id.
+ */
+export function createAuditNotes(deps: AuditNotesDeps): AuditNotes {
+  const underWay = createWorkUnderWay();
+
+  function write(entry: AuditEntry): Promise<boolean> {
+    return underWay.add(tryAll(deps, ofAccount(entry, deps.account)));
+  }
+
+  return {
+    write,
+    note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }),
+    drained: underWay.drained,
+  };
+}
+
+/** Two accounts may have an order of one reference: their entries are not one. */
+function ofAccount(entry: AuditEntry, account: string | undefined): AuditEntry {
+  return account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
+}
+
+async function tryAll({ audit, wait, log }: AuditNotesDeps, entry: AuditEntry): Promise<boolean> {
+  let failure: unknown;
+  for (const afterMs of triesAfterMs) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
+      if (afterMs > 0) await wait(afterMs);
+      // oxlint-disable-next-line no-await-in-loop
+      await audit(entry);
+      return true;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  log('error', 'an entry of the audit could not be written', { key: entry.id, result: entry.what }, failure);
+  return false;
+}

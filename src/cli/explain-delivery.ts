@@ -1,0 +1,83 @@
+import { readFile, stat } from 'node:fs/promises';
+import { errorCode } from '../domain/error-code.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { readCapture } from '../webhooks/captured-delivery.ts';
+import { explainDelivery } from '../webhooks/explain-delivery.ts';
+import type { CommandEnd } from './command-end.ts';
+import type { Outside } from '../app/outside.ts';
+import { readWebhooks } from '../app/webhook-settings.ts';
+
+const usage =
+  'Give the file of one captured delivery, and, if it is judged as of another time than now, when: npm run explain-delivery -- delivery.http --at 2026-03-01T09:30:00Z';
+/** Far above what the bot takes. */
+const mostBytes = 8 * 1024 * 1024;
+
+/**
+ * `npm run explain-delivery -- <file> [--at <time>]`: says offline, under the bot's own settings, why one
+ * captured delivery verifies or does not. Exit code 0: it verifies; 1: it does not; 2: nothing could be read.
+ * Contacts nobody, opens no store, and shows no secret, token key or e-mail address in full. Never throws.
+ */
+export async function runExplainDelivery(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const asked = readWords(words);
+  if (!asked.ok) return unread(asked.problem);
+  const { path, atMs } = asked.value;
+  const file = await readWhole(path);
+  if (!file.ok) return unread(`The file cannot be read: ${file.problem}.`);
+  const capture = readCapture(file.value);
+  if (!capture.ok) return unread(`The file holds no delivery: ${capture.problem}.`);
+  const { scheme, pointers } = readWebhooks(outside.config);
+  const secrets = outside.config.webhookSecrets ?? [];
+  const { verifies, lines } = explainDelivery(
+    { scheme, secrets, pointers },
+    capture.value,
+    atMs ?? outside.now(),
+  );
+  const { body, notes } = capture.value;
+  const size = `${body.length} ${body.length === 1 ? 'byte' : 'bytes'}`;
+  const asOf =
+    atMs === undefined && scheme?.timestamp ? ['Judged as of now; --at judges as of when it came.'] : [];
+  const all = [`Delivery: a body of ${size}`, ...notes.map((note) => `Note: ${note}`), ...lines, ...asOf];
+  return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
+}
+
+/** The end of words that are not understood. */
+export function misreadExplainDelivery(words: readonly string[]): CommandEnd | undefined {
+  const asked = readWords(words);
+  return asked.ok ? undefined : unread(asked.problem);
+}
+
+function unread(why: string): CommandEnd {
+  return { exitCode: 2, words: why };
+}
+
+function readWords(words: readonly string[]): Parsed<{ path: string; atMs: number | undefined }> {
+  const [path, flag, at, ...more] = words;
+  if (path === undefined || path.startsWith('--') || more.length > 0) return problem(usage);
+  if (flag === undefined) return parsed({ path, atMs: undefined });
+  const atMs = flag === '--at' && at !== undefined ? readAt(at) : Number.NaN;
+  return Number.isNaN(atMs) ? problem(usage) : parsed({ path, atMs });
+}
+
+/** ISO 8601 with its zone, or Unix time in seconds or milliseconds. */
+function readAt(written: string): number {
+  if (/^\d{9,11}$/.test(written)) return Number(written) * 1_000;
+  if (/^\d{12,14}$/.test(written)) return Number(written);
+  return /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(written) ? Date.parse(written) : Number.NaN;
+}
+
+const whyUnread: Readonly<Record<string, string>> = {
+  ENOENT: 'there is none of that name',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+};
+
+async function readWhole(path: string): Promise<Parsed<Buffer>> {
+  try {
+    const { size } = await stat(path);
+    if (size > mostBytes) return problem(`it is larger than ${mostBytes} bytes`);
+    return parsed(await readFile(path));
+  } catch (error) {
+    const code = errorCode(error) ?? 'unknown error';
+    return problem(whyUnread[code] ?? code);
+  }
+}

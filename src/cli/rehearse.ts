@@ -1,0 +1,100 @@
+import { permissions } from '../features/registry.ts';
+import type { Config } from '../config/config.ts';
+import { policyChecks } from '../config/contradictions.ts';
+import { permissionCheck } from '../config/permission-check.ts';
+import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
+import type { RoutePlan } from '../domain/alert-route.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
+import { createEventLog } from '../features/alerts/event-log.ts';
+import { rehearse } from '../features/alerts/event-log.ts';
+import { readRoutes } from '../app/alert-routes.ts';
+import { stormTerms } from '../app/storm-terms.ts';
+import { reasonOf, type CommandEnd } from './command-end.ts';
+import type { Outside } from '../app/outside.ts';
+import { withKept } from './with-kept.ts';
+import { utcTime } from '../slack/kit/text.ts';
+
+/**
+ * `npm run rehearse -- [--policy payops.new.yml]`: what the rules of the policy file, or of another one that is not
+ * deployed yet, would have posted of the events of the last 7 days. Posts and changes nothing. Never throws.
+ */
+export async function runRehearse(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const asked = readWords(words, outside.config.payopsFile);
+  if (asked === undefined) return unclear;
+  const read = readCandidate(outside.config, asked);
+  if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const eventLog = createEventLog({ store, sealer, now: outside.now, log: outside.log });
+      const plan = readRoutes({ ...outside.config, policy: read.policy });
+      return {
+        exitCode: 0,
+        words: told(plan, await rehearse(eventLog, plan, stormTerms(outside.config), outside.now())),
+      };
+    },
+    (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
+  );
+}
+
+/** The end of words that are not understood. */
+export function misreadRehearse(words: readonly string[]): CommandEnd | undefined {
+  return readWords(words, '') === undefined ? unclear : undefined;
+}
+
+const unclear: CommandEnd = {
+  exitCode: 2,
+  words:
+    'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
+};
+
+function readWords(words: readonly string[], usual: string): string | undefined {
+  const [option, path, ...more] = words;
+  if (option === undefined) return usual;
+  return option === '--policy' && more.length === 0 ? path : undefined;
+}
+
+/** As strict with the file as a start of the bot would be, so that what is rehearsed can be deployed. */
+function readCandidate(config: Config, payopsFile: string): PolicyResult {
+  const read = readPolicy(payopsFile, 'name one that is there behind --policy');
+  if (read.kind === 'refused') return read;
+  const candidate = { ...config, payopsFile, policy: read.policy };
+  const checks = [...policyChecks, permissionCheck(permissions)];
+  const problems = checks.flatMap((check) => check.judge(candidate));
+  return problems.length > 0 ? { kind: 'refused', problems } : read;
+}
+
+function told(plan: RoutePlan, rehearsal: Rehearsal): string {
+  const { events, sinceMs, unsure } = rehearsal;
+  if (sinceMs === undefined) {
+    return 'No event of the last 7 days is on record, so nothing can be said. Run this with the very settings of the bot.';
+  }
+  const lines = placesOf(plan).map(({ name, channel, rule }) => {
+    return `  ${name} → ${channel}: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}`;
+  });
+  return [
+    `Of the ${events === 1 ? 'one event' : `${events} events`} of the last 7 days (the first ${utcTime(sinceMs)}) these rules would have posted, mutes left out:`,
+    ...lines,
+    ...(unsure > 0 ? [unsureWords(unsure)] : []),
+  ].join('\n');
+}
+
+function unsureWords(unsure: number): string {
+  return unsure === 1
+    ? 'One of them was not looked up, as these rules would have it: it is counted by what it says.'
+    : `${unsure} of them were not looked up, as these rules would have it: they are counted by what they say.`;
+}
+
+function placesOf({
+  rules,
+  failures,
+  successes,
+}: RoutePlan): { name: string; channel: string; rule?: string }[] {
+  return [
+    ...rules.flatMap(({ name, channels }) => channels.map((channel) => ({ name, channel, rule: name }))),
+    { name: 'channels.alerts', channel: failures },
+    ...(successes === undefined || successes === failures
+      ? []
+      : [{ name: 'channels.successes', channel: successes }]),
+  ];
+}

@@ -1,0 +1,58 @@
+import { evidenceOf } from '../messages/outbox.ts';
+import { reseal, type Resealed } from '../records/reseal.ts';
+import { reasonOf, type CommandEnd } from './command-end.ts';
+import type { Outside } from '../app/outside.ts';
+import { withKept } from './with-kept.ts';
+
+/**
+ * `npm run reseal`: seals whatever the store holds under the first sealing key, of all accounts, and tells which of the
+ * others can go. Bots may run, and it may be broken off and run again. Never throws.
+ */
+export async function runReseal(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const misread = misreadReseal(words);
+  if (misread) return misread;
+  return await withKept(
+    outside,
+    async ({ store, sealer, keyIds }) => endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds),
+    (error) => ({
+      exitCode: 1,
+      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
+    }),
+    'reseal',
+  );
+}
+
+/** The end of words that are not understood. */
+export function misreadReseal(words: readonly string[]): CommandEnd | undefined {
+  if (words.length === 0) return undefined;
+  return { exitCode: 2, words: 'Nothing was done. Type npm run reseal and nothing more.' };
+}
+
+function contextsOf(key: string): string[] {
+  return [key, evidenceOf(key)];
+}
+
+function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]): CommandEnd {
+  const [first = '', ...others] = keyIds;
+  const lines = [`${recordsOf(resealed)} sealed under ${first} now.`];
+  for (const [id, keys] of unopened) {
+    const [some, more] = [keys.slice(0, 3).join(', '), keys.length > 3 ? ' and more' : ''];
+    lines.push(
+      keyIds.includes(id)
+        ? `${recordsOf(keys.length)} not what ${id} sealed there, and left: ${some}${more}`
+        : `${recordsOf(keys.length)} sealed with ${id}, which is not here: ${some}${more}`,
+    );
+  }
+  if (busy > 0) lines.push(`${recordsOf(busy)} being worked on. Run this again.`);
+  const free = busy > 0 ? [] : others.filter((id) => !unopened.has(id));
+  if (free.length > 0) {
+    lines.push(
+      `Nothing is sealed with ${free.join(' or ')}. Once every bot has started with ${first} first, run this again; if it says the same, take it out of SEALING_KEYS${free.includes('file') ? ' (file: delete sealing.key in DATA_DIR)' : ''}.`,
+    );
+  }
+  return { exitCode: busy > 0 || unopened.size > 0 ? 1 : 0, words: lines.join('\n') };
+}
+
+function recordsOf(count: number): string {
+  return count === 1 ? 'One record is' : `${count} records are`;
+}

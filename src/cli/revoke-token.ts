@@ -1,0 +1,94 @@
+import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
+import type { TokenMemory } from '../app/share-token.ts';
+import { createPaymentsClient } from '../payments/client.ts';
+import type { JsonTemplate } from '../payments/token-body.ts';
+import { revokeToken } from '../payments/tokens.ts';
+import { reasonOf, type CommandEnd } from './command-end.ts';
+import type { Kept } from '../app/kept.ts';
+import type { Outside } from '../app/outside.ts';
+import { clientSettings, tokenMemory, tokenSettings } from '../app/payments.ts';
+import { withKept } from './with-kept.ts';
+
+/**
+ * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
+ * retired, and forgets it. Does nothing for a word that it does not know, `--help` for one. Never throws, and
+ * says no more of the token than what became of it. Running bots get a new one.
+ *
+ * Spec: POST {base_url}/v1/auth/token/revoke.
+ */
+export async function runRevokeToken(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const misread = misreadRevokeToken(words);
+  if (misread) return misread;
+  const { paymentsTokenRevokeBody: revokeBody } = outside.config;
+  if (revokeBody === undefined) {
+    return refused(
+      'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
+    );
+  }
+  return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
+}
+
+/** The end of words that are not understood. */
+export function misreadRevokeToken(words: readonly string[]): CommandEnd | undefined {
+  if (words.length === 0) return undefined;
+  return {
+    exitCode: 2,
+    words:
+      'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME',
+  };
+}
+
+function failed(error: unknown): CommandEnd {
+  if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));
+  const doubt = 'Whether the access token was revoked is not known';
+  return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
+}
+
+async function revokeShared(outside: Outside, kept: Kept, revokeBody: JsonTemplate): Promise<CommandEnd> {
+  const settings = tokenSettings(outside.config);
+  const memory = tokenMemory(outside.config, kept);
+  const client = clientSettings(outside.config);
+  // So that no replica is given a new token meanwhile, which would then be the one forgotten.
+  const unlock = await memory.lock(2 * client.timeoutMs);
+  if (!unlock)
+    return refused('A running bot is asking for a new token right now. Try again in a few seconds.');
+  try {
+    const token = await memory.readLast();
+    if (!token) {
+      return refused(
+        `The store holds no access token of the account ${settings.parentAccountId}. Run this with the very settings of the bot.`,
+      );
+    }
+    const call = createPaymentsClient(client, {
+      accessToken: { current: needsNone, replace: needsNone },
+      fetch: (request) => fetch(request),
+    });
+    await revokeToken(call, { ...settings, revokeBody }, token);
+    return await forget(memory);
+  } finally {
+    await unlock().catch(() => undefined);
+  }
+}
+
+async function forget(memory: TokenMemory): Promise<CommandEnd> {
+  const done = 'The shared access token is revoked at the payments service';
+  try {
+    await memory.forget();
+    return {
+      exitCode: 0,
+      words: `${done} and forgotten here. A running bot asks for a new one with its next call, half a minute after its last at the soonest.`,
+    };
+  } catch (error) {
+    return { exitCode: 1, words: `${done}, but still in the store. ${reasonOf(error)}` };
+  }
+}
+
+const mayHaveArrived: ReadonlySet<FailureKind> = new Set(['timeout', 'network', 'server', 'malformed']);
+
+function refused(why: string): CommandEnd {
+  return { exitCode: 1, words: `Nothing was revoked. ${why}` };
+}
+
+function needsNone(): Promise<never> {
+  return Promise.reject(new Error('a revocation sends no access token'));
+}

@@ -1,0 +1,46 @@
+import type { CommandEnd } from './command-end.ts';
+import { createAuditPens } from '../app/audit-trail.ts';
+import { createAuditTrail } from '../app/audit-trail.ts';
+import { openKept, type Kept } from '../app/kept.ts';
+import { keptFor } from '../app/merchants.ts';
+import type { Outside } from '../app/outside.ts';
+
+/**
+ * An operator's command on the part of the bot's own store that is the account's, closed again whatever happens; `failed`
+ * says what any throw means. `verb`: what the audit calls it; absent for what changes nothing. Never throws.
+ */
+export async function withKept(
+  outside: Outside,
+  work: (kept: Kept) => Promise<CommandEnd>,
+  failed: (error: unknown) => CommandEnd,
+  verb?: string,
+): Promise<CommandEnd> {
+  let kept: Kept | undefined;
+  let end: CommandEnd;
+  try {
+    kept = await openKept(outside);
+    await kept.checked();
+    end = await work(keptFor(outside, kept));
+  } catch (error) {
+    end = failed(error);
+  }
+  if (kept && verb !== undefined) await noteCommand(outside, kept, { verb, end });
+  await kept?.close();
+  return end;
+}
+
+/** Whoever ran it is known to the machine alone. An entry that cannot be written is told in the log. */
+async function noteCommand(
+  outside: Outside,
+  kept: Kept,
+  { verb, end }: { verb: string; end: CommandEnd },
+): Promise<void> {
+  const trail = createAuditTrail(outside, kept);
+  const pens = createAuditPens(outside, trail.append);
+  const result = end.exitCode === 0 ? 'answered' : 'failed';
+  pens
+    .of(outside.config.merchant?.name)
+    .note({ what: 'command', who: 'operator', where: 'cli', verb, result });
+  await pens.drained();
+  await trail.stop();
+}

@@ -1,0 +1,271 @@
+import { DeadlinePassed, withDeadline } from '../../deadline.ts';
+import type { CardMove } from '../../domain/alert-card.ts';
+import { knownDecline, recordOf } from '../../domain/alert.ts';
+import type { DeclineRule } from '../../domain/decline-reason.ts';
+import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import { referenceOfEventKey } from '../../domain/event-key.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
+import type { ChargeAgain } from './charge-again.ts';
+import { alertActions, readMore } from './card-actions.ts';
+import { lookedUpMessage, refusedMessage, takenMessage, unknownAlertMessage } from './card-answers.ts';
+import {
+  assignModal,
+  assignModalId,
+  cardFieldIds,
+  closeModal,
+  closeModalId,
+  readAssignModal,
+  readCloseModal,
+  readSnoozeModal,
+  snoozeModal,
+  snoozeModalId,
+} from './card-modals.ts';
+import { notAgainMessage } from './charge-again-message.ts';
+import { chargeModal } from '../charge/charge-modal.ts';
+import type {
+  Caller,
+  ModalDefinition,
+  Permission,
+  Press,
+  Pressed,
+  Submission,
+  ViewAnswer,
+} from '../../slack/command.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { StandingOf } from '../../domain/standing.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
+import { cardChoice } from '../charge/known-cards.ts';
+
+/** What the cards need of the operations. */
+export type AlertCardActions = {
+  alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
+  chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
+  declines: DeclineRule;
+  /** For this account. */
+  standingOf: StandingOf;
+};
+
+export type AlertCardDeps = AlertCardActions &
+  CardReveal &
+  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies' | 'approvalFrom'> & {
+    desk: Pick<ChargeDeps['desk'], 'alertTaken'>;
+  };
+
+/** The customer's e-mail in full, for whoever may read it. */
+export type CardReveal = {
+  mayReveal: (caller: Caller) => Promise<boolean>;
+  /** Asks whether they may, and tells whoever may not. */
+  reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;
+};
+
+/** Whoever may look a payment up may do it from its card. */
+const lookers = ['alerts', 'lookup'];
+const chargers = ['charge'];
+/** Of these, whoever may not is told so when it is asked. */
+const revealers = [...lookers, 'reveal'];
+
+/**
+ * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
+ * is decided once, on all replicas; whoever comes second is told who was first.
+ */
+export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals: ModalDefinition[] } {
+  return {
+    presses: [
+      {
+        actionId: alertActions.acknowledge,
+        about: referenceOfEventKey,
+        press: (pressed) => acknowledge(deps, pressed),
+      },
+      {
+        actionId: alertActions.lookUp,
+        about: referenceOfEventKey,
+        press: (pressed) => lookUp(deps, pressed, pressed.value),
+        permissions: lookers,
+      },
+      {
+        actionId: alertActions.close,
+        about: referenceOfEventKey,
+        opensForm: true,
+        press: (pressed) => open(pressed, closeModal(pressed.value, deps)),
+      },
+      {
+        actionId: alertActions.chargeAgain,
+        about: referenceOfEventKey,
+        opensForm: true,
+        press: (pressed) => chargeAgain(deps, pressed),
+        permissions: chargers,
+      },
+      {
+        actionId: alertActions.more,
+        about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
+        press: (pressed) => more(deps, pressed),
+        permissionsFor: mayChoose,
+      },
+    ],
+    modals: [
+      form(deps, closeModalId, cardFieldIds.reason, ({ values, caller }) =>
+        moveOf(readCloseModal(values), (reason) => ({ kind: 'close', by: caller.userId, reason })),
+      ),
+      form(deps, assignModalId, cardFieldIds.assignee, (submission) => readAssignment(deps, submission)),
+      form(deps, snoozeModalId, cardFieldIds.snooze, ({ values, caller }) =>
+        moveOf(readSnoozeModal(values), (forMs) => ({ kind: 'snooze', by: caller.userId, forMs })),
+      ),
+    ],
+  };
+}
+
+/** What stands on a button of one card and in the menu of another is for the same people. */
+function mayChoose(value: string): readonly Permission[] | undefined {
+  switch (readMore(value)?.choice) {
+    case 'look_up':
+      return lookers;
+    case 'reveal':
+      return revealers;
+    default:
+      return undefined;
+  }
+}
+
+/** The message shows it; only whoever was not first is told anything. */
+async function acknowledge({ alertCards }: AlertCardDeps, { value, caller, reply }: Pressed): Promise<void> {
+  const result = await alertCards.move(value, { kind: 'acknowledge', by: caller.userId });
+  if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
+}
+
+function answerOf(
+  result: Exclude<CardMoveResult, { kind: 'moved' }>,
+  userId: string,
+): ReturnType<typeof refusedMessage> {
+  return result.kind === 'refused' ? refusedMessage(result.why, result.card, userId) : unknownAlertMessage();
+}
+
+/** In the message for everybody, and in full to whoever asked. */
+async function lookUp(deps: AlertCardDeps, { caller, reply }: Pressed, id: string): Promise<void> {
+  const [found, may] = await Promise.all([deps.alertCards.lookUpNow(id), deps.mayReveal(caller)]);
+  if (!found?.evidence) return await reply(unknownAlertMessage());
+  const { environment, account } = deps;
+  const declined = knownDecline({ ...found, lookup: found.evidence.lookup }, deps.declines);
+  const place = { environment, account, mayReveal: may, declined };
+  await reply(lookedUpMessage(found.evidence, referenceOf(found), place));
+}
+
+function referenceOf({ event, evidence }: FoundAlert): string {
+  return event.orderReference ?? recordOf(evidence?.lookup)?.orderReference ?? '';
+}
+
+async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promise<void> {
+  const alert = await deps.alertCards.find(id);
+  const reference = alert && parseOrderReference(referenceOf(alert));
+  if (!reference?.ok) return await pressed.reply(unknownAlertMessage());
+  await deps.reveal(pressed, reference.value);
+}
+
+async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
+  const chosen = readMore(pressed.value);
+  if (!chosen) return;
+  const { choice, id } = chosen;
+  switch (choice) {
+    case 'look_up':
+      return await lookUp(deps, pressed, id);
+    case 'assign':
+      return await open(pressed, assignModal(id, deps));
+    case 'snooze':
+      return await open(pressed, snoozeModal(id, deps));
+    case 'reveal':
+      return await reveal(deps, pressed, id);
+  }
+}
+
+async function open({ openModal }: Pressed, modal: Parameters<Pressed['openModal']>[0]): Promise<void> {
+  await openModal(modal);
+}
+
+/** As long as somebody waits in front of a form that loads. */
+const lookAgainMs = 4_000;
+
+/**
+ * The alert by what the service says now: what its message shows may be as old as the rest is long, and the event of
+ * the payment that came since may be lost. As it was where the service gives no answer, or none in time.
+ */
+async function lookedAtAgain(
+  { alertCards }: AlertCardDeps,
+  id: string,
+  known: FoundAlert,
+): Promise<FoundAlert> {
+  try {
+    const found = await withDeadline(lookAgainMs, () => alertCards.lookUpNow(id));
+    return found?.evidence && found.evidence.lookup.kind !== 'unchecked' ? found : known;
+  } catch (error) {
+    if (error instanceof DeadlinePassed) return known;
+    throw error;
+  }
+}
+
+/**
+ * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
+ * until it is edited, so the alert is asked: it may be resolved, or being charged. The form takes the alert's id along,
+ * which is asked again on review and claimed on submit.
+ */
+async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModal }: Pressed): Promise<void> {
+  const alert = await deps.alertCards.find(value);
+  if (!alert) return await reply(unknownAlertMessage());
+  const taken = await deps.desk.alertTaken(value);
+  if (taken) return await reply(takenMessage(taken, caller.userId));
+  const shown = await deps.chargeAgain(alert);
+  const mayOpen = shown.kind === 'allowed';
+  const verdict = mayOpen ? await deps.chargeAgain(await lookedAtAgain(deps, value, alert)) : shown;
+  if (verdict.kind !== 'allowed') return await reply(notAgainMessage(verdict));
+  const { card, money, customerId } = verdict;
+  const prefill = withoutUndefined({
+    card: card && cardChoice(card),
+    amountMinor: money?.minor,
+    currency: money?.currency,
+    customerId,
+  });
+  await openModal(chargeModal({ ...formParts(deps), prefill, alert: value }));
+}
+
+/** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */
+function form(
+  { alertCards }: AlertCardDeps,
+  callbackId: string,
+  field: string,
+  read: (submission: Submission) => Parsed<CardMove> | Promise<Parsed<CardMove>>,
+): ModalDefinition {
+  return {
+    callbackId,
+    effect: 'none',
+    ifNoAnswer: 'If none comes, look at the alert: it shows what was done. Nothing was charged.',
+    about: referenceOfEventKey,
+    async submit(submission): Promise<ViewAnswer> {
+      const move = await read(submission);
+      if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
+      const result = await alertCards.move(submission.privateMetadata, move.value);
+      if (result.kind === 'moved') return { kind: 'close' };
+      const message = answerOf(result, submission.caller.userId);
+      return { kind: 'update', modal: wordsModal('Not changed', message) };
+    },
+  };
+}
+
+/** Never to somebody for whom none of the card’s buttons is: it would be in nobody’s hand. */
+async function readAssignment(
+  { standingOf }: AlertCardDeps,
+  { values, caller }: Submission,
+): Promise<Parsed<CardMove>> {
+  const read = readAssignModal(values);
+  if (!read.ok) return read;
+  const to = read.value;
+  const standings = await Promise.all([...lookers, ...chargers].map((one) => standingOf(one, to)));
+  // Where Slack does not say, nothing is lost: whoever is given it can pass it on.
+  const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
+  return mayPress ? parsed({ kind: 'assign', by: caller.userId, to }) : problem(mayPressNothing);
+}
+
+const mayPressNothing = `None of the alert’s buttons is for them: no role gives them ${[...lookers, ...chargers].join(', ')}, or they are no full member here. Choose somebody else, or have them put into a role in payops.yml first.`;
+
+function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
+  return read.ok ? { ok: true, value: move(read.value) } : read;
+}

@@ -1,0 +1,82 @@
+import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
+import type { Destination } from '../../domain/alert-route.ts';
+import { knownDecline, recordOf, type Alert, type Environment, type Lookup } from '../../domain/alert.ts';
+import type { DeclineRule } from '../../domain/decline-reason.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Store } from '../../store/store.ts';
+import { alertKey, historyKey, type Evidence } from '../../messages/outbox.ts';
+import type { Work } from '../../messages/outbox-work.ts';
+import type { PrepareDeps } from '../../messages/prepare-post.ts';
+import type { Storms } from './storm/storms.ts';
+
+/** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
+export type CardsForPosts = {
+  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
+  join(id: string, message: string): Promise<void>;
+  /** Its messages are made once more. */
+  retell(id: string): Promise<void>;
+  /** Has a payment held against the failures it may make good. */
+  expect(event: PaymentEvent, receivedAtMs: number): Promise<void>;
+  /** From now on a later payment resolves the failure; one that came before it does so now. */
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
+  erase(id: string): Promise<void>;
+  /** Whether a saved card of this customer is remembered. */
+  knowsCardOf(email: string): Promise<boolean>;
+};
+
+/** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
+export type AlertPostDeps = PrepareDeps & {
+  store: Pick<Store, 'create'>;
+  lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** Puts an event into the log of its hour; see `EventLog.add`. */
+  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
+  /** For what is still to be routed. */
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** What people did with an alert, and what it is about; see `AlertCards`. */
+  cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'see' | 'place'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
+  environment: Environment;
+  account: string;
+  declines: DeclineRule;
+  /** `/pay cards` works here, and is named where a card's token is missing. */
+  canListCards?: boolean;
+};
+
+/** What is told of the event, but for its card and its route. */
+export function alertOf(
+  deps: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards' | 'declines'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Alert {
+  const { environment, account, canListCards } = deps;
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
+  const { receivedAtMs } = record;
+  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+  const declined = knownDecline(alert, deps.declines);
+  return { ...alert, ...(canListCards ? { canListCards } : {}), ...(declined ? { declined } : {}) };
+}
+
+/** The service's own record names the order, also where the event could not. */
+function provenReference(lookup: Lookup): { orderReference?: string } {
+  const found = recordOf(lookup)?.orderReference;
+  return found === undefined ? {} : { orderReference: found };
+}
+
+/**
+ * Puts the event into the log of its hour, unless its record says that it stands there; a copy for a further channel
+ * is no further event. Without a look-up: nobody asked the service. Whoever finishes the record says `logged` there.
+ */
+export async function logOnce(
+  deps: Pick<AlertPostDeps, 'logEvent'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<void> {
+  if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
+  await deps.logEvent(event, record.receivedAtMs, lookup);
+}

@@ -1,0 +1,126 @@
+// What the one person who pressed is told; none of it pings anybody.
+
+import type { AlertCard, AlertTaken, MovedCard } from '../../domain/alert-card.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { uncheckedWords } from './alert-message.ts';
+import { bold, headline, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import { referenceWord } from '../../slack/words/evidence.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { transactionMessage } from '../../slack/words/transaction-message.ts';
+
+export type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
+
+/** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
+export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
+  const { text, block } = headline(refusedWords(why, card, askedBy), []);
+  return {
+    text,
+    blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed.')])],
+  };
+}
+
+/** Why no charge is begun from the alert now: it has ended, or another charge has it. */
+export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
+  if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
+  const { reference, by, at } = taken.charge;
+  const { text, block } = headline('⏳ Already being charged', [referenceWord(reference)]);
+  const who = by === askedBy ? words('You') : person(by);
+  const isCharging = words(by === askedBy ? ' began this charge ' : ' is charging it since ');
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [who, isCharging, moment(at), words('. Nothing was charged.')],
+        [bold('Next: '), words('wait for its result. If no money moved, you can charge it again.')],
+      ),
+    ],
+  };
+}
+
+function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
+  switch (why) {
+    case 'taken':
+      return card.kind === 'acknowledged' && card.by === askedBy
+        ? '👀 You already acknowledged it'
+        : '👀 Acknowledged by somebody else first';
+    case 'ended':
+      return card.kind === 'recovered' ? '✅ Already resolved' : '☑️ Already closed';
+    case 'not_acknowledged':
+      return 'Acknowledge it first';
+    case 'nothing_new':
+      return 'Already done';
+  }
+}
+
+function standing(card: AlertCard, askedBy: string): Run[] {
+  const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
+  switch (card.kind) {
+    case 'open':
+      return [words('Nobody has acknowledged it yet.')];
+    case 'acknowledged':
+      return [
+        words('Acknowledged by '),
+        by(card.by),
+        words(' '),
+        moment(card.at),
+        ...(card.assignee === undefined ? [] : [words(', assigned to '), by(card.assignee)]),
+        words('.'),
+      ];
+    case 'recovered':
+      return [words('A payment resolved it '), moment(card.at), words('.')];
+    case 'closed':
+      return [words('Closed by '), by(card.by), words(' '), moment(card.at), words('.')];
+  }
+}
+
+function doneMessage(what: string): SlackMessage {
+  const { text, block } = headline(what, []);
+  return { text, blocks: [block] };
+}
+
+export function unknownAlertMessage(): SlackMessage {
+  const { text, block } = headline('This alert is gone', []);
+  const next = words(
+    'It’s older than the bot remembers. Nothing was changed. Look the reference up instead.',
+  );
+  return { text, blocks: [block, richText([next])] };
+}
+
+/** What a look-up gave, as `/pay lookup` tells it. */
+export function lookedUpMessage(
+  { lookup, atMs }: { lookup: Lookup; atMs: number },
+  reference: string,
+  {
+    mayReveal,
+    declined,
+    ...place
+  }: ChargePlace & { mayReveal: boolean; declined?: KnownDecline | undefined },
+): SlackMessage {
+  if (lookup.kind === 'unchecked') {
+    const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
+    const why = words(
+      `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. The alert stays as it was.`,
+    );
+    return { text, blocks: [block, richText([why])] };
+  }
+  if (lookup.kind === 'no_reference') return doneMessage(noReferenceWords[lookup.hint ?? 'none']);
+  const view = {
+    // It was looked up, so it is one.
+    reference: reference as OrderReference,
+    confirmation: lookup,
+    ...place,
+    checkedAtMs: atMs,
+    ...(declined ? { declined } : {}),
+  };
+  return transactionMessage(view, mayReveal);
+}
+
+const noReferenceWords = {
+  none: '❔ There is no order to look up',
+  unknown: '🔎 The service doesn’t know this event’s unsigned reference',
+  other: '⚠️ This event’s unsigned reference leads to another transaction',
+} as const;

@@ -1,0 +1,39 @@
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import { headline, richText } from '../../slack/kit/blocks.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { holdLines } from '../../slack/words/retry-lines.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+
+/** Why the charge is not tried again now, and when. */
+export type NotAgain =
+  | { kind: 'resting'; nextTryFrom: number }
+  | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' }> }
+  | { kind: 'no_card' }
+  | { kind: 'details_gone' }
+  | { kind: 'not_declined' };
+
+export function notAgainMessage(why: NotAgain): SlackMessage {
+  const { text, block } = headline(why.kind === 'resting' ? '⏳ Card on hold' : '🚫 Not charged again', []);
+  return { text, blocks: [block, richText(...lines(why))] };
+}
+
+function lines(why: NotAgain): ReturnType<typeof holdLines> {
+  switch (why.kind) {
+    case 'resting':
+      return holdLines({ ...why, attemptsLeft: 1 });
+    case 'refused':
+      return holdLines(why.verdict);
+    case 'no_card':
+      return [plain('The bot no longer knows a saved card of this customer.')];
+    case 'details_gone':
+      return [
+        plain('This alert is too old: its customer was forgotten.'),
+        labelled('Next', 'Use /pay charge if the customer still owes it.'),
+      ];
+    case 'not_declined':
+      return [
+        plain('The look-up doesn’t say declined, so money may have moved.'),
+        labelled('Next', 'Look it up first.'),
+      ];
+  }
+}

@@ -1,0 +1,206 @@
+import { routeAt, type RoutedRule } from '../../domain/alert-route.ts';
+import {
+  customerEmailOf,
+  isDeclined,
+  outcomeAlone,
+  withoutDetails,
+  type Alert,
+  type AlertCardShown,
+  type AlertRoute,
+  type Lookup,
+} from '../../domain/alert.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import {
+  alertKey,
+  destinationOf,
+  isMessage,
+  openEvent,
+  openEvidence,
+  sealEvidence,
+  type Evidence,
+  type OutboxRecord,
+} from '../../messages/outbox.ts';
+import { isOld } from '../../messages/alert-age.ts';
+import { again, finish, type Work } from '../../messages/outbox-work.ts';
+import { isRepeat, postOrEdit, settle } from '../../messages/post-or-edit.ts';
+import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
+import { mayBeGathered } from './storm/storms.ts';
+import type { Prepared } from '../../messages/prepare-post.ts';
+import { alertOf, logOnce, type AlertPostDeps } from './alert-post.ts';
+import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
+
+/**
+ * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
+ * digest from catching up, and ten thousand of them take the better part of an hour.
+ */
+const lateMs = 60_000;
+
+/** An event told once, or, where it has a card, a message that is edited as people act on it. */
+export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+  const { entry, record } = work;
+  const event = openEvent(deps.sealer, entry.key, record);
+  const kept = openEvidence(deps.sealer, entry.key, record);
+  const { routed, fingerprint, receivedAtMs, logged } = record;
+  if (!routed) return await routeByLookUp(deps, work, event);
+  if (routed.length === 0) return await logAlone(deps, work, event, kept?.lookup);
+  const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
+  if (!isMessage(record)) return await sendOn(deps, work, stored, routed);
+  const old = await prepareOldAlert(deps, work, event);
+  if (old) return old;
+  if (!logged) await storeCopies(deps, stored, routed);
+  const says = kept !== undefined || isEnough(deps, work, event);
+  const found = says ? kept : await evidenceOf(deps, work, event, kept);
+  if (!says && !found) return { kind: 'settled' };
+  const lookup = found?.lookup;
+  const swallowed =
+    (record.digest ?? mayBeGathered({ event, lookup })) &&
+    (await tellByDigest(deps, work, { event, lookup, to: destinationOf(record) }));
+  if (swallowed) return swallowed;
+  const posted = says ? await evidenceOf(deps, work, event, kept) : found;
+  if (!posted) return { kind: 'settled' };
+  await logOnce(deps, work, event, posted.lookup);
+  return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+}
+
+/** For a digest to tell it without a look-up. */
+function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): boolean {
+  if (record.digest) return true;
+  return saysItAll(event) || deps.now() - record.receivedAtMs >= lateMs;
+}
+
+async function tellSingly(
+  deps: AlertPostDeps,
+  work: Work,
+  { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
+): Promise<Prepared> {
+  const { record } = work;
+  const shown = event.kind === 'payment_failed' ? await cardOf(deps, work, event, posted) : undefined;
+  const { lookup } = shown?.evidence ?? posted;
+  const { channel, rule } = destinationOf(record);
+  const alert: Alert = {
+    ...alertOf(deps, work, event, lookup),
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    ...withoutUndefined({ route: routeOf(deps, record, rule, shown?.card), card: shown?.card }),
+  };
+  const prepared = await postOrEdit(deps, work, channel, deps.compose({ kind: 'alert', alert }));
+  if (prepared.kind !== 'post') return prepared;
+  // An edit says what the first post was told by, until somebody looks it up again.
+  const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
+  return { ...prepared, keep: { logged: true, evidence } };
+}
+
+/** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
+async function logAlone(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<Prepared> {
+  const { receivedAtMs } = work.record;
+  await Promise.all([deps.logEvent(event, receivedAtMs, lookup), deps.cards.expect(event, receivedAtMs)]);
+  await finish(deps, work, { logged: true, misses: 0 }, 0);
+  return { kind: 'settled' };
+}
+
+/**
+ * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
+ * nobody: it may be posted only then.
+ */
+function routeOf(
+  { now }: AlertPostDeps,
+  { posted, replaced }: OutboxRecord,
+  rule: RoutedRule | undefined,
+  shown: AlertCardShown | undefined,
+): AlertRoute | undefined {
+  const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
+  const isTaken = shown !== undefined && shown.card.kind !== 'open';
+  return rule && routeAt(rule, postedAtMs, !isTaken && replaced === undefined);
+}
+
+async function cardOf(
+  deps: AlertPostDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  posted: Evidence,
+): Promise<{ card: AlertCardShown; evidence: Evidence }> {
+  if (!record.posted) {
+    if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
+    await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
+  }
+  const { card, charging, evidence: asked } = await deps.cards.read(event.key);
+  const isNewer = asked !== undefined && asked.atMs > posted.atMs;
+  const evidence = isNewer ? asked : posted;
+  const shown: AlertCardShown = {
+    id: event.key,
+    card,
+    canChargeAgain:
+      card.kind === 'acknowledged' && !charging && (await canChargeAgain(deps, event, evidence.lookup)),
+    ...withoutUndefined({
+      charging,
+      lookedUpAtMs: isNewer ? asked.atMs : undefined,
+      replaced: record.replaced,
+    }),
+  };
+  return { card: shown, evidence };
+}
+
+/** Only for a plain decline: what may have moved money is never charged again from here. */
+async function canChargeAgain(deps: AlertPostDeps, event: PaymentEvent, lookup: Lookup): Promise<boolean> {
+  const email = customerEmailOf(event, lookup);
+  return email !== undefined && isDeclined({ event, lookup }) && (await deps.cards.knowsCardOf(email));
+}
+
+/**
+ * An alert that has got so old that its message says its outcome and reference alone, and its records no more than
+ * that: customer, money and the words of bank and gateway are gone from both. It goes on following its card, which
+ * may still be made good. Undefined: it is to be told as ever.
+ */
+async function prepareOldAlert(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+): Promise<Prepared | undefined> {
+  const { record } = work;
+  if (!record.posted) return undefined;
+  if (record.isErased) return await editDown(deps, work, event);
+  if (isOld(deps, record)) return await erase(deps, work, event);
+  // The setting became longer meanwhile; only what has a card can have gone on.
+  return record.progress ? undefined : await settle(deps, work);
+}
+
+/**
+ * The store first: whatever ends the process then, no later edit shows the details again. The next round, at once,
+ * edits the message.
+ */
+async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  const { key } = work.entry;
+  await deps.cards.erase(event.key);
+  const evidence = openEvidence(deps.sealer, key, work.record);
+  const left = {
+    isErased: true,
+    sealed: deps.sealer.seal(key, JSON.stringify(withoutDetails(event))),
+    evidence: evidence && sealEvidence(deps.sealer, key, bare(evidence)),
+  };
+  await again(deps, work, left, { holdMs: 0 });
+  return { kind: 'settled' };
+}
+
+function bare({ lookup, atMs }: Evidence): Evidence {
+  return { lookup: outcomeAlone(lookup), atMs };
+}
+
+async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  const { entry, record } = work;
+  const { lookup } = openEvidence(deps.sealer, entry.key, record) ?? { lookup: { kind: 'no_reference' } };
+  const alert = alertOf(deps, work, event, lookup);
+  if (event.kind !== 'payment_failed') return await edit(deps, work, alert);
+  const { card } = await deps.cards.read(event.key);
+  const shown = { id: event.key, card, canChargeAgain: false };
+  return await edit(deps, work, { ...alert, card: shown });
+}
+
+async function edit(deps: AlertPostDeps, work: Work, alert: Alert): Promise<Prepared> {
+  const message = deps.compose({ kind: 'alert', alert });
+  return await postOrEdit(deps, work, work.record.channel, message);
+}

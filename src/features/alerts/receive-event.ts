@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { Destination } from '../../domain/alert-route.ts';
+import { faceOf } from '../../domain/card-face.ts';
+import type { EventPart } from '../../domain/notice.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { SavedCard } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import {
+  alertKey,
+  isMessage,
+  openEvent,
+  readOutboxRecord,
+  type OutboxRecord,
+} from '../../messages/outbox.ts';
+import { storeCopies, storeEvent } from './route-event.ts';
+import { tellOperators, type TellDeps } from '../../messages/tell-operators.ts';
+
+export type ReceiveDeps = TellDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write'>;
+  /** The channels that an event received then is told in; none: it is remembered and not told. */
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  /** Whether that hangs on what only a look-up says. */
+  needsLookUp: (event: PaymentEvent) => boolean;
+  rememberMs: number;
+  /** Called after new work was stored, so that a worker need not wait for its next round. */
+  wake: () => void;
+  /** Keeps the token of a saved card, sealed; undefined: no token is kept anywhere. */
+  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+  /**
+   * Called before the event is called received, however often it comes, so that a charge it may be about is looked
+   * up now and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
+   */
+  beforeReceived: (event: PaymentEvent) => Promise<void>;
+  /** The same, to hold a payment against the failures it may make good. What is told nowhere does that as its own work. */
+  expect: (event: PaymentEvent, receivedAtMs: number) => Promise<void>;
+};
+
+const dayMs = 86_400_000;
+
+export type ReceiveResult = 'new' | 'duplicate' | 'differs';
+
+/**
+ * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
+ * whatever id, is `duplicate`; one that says anything else is `differs`, and the operators are told unless only its
+ * reason is another. Throws StoreUnavailable when nothing is safe: the sender must be refused, so that it sends again.
+ *
+ * Dedupe and enqueueing are one step on purpose: with "remember, then queue" a crash in between loses the alert.
+ *
+ * Spec: Events, rule 1.
+ */
+export async function receiveEvent(
+  deps: ReceiveDeps,
+  event: PaymentEvent,
+  fingerprint: string,
+): Promise<ReceiveResult> {
+  const key = alertKey(event.key);
+  const kept = await takeToken(deps, key, event);
+  const receivedAtMs = deps.now();
+  const routed = deps.needsLookUp(kept) ? undefined : deps.route(kept, receivedAtMs);
+  // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
+  const [, , isNew] = await Promise.all([
+    deps.beforeReceived(kept),
+    routed?.length === 0 ? undefined : deps.expect(kept, receivedAtMs),
+    storeEvent(deps, { event: kept, fingerprint, receivedAtMs }, routed),
+  ]);
+  if (isNew) {
+    deps.wake();
+    return 'new';
+  }
+  const known = await deps.store.read(key);
+  const record = known && readIfPossible(known);
+  if (!record) return 'duplicate';
+  await completeCopies(deps, known, record);
+  if (record.fingerprint === fingerprint) return 'duplicate';
+  if (await tellDiffering(deps, known, event, fingerprint)) deps.wake();
+  return 'differs';
+}
+
+/**
+ * The event without its card token, which goes to the ledger or nowhere. The card comes before the event's own record: a
+ * crash in between makes the sender send again, and the other way round the token would be lost. A repeat of a stored
+ * event remembers no card, so one that was forgotten meanwhile stays forgotten.
+ */
+async function takeToken(deps: ReceiveDeps, key: string, received: PaymentEvent): Promise<PaymentEvent> {
+  if (!received.savedCard) return received;
+  const { savedCard, ...event } = received;
+  const known = deps.rememberCard && (await deps.store.read(key));
+  if (!known) await deps.rememberCard?.(savedCard);
+  if (event.kind !== 'payment_success') return event;
+  const customerEmail = event.customerEmail ?? savedCard.customerEmail;
+  const saved = { kind: deps.rememberCard ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
+  const cardSaved = known ? firstOf(deps, known)?.cardSaved : saved;
+  return { ...event, ...withoutUndefined({ cardSaved, customerEmail }) };
+}
+
+/** The stored event; undefined when it cannot be read. */
+function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent | undefined {
+  try {
+    return openEvent(sealer, key, readOutboxRecord(value));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Tells the operators of a repeat that differs from the first, once. True: there is a new notice. A sender that writes a
+ * time or a number into its reasons would fill the channel, so another reason alone is in the log only.
+ */
+async function tellDiffering(
+  deps: ReceiveDeps,
+  known: Entry,
+  event: PaymentEvent,
+  fingerprint: string,
+): Promise<boolean> {
+  const { kind: eventKind, key, orderReference } = event;
+  const first = firstOf(deps, known);
+  const differs = first && !first.isErased ? partsThatDiffer(first, event) : undefined;
+  if (differs?.join() === 'reason') return false;
+  const about = { eventKind, orderReference, ...withoutUndefined({ differs }) };
+  return await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
+}
+
+function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] {
+  const parts: readonly [EventPart, boolean][] = [
+    ['amount', first.amountMinor !== event.amountMinor],
+    ['currency', first.currency !== event.currency],
+    ['reason', first.reason !== event.reason],
+  ];
+  return parts.filter(([, isOther]) => isOther).map(([part]) => part);
+}
+
+/** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
+function readIfPossible({ value }: Entry): OutboxRecord | undefined {
+  try {
+    return readOutboxRecord(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whoever stored the event may have been cut off before its copies; once it is told they are there. */
+async function completeCopies(deps: ReceiveDeps, known: Entry, record: OutboxRecord): Promise<void> {
+  const { routed = [], logged, fingerprint, receivedAtMs } = record;
+  const isCutOff = isMessage(record) && routed.length > 1 && !logged;
+  const event = isCutOff ? firstOf(deps, known) : undefined;
+  if (event) await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
+}
+
+export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
+
+/**
+ * Keeps a delivery that was validly signed but is none of the spec's events, sealed, and tells the
+ * operators once per kind. Never throws it away: what it meant may be learnt later.
+ */
+export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDelivery): Promise<void> {
+  const key = `unknown:${delivery.key}`;
+  const sealed = deps.sealer.seal(key, delivery.body.toString('base64'));
+  await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
+  const keptDays = Math.round(deps.rememberMs / dayMs);
+  const notice = { kind: 'unknown_event', eventKind: delivery.eventKind, keptDays } as const;
+  if (await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice)) deps.wake();
+}
+
+/** Outside text must not shape a key. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,217 @@
+import { withLookUp, type Destination } from '../../domain/alert-route.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import {
+  alertKey,
+  isMessage,
+  listsOf,
+  openEvent,
+  readOutboxRecord,
+  sealEvidence,
+  writeOutboxRecord,
+  type Evidence,
+  type OutboxRecord,
+} from '../../messages/outbox.ts';
+import { again, hold, type Work } from '../../messages/outbox-work.ts';
+import type { Prepared } from '../../messages/prepare-post.ts';
+import { arrivals } from './storm/storms.ts';
+import type { AlertPostDeps } from './alert-post.ts';
+
+export type RouteDeps = {
+  store: Pick<Store, 'create'>;
+  sealer: Sealer;
+};
+
+/** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
+export type StoredAlert = {
+  event: PaymentEvent;
+  fingerprint: string;
+  receivedAtMs: number;
+  found?: Evidence;
+};
+
+/** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
+const untoldLane = 'event-log';
+
+/** How the lanes begin of what is routed by its look-up: several of them are looked up at once. */
+export const toRouteLanes = 'to-route/';
+
+/**
+ * A channel gets its alerts in the order they came in, though which channel is known only after the look-up: so each
+ * is routed after the one before it, ten seconds later at most, as in a channel. Failures never wait for the many
+ * successes.
+ */
+function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
+  return routed ? (routed[0]?.channel ?? untoldLane) : `${toRouteLanes}${kind}`;
+}
+
+/**
+ * Stores the event with the channels that tell it, then a copy for each but the first, which its own record tells.
+ * Without `routed` its look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
+ */
+export async function storeEvent(
+  deps: RouteDeps,
+  alert: StoredAlert,
+  routed: readonly Destination[] | undefined,
+): Promise<boolean> {
+  const isNew = await storeAlert(deps, alertKey(alert.event.key), alert, routed);
+  if (isNew) await storeCopies(deps, alert, routed);
+  return isNew;
+}
+
+/**
+ * Those that are there stay as they are: a crash before this was over is made good when the event comes again, or its own
+ * record is told.
+ */
+export async function storeCopies(
+  deps: RouteDeps,
+  alert: StoredAlert,
+  [, ...further]: readonly Destination[] = [],
+): Promise<void> {
+  await Promise.all(
+    further.map((to) => storeAlert(deps, alertKey(alert.event.key, to.channel), alert, [to])),
+  );
+}
+
+async function storeAlert(
+  { store, sealer }: RouteDeps,
+  key: string,
+  { event, found, ...stored }: StoredAlert,
+  routed: readonly Destination[] | undefined,
+): Promise<boolean> {
+  const record: OutboxRecord = {
+    kind: 'alert',
+    channel: '',
+    ...stored,
+    sealed: sealer.seal(key, JSON.stringify(event)),
+    misses: 0,
+    ...(routed && whereTold(event, routed)),
+    ...(found && { evidence: sealEvidence(sealer, key, found) }),
+  };
+  const lane = laneOf(event, routed);
+  return await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane, index: listsOf(record) });
+}
+
+/** What a record says of it from when it is routed. People act on a failure, and its message is edited as they do. */
+function whereTold(
+  { kind }: PaymentEvent,
+  routed: readonly Destination[],
+): Pick<OutboxRecord, 'channel' | 'routed' | 'progress' | 'arrivals'> {
+  const [first] = routed;
+  const channel = first?.channel ?? '';
+  const isCard = kind === 'payment_failed' && channel !== '';
+  return {
+    channel,
+    routed: routed.map(asKept),
+    // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
+    ...(first ? { arrivals: arrivals(first, kind) } : {}),
+    ...(isCard ? { progress: { kind: 'waiting' } } : {}),
+  };
+}
+
+function asKept({ channel, rule }: Destination): Destination {
+  if (!rule) return { channel };
+  const { name, mention, severity, quietHours, digestAfter } = rule;
+  return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, digestAfter }) };
+}
+
+/** A service that is away delays an alert by this much at most; then it is told unchecked. */
+const lookUpPatienceMs = 10_000;
+const lookUpAgainMs = 2_000;
+
+/**
+ * Looked up anew for every post; an edit shows what the post showed, and an event is routed by what was found first.
+ * Undefined: the alert waits for the service.
+ */
+export async function evidenceOf(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  kept: Evidence | undefined,
+): Promise<Evidence | undefined> {
+  const { record } = work;
+  if (kept && (record.posted || !isMessage(record))) return kept;
+  const found = await lookUpPatiently(deps, record, event);
+  const { unansweredSinceMs = deps.now() } = record;
+  if (!found) await again(deps, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
+  return found;
+}
+
+/** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
+async function lookUpPatiently(
+  deps: AlertPostDeps,
+  record: OutboxRecord,
+  event: PaymentEvent,
+): Promise<Evidence | undefined> {
+  const lookup = await deps.lookUp(event);
+  const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, deps.now());
+  return isWaiting ? undefined : { lookup, atMs: deps.now() };
+}
+
+/**
+ * A service that has just begun to be away is waited for by what is old as well, or one failed look-up would send a
+ * whole backlog where its events alone say. One order that alone gets no answer does not hold up the others for longer.
+ */
+function mayWait(
+  { receivedAtMs, unansweredSinceMs }: OutboxRecord,
+  { sinceMs = receivedAtMs }: Extract<Lookup, { kind: 'unchecked' }>,
+  nowMs: number,
+): boolean {
+  const waitedMs = nowMs - Math.max(receivedAtMs, Math.min(sinceMs, unansweredSinceMs ?? nowMs));
+  // Below zero: the clocks differ, or one was put back. Nobody knows how long that goes on.
+  return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
+}
+
+/** What the look-up found, and where that sends the event: written together, so that no rule is asked a second time. */
+function routedBy(
+  deps: AlertPostDeps,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  found: Evidence,
+): Pick<OutboxRecord, 'evidence' | 'routed'> {
+  const evidence = sealEvidence(deps.sealer, entry.key, found);
+  return { evidence, routed: deps.route(withLookUp(event, found.lookup), record.receivedAtMs).map(asKept) };
+}
+
+/** Routes an event by what its look-up says. The next round, at once, acts on that. */
+export async function routeByLookUp(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+  const found = await evidenceOf(deps, work, event, undefined);
+  if (found) await again(deps, work, routedBy(deps, work, event, found), { holdMs: 0 });
+  return { kind: 'settled' };
+}
+
+/**
+ * Sends an event that was routed by its look-up on its way: the copies first, while it still holds its lane, so that no
+ * channel gets a later one before it; then its own record goes into the lane of its first channel.
+ */
+export async function sendOn(
+  deps: AlertPostDeps,
+  { entry, record }: Work,
+  alert: StoredAlert,
+  routed: readonly Destination[],
+): Promise<Prepared> {
+  const { event } = alert;
+  await storeCopies(deps, alert, routed);
+  const told = { ...record, ...whereTold(event, routed) };
+  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
+  await deps.store.write(entry, writeOutboxRecord(told), due);
+  return { kind: 'settled' };
+}
+
+/**
+ * Looks an event up that waits for its turn to be routed by what is found, and puts that on its record, so that its
+ * turn asks nobody and nothing is asked twice, also after a crash. Undefined: the alert waits for the service. Throws
+ * what keeps it from being read.
+ */
+export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
+  const record = readOutboxRecord(entry.value);
+  if (record.kind !== 'alert' || record.routed) return entry;
+  const event = openEvent(deps.sealer, entry.key, record);
+  const found = await lookUpPatiently(deps, record, event);
+  if (!found) return undefined;
+  const work = { entry, record };
+  return (await hold(deps, work, routedBy(deps, work, event, found), deps.leaseMs))?.entry;
+}

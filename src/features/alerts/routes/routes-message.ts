@@ -1,0 +1,307 @@
+import {
+  countsAlone,
+  isMuted,
+  type AlertRule,
+  type QuietHours,
+  type RouteMatch,
+  type RoutePlace,
+  type RoutePlan,
+} from '../../../domain/alert-route.ts';
+import { counted } from '../../../domain/counted.ts';
+import { lostIn, rulesInTheWay } from '../../../domain/alert-route-reach.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../../../domain/rehearsal.ts';
+import { formatMoney } from '../../../domain/money.ts';
+import type { Storm } from '../../../domain/storm.ts';
+import { stormPace } from '../../../domain/storm-summary.ts';
+import { mentioned, severityWords } from './alert-route-blocks.ts';
+import {
+  actions,
+  bold,
+  button,
+  context,
+  header,
+  headline,
+  moment,
+  mrkdwn,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../../../slack/kit/blocks.ts';
+import { briefMutes } from './brief-mutes.ts';
+import { useLine, type ChannelUse } from './channel-uses.ts';
+import { clock } from './clock.ts';
+import { environmentWords, word } from '../../../slack/words/evidence.ts';
+import { slackTime, utcTime } from '../../../slack/kit/text.ts';
+import type { HomeBlock, SlackMessage } from '../../../slack/kit/message.ts';
+
+/** The button that posts a test alert; its value is the channel. */
+export const testAlertActionId = 'send_test_alert';
+
+/** The plan as one channel sees it. */
+export type RoutesView = {
+  plan: RoutePlan;
+  channel: string;
+  nowMs: number;
+  /** What this plan would have told lately; `pending`: that is being worked out. `impossible`: the store is away. */
+  rehearsal: Rehearsal | 'pending' | 'impossible';
+  storm?: StormState;
+  /** What else it gets. */
+  uses: readonly ChannelUse[];
+};
+
+/** More sentences than these nobody reads; they also fit one message whatever the rules say. */
+const mostRules = 12;
+/** Where more than those are muted, which leaves room for the names and ends of all. */
+const mostAmongMutes = 5;
+const mostHomeRules = 10;
+
+/**
+ * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
+ * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
+ */
+export function routesMessage({ plan, channel, nowMs, rehearsal, storm, uses }: RoutesView): SlackMessage {
+  const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
+  const told = typeof rehearsal === 'string' ? undefined : rehearsal;
+  const rest = restLines(plan, channel, told);
+  if (rules.length + rest.length === 0) return noAlertsMessage(uses);
+  const muted = rules.filter((rule) => isMuted(rule, nowMs));
+  const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
+  const { text, block } = headline('🔔 This channel gets alerts', [
+    rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
+    muted.length === 0 ? '' : `${muted.length} muted now`,
+  ]);
+  const most = muted.length > mostRules ? mostAmongMutes : mostRules;
+  const shown = mutedFirst.slice(0, most);
+  const left = rules.length - Math.max(shown.length, muted.length);
+  return {
+    text,
+    blocks: [
+      block,
+      ...shown.map((rule) =>
+        richText([
+          ...ruleLine(rule, plan, nowMs),
+          ...lost(plan, rule, channel),
+          ...lately(told, channel, rule.name),
+        ]),
+      ),
+      ...briefMutes(muted.slice(most)).map((line) => richText(line)),
+      ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
+      ...rest.map((line) => richText(line)),
+      ...uses.map((use) => richText(useLine(use))),
+      ...(storm ? stormBlocks(storm, rules) : []),
+      context(mrkdwn(rehearsalWords(rehearsal))),
+      context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
+      actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
+    ],
+  };
+}
+
+function orderWords(isMutedFirst: boolean): string {
+  return isMutedFirst ? `Muted rules stand first here. ${order}` : order;
+}
+
+const order =
+  'Rules are asked in the order of payops.yml, those of other channels too. The first that fits takes the event, unless it says that it goes on.';
+const withoutRules = 'payops.yml has no routes: where events go is said by its channels alone.';
+
+/** `uses`: what it gets all the same. */
+export function noAlertsMessage(uses: readonly ChannelUse[]): SlackMessage {
+  const why = uses.length === 0 ? 'no rule and no setting names it' : 'no rule sends it any';
+  const { text, block } = headline('🔕 This channel gets no alerts', [why]);
+  const advice = 'Whoever keeps payops.yml can name it there, under routes or channels.';
+  return {
+    text,
+    blocks: [block, ...uses.map((use) => richText(useLine(use))), richText([words(advice)])],
+  };
+}
+
+/** " Its mention never holds here: all-failures tells this channel the same first." */
+function lost(plan: RoutePlan, rule: AlertRule, channel: string): Run[] {
+  const index = plan.rules.indexOf(rule);
+  const what = lostIn(plan.rules, index, channel, [plan]);
+  if (what.length === 0) return [];
+  const first = rulesInTheWay(plan.rules, index, [plan], channel);
+  const who = first.length === 1 ? `${word(first[0] ?? '')} before it tells` : 'Rules before it tell';
+  return [words(` ${who} this channel the same, without its ${what.join(', ').replace('_', ' ')}.`)];
+}
+
+/** " In the last 7 days it would have posted 41, worst hour 9." */
+function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
+  if (!rehearsal || rehearsal.events === 0) return [];
+  const line = rehearsedLine(rehearsal, channel, rule);
+  const posted = line.posts + line.inDigests === 0 ? 'nothing' : rehearsedWords(line);
+  return [words(` In the last 7 days this would have posted ${posted}.`)];
+}
+
+/** What the numbers above stand on. Words of ours alone, so that the time can be each reader's own. */
+function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
+  if (rehearsal === 'pending') return '⏳ Working out what this would have posted in the last 7 days …';
+  if (rehearsal === 'impossible') {
+    return 'What this would have posted lately cannot be said: the bot’s store does not answer.';
+  }
+  const { events, sinceMs, unsure } = rehearsal;
+  if (sinceMs === undefined) return 'No event of the last 7 days is on record, so nothing was rehearsed.';
+  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, as if no rule were muted.`;
+  if (unsure === 0) return record;
+  return `${record} ${unsure} of them nobody looked up, and they are counted by what they say themselves.`;
+}
+
+function restLines(
+  { rules, failures, successes }: RoutePlan,
+  channel: string,
+  rehearsal: Rehearsal | undefined,
+): Run[][] {
+  const left = rules.length === 0 ? '' : ' that no rule takes';
+  const lines: Run[][] = [];
+  const rehearsed = lately(rehearsal, channel);
+  if (failures === channel)
+    lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
+  if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
+  // Where both go to one channel they are counted together.
+  return lines.map((line, index) => (index === lines.length - 1 ? [...line, ...rehearsed] : line));
+}
+
+function restLine(what: string, setting: string): Run[] {
+  return [words(`${what}, because `), bold(setting), words(' names this channel.')];
+}
+
+/** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
+export function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
+  const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
+  const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
+  return [
+    words(whatItTakes(match, place)),
+    ...(mention ? [words(', with '), mentioned(mention)] : []),
+    ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
+    words(', by rule '),
+    bold(word(name) ?? ''),
+    ...(goesOn ? [words(', which goes on to the rules after it')] : []),
+    ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
+    ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
+    words('.'),
+  ];
+}
+
+function quietWords({ fromMinute, toMinute, timeZone }: QuietHours): string {
+  return `${clock(fromMinute)}–${clock(toMinute)} ${timeZone}`;
+}
+
+function whatItTakes(match: RouteMatch, place: RoutePlace): string {
+  const { customer, emailDomain, reasonPart } = match;
+  const parts = [
+    `${subject(match)}${moneyWords(match)}`,
+    customer?.kind === 'exact' ? `of customer ${word(customer.text)}` : '',
+    customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
+    emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
+    reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
+    match.environment === undefined
+      ? ''
+      : placePart(environmentWords[match.environment], match.environment === place.environment),
+    match.account === undefined ? '' : placePart(`“${word(match.account)}”`, match.account === place.account),
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function placePart(wanted: string, isHere: boolean): string {
+  return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot is not`;
+}
+
+function subject({ event, isSavedCardCharge }: RouteMatch): string {
+  const charges =
+    isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
+  if (event === 'card_saved') return `${capital(charges ?? 'payments')} that save a card`;
+  if (event === 'payment_failed') return `Failed ${charges ?? 'charges'}`;
+  if (event === 'payment_success') return `Successful ${charges ?? 'payments'}`;
+  return charges === undefined
+    ? 'Failed charges and successful payments'
+    : `Failed and successful ${charges}`;
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+function moneyWords({ currency, amount }: RouteMatch): string {
+  if (currency === undefined) return '';
+  const { fromMinor, toMinor } = amount ?? {};
+  if (fromMinor === undefined && toMinor === undefined) return ` in ${currency}`;
+  if (toMinor === undefined) return ` of ${formatMoney({ minor: fromMinor ?? 0, currency })} or more`;
+  const most = formatMoney({ minor: toMinor, currency });
+  return fromMinor === undefined
+    ? ` of ${most} or less`
+    : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
+}
+
+/** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
+export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
+  const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
+  if (muted.length === 0) return [];
+  const sentences = muted.slice(0, mostHomeRules).map((rule) => ruleLine(rule, plan, nowMs));
+  // One block for all: where the Home is full, it keeps the first blocks of each part.
+  return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
+}
+
+/** What the person who pressed the button is told. */
+export function testOnItsWayMessage(): SlackMessage {
+  const { text, block } = headline('🧪 A test alert is on its way to this channel', []);
+  const advice =
+    'It goes the way alerts go. If none appears within a minute, Slack refuses the bot here, or the channel has alerts waiting: /readyz and the log say which. Inviting the bot to the channel is the usual fix.';
+  return { text, blocks: [block, richText([words(advice)])] };
+}
+
+/** The last storms of one channel, and what would make one there. `threshold` 0: nothing, but for rules of their own. */
+export type StormState = {
+  failures?: Storm;
+  /** Its payments have storms of their own. */
+  payments?: Storm;
+  threshold: number;
+  windowMs: number;
+};
+
+/** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
+function stormBlocks(
+  { failures, payments, threshold, windowMs }: StormState,
+  rules: readonly AlertRule[],
+): HomeBlock[] {
+  const minutes = Math.round(windowMs / 60_000);
+  const endedMs = failures?.endedMs;
+  const now: Run[] =
+    failures && endedMs === undefined
+      ? [
+          bold('A storm since '),
+          moment(failures.sinceMs),
+          words(': one digest tells it until '),
+          words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
+        ]
+      : endedMs !== undefined
+        ? [words('No storm now; the last ended '), moment(endedMs), words('.')]
+        : [words('No storm now.')];
+  const paid: Run[][] =
+    payments && payments.endedMs === undefined
+      ? [
+          [
+            bold('Many payments since '),
+            moment(payments.sinceMs),
+            words(': one digest of their own tells them.'),
+          ],
+        ]
+      : [];
+  return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
+}
+
+function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
+  const usual =
+    threshold === 0
+      ? 'Failed charges and payments are never gathered in a digest here'
+      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; the same holds for payments, with a digest of their own`;
+  const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
+    if (digestAfter === 0) return threshold === 0 ? [] : [`rule ${name} has no digest`];
+    return [`rule ${name} counts by itself, past ${digestAfter}`];
+  });
+  const shown = own.slice(0, mostOwn);
+  const left = own.length - shown.length;
+  return `${[usual, ...shown, ...(left > 0 ? [`and so on for ${left} more`] : [])].join('; ')}.`;
+}
+
+const mostOwn = 5;

@@ -1,0 +1,96 @@
+import { recordOf, type Lookup } from '../../../domain/alert.ts';
+import type { Destination } from '../../../domain/alert-route.ts';
+import type { PaymentEvent } from '../../../domain/payment-event.ts';
+import { withoutUndefined } from '../../../domain/without-undefined.ts';
+import { alertKey, historyKey, sealEvidence } from '../../../messages/outbox.ts';
+import { openBody } from '../../../messages/outbox-bodies.ts';
+import { again, finish, type Work } from '../../../messages/outbox-work.ts';
+import { isRepeat, postOrEdit, settle } from '../../../messages/post-or-edit.ts';
+import type { Prepared } from '../../../messages/prepare-post.ts';
+import { logOnce, type AlertPostDeps } from '../alert-post.ts';
+import { isOrMayBePosted } from './storms.ts';
+
+/** A storm’s digest, made of the storm as it is when it leaves. */
+export async function prepareDigest(
+  deps: AlertPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { storm, to } = openBody('digest', deps.sealer, work);
+  const seen = await deps.storms.see(storm);
+  if (!seen) return await settle(deps, work);
+  const about = to === undefined ? undefined : await deps.storms.place(storm);
+  const message = deps.compose({
+    kind: 'digest',
+    storm: seen,
+    isDirect: to !== undefined,
+    ...withoutUndefined({ place: about }),
+    key: historyKey(entry.key, record),
+    mayBeRepeat: isRepeat(work, mayBeRepeat),
+  });
+  return await postOrEdit(deps, work, record.channel, message);
+}
+
+/** Whether the event says itself what a digest tells of it; else its look-up does. No event proves a payment. */
+export function saysItAll({ kind, amountMinor, currency, reason }: PaymentEvent): boolean {
+  const isFailure = kind === 'payment_failed';
+  return isFailure && amountMinor !== undefined && currency !== undefined && reason !== undefined;
+}
+
+/**
+ * An alert that a storm’s digest tells instead of a message of its own; undefined when it is posted. One write puts it
+ * on the storm’s list, from which the digest counts it. It is linked to later payments like any other. Not looked up
+ * where its event says enough or is late: a storm is when the service has enough to do.
+ */
+export async function tellByDigest(
+  deps: AlertPostDeps,
+  work: Work,
+  alert: { event: PaymentEvent; lookup: Lookup | undefined; to: Destination },
+): Promise<Prepared | undefined> {
+  const { entry, record } = work;
+  const { event, lookup } = alert;
+  if (record.digest) {
+    // Its card went on before it was on the list: a message in another channel shows who took the storm, and a
+    // payment that resolved it is counted.
+    if (event.kind === 'payment_failed') await deps.cards.retell(event.key);
+    return await settle(deps, work);
+  }
+  if (isOrMayBePosted(record)) return undefined;
+  const storm = await deps.storms.ask(alert.to, entry.key, event.kind);
+  if (!storm) return undefined;
+  const isMoved = await linkAlone(deps, work, alert);
+  const atMs = deps.now();
+  const told = {
+    digest: { storm: storm.id, atMs },
+    logged: true,
+    refused: undefined,
+    misses: 0,
+    ...(lookup ? { evidence: sealEvidence(deps.sealer, entry.key, { lookup, atMs }) } : {}),
+  };
+  if (event.kind === 'payment_failed' && (storm.isTaken || isMoved)) {
+    await again(deps, work, told, { delayMs: 0 });
+  } else await finish(deps, work, told, 0);
+  return { kind: 'settled' };
+}
+
+/** All that a message of its own would have done besides. True: a payment has resolved it. */
+async function linkAlone(
+  deps: AlertPostDeps,
+  work: Work,
+  { event, lookup }: { event: PaymentEvent; lookup: Lookup | undefined },
+): Promise<boolean> {
+  const { entry, record } = work;
+  if (event.kind !== 'payment_failed') {
+    await logOnce(deps, work, event, lookup);
+    return false;
+  }
+  // What was not found is not asked for again, or a storm of ten thousand would ask for each.
+  const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
+  await Promise.all([
+    entry.key === alertKey(event.key) ? undefined : deps.cards.join(event.key, entry.key),
+    logOnce(deps, work, event, lookup),
+    deps.cards.linkFailure(event, found, record.receivedAtMs),
+  ]);
+  return (await deps.cards.read(event.key)).card.kind === 'recovered';
+}

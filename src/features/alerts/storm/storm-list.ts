@@ -1,0 +1,155 @@
+// What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
+
+import { csvHead, csvRows, type CsvColumn } from '../../../csv.ts';
+import type { AlertCard } from '../../../domain/alert-card.ts';
+import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
+import type { PaymentEventKind } from '../../../domain/payment-event.ts';
+import type { StormRow, StormSeen } from '../../../domain/storm-summary.ts';
+import {
+  actions,
+  bold,
+  button,
+  context,
+  headline,
+  modal,
+  moment,
+  person,
+  plainText,
+  richText,
+  words,
+} from '../../../slack/kit/blocks.ts';
+import { customerWord, placeLine, referenceWord, word } from '../../../slack/words/evidence.ts';
+import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
+import { outsideText } from '../../../slack/kit/text.ts';
+import { gathered, stormActions, writeListPage } from './storm-message.ts';
+
+/** One press opens it; nothing is submitted. */
+const listModalId = 'storm_list';
+const longestReason = 120;
+
+export const rowsPerPage = 25;
+
+export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
+  const { id, gathers, count, summary, environment, account } = storm;
+  const pages = Math.max(1, Math.ceil(count / rowsPerPage));
+  const first = page * rowsPerPage + 1;
+  const back = button({ actionId: stormActions.back, text: 'Back', value: writeListPage(id, page - 1) });
+  const next = button({ actionId: stormActions.next, text: 'Next', value: writeListPage(id, page + 1) });
+  const ways = [...(page > 0 ? [back] : []), ...(page + 1 < pages ? [next] : [])];
+  return modal({
+    callbackId: listModalId,
+    title: gathers === 'payment_failed' ? 'Storm of failures' : 'Many payments',
+    blocks: [
+      richText([bold(`${gathered(gathers, count)}, page ${page + 1} of ${pages}`)]),
+      ...(rows.length === 0
+        ? [richText([words('Nothing on this page; it may be too old.')])]
+        : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
+      ...(ways.length === 0 ? [] : [actions(...ways)]),
+      context(plainText('Amounts and reasons are the events’ own. /pay with a reference looks one up.')),
+      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+    ],
+  });
+}
+
+function rowLines(row: StormRow, state: string, number: number) {
+  const rest = [amountOf(row), customerWord(row.customerEmail), outsideText(row.reason ?? '', longestReason)];
+  return [
+    [bold(`${number}. ${referenceOf(row)}`), words(` · ${state} · `), moment(row.receivedAtMs)],
+    [words(rest.filter((part) => part !== '').join(' · '))],
+  ];
+}
+
+function referenceOf({ reference }: StormRow): string {
+  return reference === undefined ? 'no reference' : referenceWord(reference) || '–';
+}
+
+function amountOf({ amountMinor, currency }: StormRow): string {
+  if (amountMinor === undefined) return 'amount unknown';
+  return word(formatMoney({ minor: amountMinor, currency: currency ?? '' })) ?? '';
+}
+
+/** A failure’s is its card’s, which people move; a payment’s, whether a look-up proved it. */
+function stateOf(
+  gathers: PaymentEventKind,
+  { card, isConfirmed }: StormRow,
+): { words: string; cell: string } {
+  if (gathers === 'payment_failed') return { words: stateWords(card), cell: card.kind };
+  return isConfirmed
+    ? { words: '✅ Proven by look-up', cell: 'confirmed' }
+    : { words: 'By its event alone', cell: 'event_alone' };
+}
+
+function stateWords(card: AlertCard): string {
+  switch (card.kind) {
+    case 'open':
+      return 'Open';
+    case 'acknowledged':
+      return card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
+    case 'recovered':
+      return '✅ Resolved';
+    case 'closed':
+      return '☑️ Closed';
+  }
+}
+
+const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] => [
+  { head: 'reference', cell: ({ reference }) => reference && referenceWord(reference) },
+  { head: 'received_at', cell: ({ receivedAtMs }) => new Date(receivedAtMs).toISOString() },
+  { head: 'amount', cell: ({ amountMinor: minor }) => (minor === undefined ? '' : wireFromMinor(minor)) },
+  { head: 'currency', cell: ({ currency }) => word(currency) },
+  { head: 'reason', cell: ({ reason }) => outsideText(reason ?? '', longestReason) },
+  { head: 'customer', cell: ({ customerEmail }) => customerWord(customerEmail) },
+  { head: 'state', cell: (row) => stateOf(gathers, row).cell },
+  {
+    head: 'recovered_by',
+    cell: ({ card }) => (card.kind === 'recovered' ? referenceWord(card.payment.reference) : ''),
+  },
+];
+
+/** All of it, masked as in the list; times in UTC. */
+export function stormCsv(gathers: PaymentEventKind, rows: readonly StormRow[]): string {
+  const columns = csvColumns(gathers);
+  return csvHead(columns) + csvRows(columns, rows);
+}
+
+/** "storm-2026-11-21-1002.csv". */
+export function stormFileName({ gathers, summary }: StormSeen): string {
+  const name = gathers === 'payment_failed' ? 'storm' : 'payments';
+  return `${name}-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
+}
+
+/** The second of two who pressed *Acknowledge all* learns who was first. */
+export function stormHadMessage(
+  had: { by: string; at: number; isOver: boolean },
+  askedBy: string,
+): SlackMessage {
+  const isSelf = had.by === askedBy;
+  const { text, block } = headline(
+    isSelf ? '👀 You already acknowledged this storm' : '👀 Somebody else acknowledged this storm first',
+    [],
+  );
+  const who = isSelf ? words('You') : person(had.by);
+  const what = had.isOver ? ' acknowledged all of it ' : ' acknowledged all of it, new ones too, ';
+  return { text, blocks: [block, richText([who, words(what), moment(had.at), words('.')])] };
+}
+
+export function unknownStormMessage(): SlackMessage {
+  const { text, block } = headline('The bot has forgotten this storm', []);
+  const next = 'It is too old. Nothing changed; you can still look up each reference.';
+  return { text, blocks: [block, richText([words(next)])] };
+}
+
+/** What became of the file that was asked for. */
+export function csvMessage(
+  outcome: { kind: 'uploaded' } | { kind: 'failed'; why: string; fix: string },
+): SlackMessage {
+  if (outcome.kind === 'uploaded') {
+    const { text, block } = headline('The CSV is in the digest’s thread', []);
+    return { text, blocks: [block] };
+  }
+  const { text, block } = headline('⚠️ The CSV could not be put into the thread', []);
+  return {
+    text,
+    blocks: [block, richText([words(`${outcome.why} `), bold('Next: '), words(outcome.fix)])],
+  };
+}

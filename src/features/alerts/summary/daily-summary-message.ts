@@ -1,0 +1,132 @@
+import type { RichTextBlock } from '@slack/types';
+import type { RoutePlace } from '../../../domain/alert-route.ts';
+import { counted } from '../../../domain/counted.ts';
+import {
+  successRate,
+  type Counted,
+  type DailySummary,
+  type OpenAlert,
+} from '../../../domain/daily-summary.ts';
+import { formatMoney } from '../../../domain/money.ts';
+import { outcomeWords } from '../../../domain/outcome.ts';
+import { duration } from '../card-lines.ts';
+import {
+  bold,
+  context,
+  headline,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../../../slack/kit/blocks.ts';
+import { environmentWords, referenceWord, word } from '../../../slack/words/evidence.ts';
+import type { SlackMessage } from '../../../slack/kit/message.ts';
+import { muteBlocks } from '../routes/mute-blocks.ts';
+
+const mostOpen = 5;
+const mostMuted = 5;
+const mostCurrencies = 8;
+
+/** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
+export function dailySummaryMessage(
+  told: { summary: DailySummary; key: string; mayBeRepeat: boolean },
+  place: RoutePlace,
+): SlackMessage {
+  const { summary } = told;
+  const { failed, paid } = summary;
+  const rate = successRate(summary);
+  const { text, block } = headline('📋 Daily summary', [
+    counted(failed.count, 'failed charge'),
+    counted(paid.count, 'successful payment'),
+    rate === undefined ? '' : `${rate} % succeeded`,
+  ]);
+  const foot = [environmentWords[place.environment], word(place.account) ?? ''].filter((part) => part !== '');
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
+        line('Failed, by the events', failed),
+        line('Succeeded, by the events', paid, provenWords(summary)),
+        ...disputedLines(summary),
+        ...lateLines(summary),
+        [bold('Told in this channel: '), words(String(summary.toldHere))],
+      ),
+      ...reasonBlocks(summary),
+      openBlock(summary),
+      ...muteBlocks(summary.muted, place, mostMuted),
+      context(
+        plainText(foot.join(' · ')),
+        ...(told.mayBeRepeat ? [plainText('May be a repeat of an earlier summary.')] : []),
+      ),
+    ],
+    metadata: { event_type: 'payops_daily_summary', event_payload: { key: told.key } },
+  };
+}
+
+function line(label: string, { count, sums, withoutAmount }: Counted, more = ''): Run[] {
+  const shown = sums.toSorted((a, b) => b.minor - a.minor).slice(0, mostCurrencies);
+  const left = sums.length - shown.length;
+  const parts = [
+    String(count),
+    // A currency is a word of the event's.
+    ...shown.map((sum) => word(formatMoney(sum)) ?? ''),
+    left === 0 ? '' : `${left} more currencies`,
+    withoutAmount === 0 || count === 0 ? '' : `${withoutAmount} of them without an amount`,
+    more,
+  ];
+  return [bold(`${label}: `), words(parts.filter((part) => part !== '').join(' · '))];
+}
+
+/** An event proves no payment. */
+function provenWords({ paid, proven }: DailySummary): string {
+  return paid.count === 0 ? '' : `${proven} of them proven by look-up`;
+}
+
+/** What stands in no number above, because its event and its look-up do not agree. */
+function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
+  const isPaid = `${counted(failed, 'event')} of a failure, and the look-up says ${outcomeWords.paid}: not counted.`;
+  const isNot = `${counted(paid, 'event')} of a payment that the look-up did not confirm: not counted.`;
+  return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
+}
+
+/** What makes these numbers others than the day’s own. */
+function lateLines({ late, notYet }: DailySummary): Run[][] {
+  const before = `${late} of all these came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
+  const after =
+    notYet === 1
+      ? '1 more was known too late for this summary: the next one counts it.'
+      : `${notYet} more were known too late for this summary: the next one counts them.`;
+  return [...(late > 0 ? [[words(before)]] : []), ...(notYet > 0 ? [[words(after)]] : [])];
+}
+
+function reasonBlocks({ reasons }: DailySummary): RichTextBlock[] {
+  if (reasons.length === 0) return [];
+  const lines = reasons.map(({ reason, count }): Run[] => [words(`${count} × ${word(reason) || '–'}`)]);
+  return [richText([bold('Top reasons')], ...lines)];
+}
+
+function openBlock({ cards, nowMs }: DailySummary): RichTextBlock {
+  const { open, acknowledged, snoozed, leftOut } = cards;
+  const state = [
+    `${open.length} open`,
+    `${acknowledged} acknowledged`,
+    ...(snoozed > 0 ? [`${snoozed} snoozed`] : []),
+    ...(leftOut > 0 ? [`${leftOut} later ones not looked at`] : []),
+  ].join(' · ');
+  const shown = open.slice(0, mostOpen);
+  const left = open.length - shown.length;
+  return richText(
+    [bold('Alerts of this channel, last 7 days: '), words(state)],
+    ...shown.map((alert) => [words(openWords(alert, nowMs))]),
+    ...(left > 0 ? [[words(`… and ${left} that came later.`)]] : []),
+  );
+}
+
+function openWords({ orderReference, money, receivedAtMs }: OpenAlert, nowMs: number): string {
+  const name = orderReference === undefined ? 'no reference' : (word(referenceWord(orderReference)) ?? '');
+  const parts = [name, ...(money ? [word(formatMoney(money)) ?? ''] : [])];
+  return `${parts.join(' · ')} · open for ${duration(nowMs - receivedAtMs)}`;
+}

@@ -1,0 +1,123 @@
+import type { AlertCard } from '../../../domain/alert-card.ts';
+import type { RoutePlan } from '../../../domain/alert-route.ts';
+import {
+  isDisputed,
+  isToldIn,
+  moneyOf,
+  mutedNow,
+  nothingCounted,
+  standing,
+  topReasons,
+  withEvent,
+  type DailySummary,
+} from '../../../domain/daily-summary.ts';
+import type { LoggedEvent } from '../../../domain/logged-event.ts';
+import { withoutUndefined } from '../../../domain/without-undefined.ts';
+import { rehearsedMs, type EventLog } from '../event-log.ts';
+import { openBody, type SummarySpan } from '../../../messages/outbox-bodies.ts';
+import type { Work } from '../../../messages/outbox-work.ts';
+import type { PrepareDeps, Prepared } from '../../../messages/prepare-post.ts';
+
+export type SummariseDeps = {
+  eventLog: Pick<EventLog, 'between'>;
+  plan: RoutePlan;
+  readCard: (id: string) => Promise<{ card: AlertCard }>;
+  now: () => number;
+};
+
+/** So many cards are asked for at most, the oldest first: two storms of ten thousand, in a few seconds. */
+const mostCards = 20_000;
+const cardsAtOnce = 16;
+const mostReasons = 5;
+
+/** What that channel is told of that time; the cards are those of the last 7 days. Throws StoreUnavailable. */
+export async function summariseDay(
+  deps: SummariseDeps,
+  channel: string,
+  { fromMs, untilMs }: SummarySpan,
+): Promise<DailySummary> {
+  const { plan, eventLog } = deps;
+  const nowMs = deps.now();
+  const day: LoggedEvent[] = [];
+  const failuresHere: LoggedEvent[] = [];
+  let toldHere = 0;
+  let notYet = 0;
+  for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
+    for (const event of events) {
+      const { receivedAtMs, loggedAtMs } = event;
+      const isOfDay = loggedAtMs >= fromMs && loggedAtMs < untilMs;
+      const isHere = isToldIn(plan, channel, event);
+      if (isOfDay) day.push(event);
+      if (receivedAtMs < untilMs && loggedAtMs >= untilMs) notYet += 1;
+      if (isOfDay && isHere) toldHere += 1;
+      if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
+    }
+  }
+  const agreed = day.filter((event) => !isDisputed(event));
+  const disputed = day.filter(isDisputed);
+  return {
+    fromMs,
+    untilMs,
+    failed: counted(agreed, 'payment_failed'),
+    paid: counted(agreed, 'payment_success'),
+    proven: agreed.filter(({ kind, lookup }) => kind === 'payment_success' && lookup === 'confirmed').length,
+    disputed: {
+      failed: disputed.filter(({ kind }) => kind === 'payment_failed').length,
+      paid: disputed.filter(({ kind }) => kind === 'payment_success').length,
+    },
+    late: day.filter(({ receivedAtMs }) => receivedAtMs < fromMs).length,
+    notYet,
+    toldHere,
+    reasons: topReasons(agreed, mostReasons),
+    cards: await cardsOf(deps, failuresHere),
+    muted: mutedNow(plan, nowMs),
+    nowMs,
+  };
+}
+
+function counted(events: readonly LoggedEvent[], kind: LoggedEvent['kind']): DailySummary['failed'] {
+  return events.filter((event) => event.kind === kind).reduce(withEvent, nothingCounted);
+}
+
+async function cardsOf(
+  { readCard }: SummariseDeps,
+  failures: readonly LoggedEvent[],
+): Promise<DailySummary['cards']> {
+  const oldest = failures.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs).slice(0, mostCards);
+  const standings: ReturnType<typeof standing>[] = [];
+  for (let index = 0; index < oldest.length; index += cardsAtOnce) {
+    const some = oldest.slice(index, index + cardsAtOnce);
+    // oxlint-disable-next-line no-await-in-loop -- a few at a time, so that alerts come through in between
+    const read = await Promise.all(some.map(({ id }) => readCard(id)));
+    standings.push(...read.map(({ card }) => standing(card)));
+  }
+  return {
+    open: oldest
+      .filter((_, index) => standings[index] === 'open')
+      .map((event) => {
+        const { id, orderReference, receivedAtMs } = event;
+        return { id, receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
+      }),
+    acknowledged: standings.filter((one) => one === 'acknowledged').length,
+    snoozed: standings.filter((one) => one === 'snoozed').length,
+    leftOut: failures.length - oldest.length,
+  };
+}
+
+export type SummaryPostDeps = PrepareDeps & {
+  /** What a channel is told of a day; see `summariseDay`. */
+  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
+};
+
+/** Made when it leaves, behind the alerts that were before it in its channel. */
+export async function prepareDailySummary(
+  deps: SummaryPostDeps,
+  work: Work,
+  mayBeRepeat: boolean,
+): Promise<Prepared> {
+  const { entry, record } = work;
+  const { channel } = record;
+  const summary = await deps.summarise(channel, openBody('daily_summary', deps.sealer, work));
+  const message = deps.compose({ kind: 'daily_summary', summary, key: entry.key, mayBeRepeat });
+  return { kind: 'post', channel, message };
+}

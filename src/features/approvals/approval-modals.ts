@@ -1,0 +1,84 @@
+// The windows of a request: why it is refused, why an exception is asked for, and what is waited for.
+
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { Approval } from '../../domain/approval.ts';
+import { actions, modal, richText, select, textInput, type Choice } from '../../slack/kit/blocks.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
+import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import { oneLine } from '../../slack/kit/text.ts';
+import { requestValue } from './approval-actions.ts';
+import { approvalBody, askAgainButton, withdrawButton, type ApprovalCopy } from './approval-message.ts';
+import { approvalHeadline, whatLine } from './approval-words.ts';
+
+export const refuseModalId = 'approval_refuse';
+/** Nothing is submitted in it. */
+const requestModalId = 'approval_request';
+
+export const refuseFields = { choice: 'approval_refuse_choice', words: 'approval_refuse_words' } as const;
+
+const longestReason = 300;
+
+const usualReasons: readonly Choice[] = [
+  { text: 'The amount is not right', value: 'amount' },
+  { text: 'The wrong card or customer', value: 'card' },
+  { text: 'The customer didn’t agree', value: 'customer' },
+  { text: 'Not enough to go by', value: 'unclear' },
+  { text: 'No longer needed', value: 'needless' },
+];
+
+/** A reason of the list, own words, or both; the requester reads it. */
+export function refuseModal(approval: Approval, place: ChargePlace): Modal {
+  return modal({
+    callbackId: refuseModalId,
+    title: placeTitle('Refuse', place),
+    submit: 'Refuse it',
+    close: 'Back',
+    privateMetadata: requestValue(approval),
+    blocks: [
+      approvalHeadline(approval).block,
+      richText(whatLine(approval.shown), plain('Nobody can approve it after that.')),
+      select({
+        id: refuseFields.choice,
+        label: 'Reason',
+        choices: usualReasons,
+        optional: true,
+      }),
+      textInput({
+        id: refuseFields.words,
+        label: 'In your own words',
+        placeholder: 'The order was cancelled this morning',
+        hint: 'Everybody who sees the request reads it. Required if no reason is chosen.',
+        maxLength: longestReason,
+        optional: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+export function readRefuseModal(values: ViewValues): Parsed<string> {
+  const chosen = usualReasons.find(({ value }) => value === values[refuseFields.choice])?.text;
+  const typed = oneLine(values[refuseFields.words] ?? '');
+  const reason = [chosen, typed].filter((part) => part !== undefined && part !== '').join(': ');
+  return reason === '' ? problem('Choose a reason above, or say why in a few words.') : parsed(reason);
+}
+
+/** What the requester sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
+export function requestModal(approval: Approval, asked: ApprovalCopy['asked'], place: ChargePlace): Modal {
+  const { kind } = approval.state;
+  const blocks: ModalBlock[] = [
+    approvalHeadline(approval).block,
+    ...approvalBody(approval, { to: 'requester', asked }),
+    ...(kind === 'waiting'
+      ? [
+          richText(plain('You can close this. The decision comes as a direct message.')),
+          actions(withdrawButton(approval)),
+        ]
+      : []),
+    ...(kind === 'expired' ? [actions(askAgainButton(approval))] : []),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: requestModalId, title: placeTitle('Approval', place), blocks });
+}

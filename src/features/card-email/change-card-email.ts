@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Approval } from '../../domain/approval.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
+import {
+  cardEmailEnds,
+  endOfChange,
+  stepCardEmail,
+  type CardEmailCase,
+  type CardEmailEnd,
+  type CardEmailEvent,
+  type CardEmailTerms,
+  type ShownCardEmail,
+} from '../../domain/card-email.ts';
+import type { EmailChange, EmailChangeAnswer } from '../../domain/charge-answer.ts';
+import { maskEmail } from '../../domain/mask.ts';
+import type { Log } from '../../log.ts';
+import { createRecords, type RecordsDeps } from '../../records/records.ts';
+import type { ApprovalGate } from '../approvals/approval-desk.ts';
+import { approvalId } from '../approvals/terms-hash.ts';
+import { draftKeepMs, draftsOfCard } from '../charge/charge-drafts.ts';
+import { catchUp } from '../../records/catch-up.ts';
+import type { Fingerprint } from '../../records/fingerprint.ts';
+import type { CardLedger } from '../cards/card-ledger.ts';
+
+export type CardEmails = ReturnType<typeof createCardEmails>;
+
+export type CardEmailBeginning =
+  /** `carryOn` asks the service, once, and resolves with what became of it. It never throws. */
+  | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
+  /** Agreed to before, and nothing more happens. Without an end whoever was first hears what became of it. */
+  | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
+  /** A second person decides: nothing was sent. Agreed to again it is the same request. */
+  | { kind: 'awaiting_approval'; approval: Approval }
+  /** What was read back is gone or other by now: nothing was sent. */
+  | { kind: 'stale' };
+
+const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
+  word: z.string(),
+  card: z.string(),
+  terms: z.object({
+    tokenKey: z.string(),
+    card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+    currentEmail: z.string(),
+    newEmail: z.string(),
+  }),
+  askedAtMs: z.number().exactOptional(),
+  end: z
+    .object({
+      kind: z.enum(cardEmailEnds),
+      message: z.string().exactOptional(),
+      isListBehind: z.literal(true).exactOptional(),
+    })
+    .exactOptional(),
+});
+
+/**
+ * Changes of saved cards' e-mails, each read back before it is made. All of it throws StoreUnavailable when the
+ * store is away, and then nothing was sent.
+ */
+export function createCardEmails(
+  deps: RecordsDeps & {
+    changeCardEmail: (change: EmailChange) => Promise<EmailChangeAnswer>;
+    /** Undefined: switched off. */
+    ledger: Pick<CardLedger, 'idOf' | 'changeEmail' | 'forgetEmail'> | undefined;
+    fingerprint: Fingerprint;
+    /** Absent: no change needs a second person. */
+    approvals?: ApprovalGate | undefined;
+    log: Log;
+    now: () => number;
+    /** Writes into the audit, in the background; absent: nothing is written down. */
+    note?: NoteAudit;
+  },
+) {
+  const { fingerprint, ledger, log } = deps;
+  const records = createRecords<CardEmailCase>(deps, {
+    prefix: 'card-email:',
+    schema: cardEmailCase,
+    lists: ({ card }) => ({ [draftsOfCard(card)]: 0 }),
+  });
+
+  /** The change after the event; `isFirst`: nothing was asked of the service before it. */
+  function move(viewId: string, made: () => CardEmailEvent) {
+    return records.change(viewId, (before) => {
+      const event = made();
+      const next = stepCardEmail(before, event, deps.now());
+      const result = next && { ...next, isFirst: before?.askedAtMs === undefined };
+      if (!next || (next === before && event.kind !== 'reviewed')) return { kind: 'keep', result };
+      return { kind: 'write', value: next, rest: { ttlMs: draftKeepMs }, result };
+    });
+  }
+
+  async function readDraft(viewId: string, draft: string): Promise<CardEmailCase | undefined> {
+    const kept = await records.read(viewId);
+    return kept?.word === draft ? kept : undefined;
+  }
+
+  /** Undefined: nobody else is needed. What was read back is not taken by this: the request is what is agreed to once. */
+  async function askForApproval(
+    viewId: string,
+    draft: string,
+    by: string,
+  ): Promise<CardEmailBeginning | undefined> {
+    const { approvals } = deps;
+    const need = approvals?.needFor({ kind: 'card_email' });
+    if (!approvals || !need) return undefined;
+    const id = approvalId(`card-email:${viewId}:${draft}`);
+    const asked = await approvals.desk.find(id);
+    if (asked) return { kind: 'awaiting_approval', approval: asked };
+    const read = await readDraft(viewId, draft);
+    if (!read) return { kind: 'stale' };
+    const terms = { kind: 'card_email', terms: read.terms, card: read.card } as const;
+    return {
+      kind: 'awaiting_approval',
+      approval: await approvals.desk.request({ id, terms, by, ...need }),
+    };
+  }
+
+  /**
+   * Asks the service, once; never throws. For what was approved the approval's record says that it is asked for. Charges
+   * that were read back with the old address are not stopped here: the service refuses them before the bank sees them.
+   */
+  async function change(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
+    const { tokenKey, currentEmail, newEmail, card } = terms;
+    const answer = await deps.changeCardEmail({ tokenKey, currentEmail, newEmail });
+    const end = endOfChange(answer);
+    log('info', 'Asked for a change of a card’s e-mail', {
+      verb: 'card-email',
+      userId: by,
+      result: end.kind,
+      ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
+    });
+    // The addresses masked, and the card by nothing but its face: whoever reads the audit need not be told more.
+    deps.note?.({
+      what: 'step',
+      who: by,
+      verb: 'card-email',
+      result: `card_email_${end.kind}`,
+      before: maskEmail(currentEmail),
+      after: maskEmail(newEmail),
+      ...(card.lastFour === undefined ? {} : { reference: `card ending ${card.lastFour}` }),
+    });
+    if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
+    const list = await catchUp(
+      deps,
+      'A remembered card still has an address it is not linked to',
+      async () => {
+        const id = await ledger.idOf(tokenKey);
+        // What the service denies must not be the form's default any longer, or no charge of the card would succeed.
+        await (end.kind === 'changed'
+          ? ledger.changeEmail(id, newEmail)
+          : ledger.forgetEmail(id, currentEmail));
+      },
+    );
+    return end.kind === 'changed' && list === 'behind' ? { ...end, isListBehind: true } : end;
+  }
+
+  return {
+    /** Keeps what is read back, sealed, for half an hour; the word it gives stands for exactly this and is no secret. */
+    async keepDraft(viewId: string, terms: CardEmailTerms): Promise<string> {
+      const card = await fingerprint(terms.tokenKey);
+      // Another word at each try: one that was on its way for long may have been given and agreed to.
+      const kept = await move(viewId, () => {
+        return { kind: 'reviewed', word: randomBytes(16).toString('hex'), card, terms };
+      });
+      return kept?.word ?? '';
+    },
+    readDraft,
+    /** Begins the change that was read back, at most once however often it is agreed to. */
+    async begin(request: { viewId: string; draft: string; by: string }): Promise<CardEmailBeginning> {
+      const { viewId, draft: word, by } = request;
+      const asked = await askForApproval(viewId, word, by);
+      if (asked) return asked;
+      const agreed = await move(viewId, () => ({ kind: 'agreed', word }));
+      if (!agreed) return { kind: 'stale' };
+      const { terms, end, isFirst } = agreed;
+      if (!isFirst) return { kind: 'known', terms: shownTerms(terms), end };
+      return {
+        kind: 'begun',
+        terms: shownTerms(terms),
+        async carryOn() {
+          const end = await change(terms, by);
+          // What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again.
+          await catchUp(deps, 'What became of a card’s e-mail could not be noted', () =>
+            move(viewId, () => ({ kind: 'ended', word, end })),
+          );
+          return end;
+        },
+      };
+    },
+    change,
+  };
+}
+
+/** Without the token key: what goes to Slack is made of this alone. */
+export function shownTerms({ tokenKey: _secret, ...terms }: CardEmailTerms): ShownCardEmail {
+  return terms;
+}

@@ -1,0 +1,301 @@
+// The saved cards of one customer, and what there is to say when there are none.
+
+import type { ActionsBlock, Button } from '@slack/types';
+import type { Environment } from '../../domain/alert.ts';
+import type { CardFace } from '../../domain/charge-terms.ts';
+import {
+  actions,
+  bold,
+  button,
+  code,
+  codeLines,
+  confirmDialog,
+  headline,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { cardWords } from '../../slack/words/card-words.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { cut, outsideText } from '../../slack/kit/text.ts';
+import { cardsActions, cardsValue } from './cards-actions.ts';
+
+/** One card as it is shown; its fingerprint is a keyed hash and no secret. */
+export type CardShown = {
+  fingerprint?: string;
+  face: CardFace;
+  expiry?: string;
+  customerEmail: string;
+  /** Absent when the bot remembers no cards. */
+  isKnown?: boolean;
+};
+
+export type CardsShown = {
+  list: string;
+  email: string;
+  cards: readonly CardShown[];
+  total: number;
+  mayHaveMore?: true;
+};
+
+/** What the person may do with a card, and which other verbs there are to name. */
+export type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean; link: boolean };
+
+export type CardsContext = { place: ChargePlace; may: CardsMay; nowMs: number };
+
+/** With their buttons and confirm dialogs so many stay well below what Slack takes in one message. */
+export const cardsPerMessage = 8;
+
+const longestExpiry = 24;
+const shownOfFingerprint = 12;
+
+/** Spec: sandbox behaviour 1. */
+export function sampleLine(environment: Environment): Run[][] {
+  if (environment !== 'sandbox') return [];
+  return [
+    labelled(
+      environmentWords.sandbox,
+      'saved-card endpoints return fixed sample responses there. No real card is listed, changed or deleted.',
+    ),
+  ];
+}
+
+/** The cards from that one on, as many as fit, each with what may be done with it. */
+export function cardsMessage(
+  { list, email, cards, total, mayHaveMore }: CardsShown,
+  from: number,
+  { place, may, nowMs }: CardsContext,
+): SlackMessage {
+  if (total === 0) return noCardsMessage({ email, why: 'empty' }, { place, may, nowMs });
+  const shown = cards.slice(from, from + cardsPerMessage);
+  const { text, block } = headline(`💳 ${counted(total, 'saved card')}`, [
+    customerWord(email),
+    ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
+  ]);
+  const lines = [...sampleLine(place.environment), ...ledgerLine(cards), ...moreLine(cards, total, from)];
+  if (mayHaveMore) lines.push(plain('There may be more: the service gave no end of its list.'));
+  return {
+    text,
+    blocks: [
+      block,
+      ...(lines.length === 0 ? [] : [richText(...lines)]),
+      ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, { place, may })),
+      ...pageButtons(list, cards.length, from),
+      messageFoot(place, 'listed', nowMs),
+    ],
+  };
+}
+
+function ledgerLine(cards: readonly CardShown[]): Run[][] {
+  if (cards.some(({ isKnown }) => isKnown !== undefined)) return [];
+  if (cards.every(({ fingerprint }) => fingerprint === undefined)) return [];
+  return [
+    plain(
+      'The bot remembers no cards (CARD_LEDGER is off): to charge one, its token is pasted in ',
+      code('/pay charge'),
+      '.',
+    ),
+  ];
+}
+
+function moreLine(cards: readonly CardShown[], total: number, from: number): Run[][] {
+  const next = cards.length - from - cardsPerMessage;
+  const unkept = total - cards.length;
+  return [
+    ...(next > 0 ? [plain(`${next} more: press Next.`)] : []),
+    ...(unkept > 0 ? [plain(`The service listed ${unkept} beyond these, which have no room here.`)] : []),
+  ];
+}
+
+function cardBlocks(
+  card: CardShown,
+  at: { list: string; index: number },
+  { place, may }: { place: ChargePlace; may: CardsMay },
+): MessageBlock[] {
+  const { face, expiry, customerEmail, fingerprint, isKnown } = card;
+  const facts = [
+    ...(expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`]),
+    customerWord(customerEmail),
+  ];
+  const known = { true: 'the bot knows it', false: 'new to the bot' } as const;
+  const token =
+    fingerprint === undefined
+      ? plain('The service told it without a token, so nothing can be done with it here.')
+      : plain(
+          'Token fingerprint ',
+          code(fingerprint.slice(0, shownOfFingerprint)),
+          ...(isKnown === undefined ? [] : [` · ${known[`${isKnown}`]}`]),
+        );
+  return [
+    richText([bold(`${at.index + 1}. ${faceWords(face)}`), words(` · ${facts.join(' · ')}`)], token),
+    ...cardButtons(card, cardsValue(at), { place, may }),
+  ];
+}
+
+function cardButtons(
+  card: CardShown,
+  value: string,
+  { place, may }: { place: ChargePlace; may: CardsMay },
+): ActionsBlock[] {
+  const { fingerprint, isKnown } = card;
+  if (fingerprint === undefined) return [];
+  // A form offers the cards that the bot remembers; a token never stands in one.
+  const canBeOffered = isKnown !== undefined;
+  const buttons: Button[] = [
+    ...(may.charge && canBeOffered
+      ? [button({ actionId: cardsActions.charge, text: 'Charge this card', value })]
+      : []),
+    ...(may.changeEmail && canBeOffered
+      ? [button({ actionId: cardsActions.changeEmail, text: 'Change its e-mail', value })]
+      : []),
+    ...(may.remove
+      ? [
+          button({
+            actionId: cardsActions.remove,
+            text: 'Delete …',
+            value,
+            style: 'danger',
+            confirm: deletionDialog(card, place),
+          }),
+        ]
+      : []),
+  ];
+  return buttons.length === 0 ? [] : [actions(...buttons)];
+}
+
+const deletionWords: Record<Environment, string> = {
+  live: 'It cannot be charged any more, and nobody can undo it: the customer would have to pay and save it anew.',
+  sandbox: 'The answer is a fixed sample: no real card is deleted. The bot forgets it all the same.',
+};
+
+function deletionDialog(
+  { face, customerEmail }: CardShown,
+  { environment }: ChargePlace,
+): ReturnType<typeof confirmDialog> {
+  const card = `${faceWords(face)} of ${cut(customerWord(customerEmail), 60)}`;
+  return confirmDialog({
+    title: `Delete this card? ${environmentWords[environment]}`,
+    text: `${card}. ${deletionWords[environment]}`,
+    confirm: 'Delete the card',
+    deny: 'Keep it',
+    style: 'danger',
+  });
+}
+
+/** "Visa ·· 4242"; words of its own where the service told neither. */
+export function faceWords(face: CardFace): string {
+  const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
+  return isNamed ? cardWords(face) : 'Card of unknown type';
+}
+
+function pageButtons(list: string, count: number, from: number): ActionsBlock[] {
+  const back = from === 0 ? undefined : Math.max(0, from - cardsPerMessage);
+  const next = from + cardsPerMessage < count ? from + cardsPerMessage : undefined;
+  function page(text: string, index: number | undefined): Button[] {
+    // Two buttons of one row need two names.
+    const actionId = `${cardsActions.page}.${text.toLowerCase()}`;
+    return index === undefined ? [] : [button({ actionId, text, value: cardsValue({ list, index }) })];
+  }
+  const buttons = [...page('Back', back), ...page('Next', next)];
+  return buttons.length === 0 ? [] : [actions(...buttons)];
+}
+
+/** The ids of the buttons that turn the page. */
+export const cardsPageIds: readonly string[] = [`${cardsActions.page}.back`, `${cardsActions.page}.next`];
+
+/** An answer and no error; `not_found` is the service's own word for it. */
+export function noCardsMessage(
+  { email, why }: { email: string; why: 'empty' | 'not_found' },
+  { place, may, nowMs }: CardsContext,
+): SlackMessage {
+  const { text, block } = headline('💳 No saved cards', [customerWord(email)]);
+  const what =
+    why === 'empty'
+      ? 'The service’s list for this e-mail is empty.'
+      : 'The service has no record for this e-mail.';
+  const link = plain(
+    'to save one, the customer pays once by card on a checkout page',
+    ...(may.link ? [': ', code('/pay link')] : [' whose order saves the card']),
+    '.',
+  );
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        plain(what, ' A card saved with another e-mail is not found by this one.'),
+        [bold('Next: '), ...link],
+        ...sampleLine(place.environment),
+      ),
+      messageFoot(place, 'asked', nowMs),
+    ],
+  };
+}
+
+/** The service found the request invalid. */
+export function refusedCardsMessage(
+  { email, message }: { email: string; message: string | undefined },
+  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
+): SlackMessage {
+  const { text, block } = headline('✗ The service refused the request', [customerWord(email)]);
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        plain('Nothing was listed and nothing was changed.'),
+        labelled(
+          'Next',
+          'check the address. If every address is refused, whoever runs this bot must check the SAVED_CARDS_ settings.',
+        ),
+      ),
+      ...quoted('The service’s own words:', message),
+      messageFoot(place, 'asked', nowMs),
+    ],
+  };
+}
+
+/** While the service is asked. */
+export function listingMessage(email: string): SlackMessage {
+  const { text, block } = headline('⏳ Listing the saved cards …', [customerWord(email)]);
+  return { text, blocks: [block] };
+}
+
+/** The listing or the card in it is forgotten, or was never this person's: nothing was done. */
+export function goneCardsMessage(): SlackMessage {
+  const { text, block } = headline('⌛ This list of cards is out of date', []);
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        plain(
+          'Nothing was sent. A list is kept for half an hour, for who asked for it, and a card that was deleted since is not used from it. List them anew: ',
+          code('/pay cards <e-mail>'),
+        ),
+      ),
+    ],
+  };
+}
+
+/** In an environment whose shape nobody has given yet. */
+export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
+  const { text, block } = headline('Saved cards cannot be listed here yet', [environmentWords[environment]]);
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        plain(
+          'The payments service’s specification does not show how its live environment lists and deletes saved cards, and the bot guesses nothing.',
+        ),
+        labelled('Next', 'whoever runs this bot gives these settings; docs/settings.md says what each is:'),
+      ),
+      codeLines(missing),
+    ],
+  };
+}

@@ -1,0 +1,205 @@
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { SavedCardDesk } from './saved-card-desk.ts';
+import { cardEmailModal } from '../card-email/card-email-views.ts';
+import { cardsActions, readCardsValue, type CardsPlace } from './cards-actions.ts';
+import {
+  cardsMessage,
+  cardsPageIds,
+  goneCardsMessage,
+  listingMessage,
+  noCardsMessage,
+  notSetUpMessage,
+  refusedCardsMessage,
+  type CardsContext,
+  type CardsMay,
+} from './cards-message.ts';
+import { deletingMessage, deletionMessage } from './deletion-message.ts';
+import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
+import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { chargeModal } from '../charge/charge-modal.ts';
+import {
+  defineCommand,
+  type Caller,
+  type Command,
+  type Conversation,
+  type MayRun,
+  type Permission,
+  type Press,
+  type Pressed,
+} from '../../slack/command.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { oneLine } from '../../slack/kit/text.ts';
+import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
+import { cardChoice } from '../charge/known-cards.ts';
+
+/** `missing`: the settings without which the environment's saved cards cannot be asked for. */
+export type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missing'; settings: string[] };
+
+export type CardsDeps = Pick<
+  ChargeDeps,
+  'environment' | 'account' | 'otherAccounts' | 'now' | 'currencies' | 'ledger' | 'approvalFrom'
+> & {
+  savedCards: SavedCards;
+  mayRun: MayRun;
+};
+
+/** To delete a saved card; the list alone needs `cards`. */
+export const deleteCardPermission: Permission = 'card-delete';
+
+type Question = { kind: 'typed'; email: string } | { kind: 'page' | 'again'; place: CardsPlace };
+
+const pressedWord = '--cards';
+
+const facts = {
+  verb: 'cards',
+  usage: '<e-mail>',
+  examples: ['cards ada@example.com'],
+  permission: 'cards',
+  effect: 'none',
+} as const;
+
+/**
+ * `/pay cards <e-mail>`: the saved cards of a customer as the service lists them, to charge, to change or to delete.
+ * While its environment's shape is not set up it is hidden, and says which settings it needs when it is typed.
+ * `hasVerb` says whether there is another verb to name.
+ */
+export function cardsCommand(deps: CardsDeps, hasVerb: (verb: string) => boolean): Command {
+  const { savedCards } = deps;
+  if (savedCards.kind === 'missing') {
+    return defineCommand<undefined>({
+      ...facts,
+      summary: 'List a customer’s saved cards: not set up here, type it to see which settings it needs',
+      hidden: true,
+      parse: () => parsed(undefined),
+      run: async () => notSetUpMessage(savedCards.settings, deps),
+    });
+  }
+  const ready: Ready = { ...deps, desk: savedCards.desk, hasVerb };
+  return defineCommand<Question>({
+    ...facts,
+    summary: 'A customer’s saved cards',
+    buttons: [
+      ...cardsPageIds.map((actionId) => ({
+        actionId,
+        words: (value: string) => [pressedWord, 'page', value],
+      })),
+      { actionId: cardsActions.again, words: (value) => [pressedWord, 'again', value] },
+    ],
+    presses: cardsPresses(ready),
+    parse: parseQuestion,
+    run: (question, conversation) => answer(ready, question, conversation),
+  });
+}
+
+type Ready = CardsDeps & { desk: SavedCardDesk; hasVerb: (verb: string) => boolean };
+
+/** What was typed is not repeated: an e-mail address stays out of what the bot says. */
+function parseQuestion(words: readonly string[]): Parsed<Question> {
+  const [first = '', kind, value = ''] = words;
+  if (first === pressedWord) {
+    const place = readCardsValue(value);
+    return place && (kind === 'page' || kind === 'again')
+      ? parsed({ kind, place })
+      : problem('This button is of no use any more.');
+  }
+  const email = oneLine(first);
+  if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');
+  const wrong = emailFormProblem(email);
+  return wrong === undefined ? parsed({ kind: 'typed', email }) : problem(wrong);
+}
+
+async function answer(
+  deps: Ready,
+  question: Question,
+  { caller, whileWaiting }: Conversation,
+): Promise<SlackMessage> {
+  if (question.kind === 'typed') {
+    return await whileWaiting(list(deps, question.email, caller), listingMessage(question.email));
+  }
+  const { list: name, index } = question.place;
+  const listing = await deps.desk.listed(name, caller.userId);
+  if (!listing) return goneCardsMessage();
+  if (question.kind === 'page') return cardsMessage(listing, index, await contextOf(deps, caller));
+  return await whileWaiting(list(deps, listing.email, caller), listingMessage(listing.email));
+}
+
+async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMessage> {
+  const [listed, context] = await Promise.all([
+    deps.desk.list(email, caller.userId),
+    contextOf(deps, caller),
+  ]);
+  switch (listed.kind) {
+    case 'listed': {
+      const message = cardsMessage(listed, 0, context);
+      return listed.cards.length === 0 ? askedHereAlone(message, deps) : message;
+    }
+    case 'not_found':
+      return askedHereAlone(noCardsMessage({ email, why: 'not_found' }, context), deps);
+    case 'refused':
+      return refusedCardsMessage({ email, message: listed.message }, context);
+  }
+}
+
+/** Only what the caller may do is offered; whether they may is asked once more when they press it. */
+async function contextOf(deps: Ready, caller: Caller): Promise<CardsContext> {
+  const [charge, changeEmail, remove] = await Promise.all(
+    ['charge', 'card-email', deleteCardPermission].map(async (permission) => {
+      const permit = await deps.mayRun(permission, caller);
+      return permit.kind === 'allowed';
+    }),
+  );
+  const may: CardsMay = {
+    charge: charge === true,
+    changeEmail: changeEmail === true,
+    remove: remove === true,
+    link: deps.hasVerb('link'),
+  };
+  return { place: deps, may, nowMs: deps.now() };
+}
+
+function cardsPresses(deps: Ready): Press[] {
+  return [
+    {
+      actionId: cardsActions.charge,
+      permissions: ['charge'],
+      opensForm: true,
+      press: (pressed) =>
+        openWith(deps, pressed, (card) => chargeModal({ ...formParts(deps), prefill: { card } })),
+    },
+    {
+      actionId: cardsActions.changeEmail,
+      permissions: ['card-email'],
+      opensForm: true,
+      press: (pressed) =>
+        openWith(deps, pressed, (card) => cardEmailModal({ place: deps, ledger: true, prefill: { card } })),
+    },
+    {
+      actionId: cardsActions.remove,
+      permissions: [deleteCardPermission],
+      effect: 'access',
+      replacesMessage: true,
+      press: (pressed) => remove(deps, pressed),
+    },
+  ];
+}
+
+/** Opens a form with the card chosen in it, which the bot remembers from now on: a form offers no other. */
+async function openWith(
+  { desk }: Ready,
+  { caller, value, openModal, reply }: Pressed,
+  form: (card: { id: string; text: string }) => Modal,
+): Promise<void> {
+  const place = readCardsValue(value);
+  const card = place && (await desk.remember({ ...place, by: caller.userId }));
+  await (card ? openModal(form(cardChoice(card))) : reply(goneCardsMessage()));
+}
+
+async function remove(deps: Ready, { caller, value, reply }: Pressed): Promise<void> {
+  const place = readCardsValue(value);
+  const at = place && { ...place, by: caller.userId };
+  const card = at && (await deps.desk.card(at));
+  if (!at || !card) return await reply(goneCardsMessage());
+  await reply(deletingMessage(card, at));
+  const deletion = await deps.desk.remove(at);
+  await reply(deletion ? deletionMessage(deletion, at, await contextOf(deps, caller)) : goneCardsMessage());
+}

@@ -1,0 +1,202 @@
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import {
+  actions,
+  bold,
+  code,
+  context,
+  divider,
+  header,
+  headline,
+  moment,
+  person,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { customerWord, openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
+import { counted } from '../../domain/counted.ts';
+import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { standing, standingNow } from './otp-lines.ts';
+import { holdWords } from '../../slack/words/retry-lines.ts';
+import { reviewLines } from './state-lines.ts';
+import { isConcluded, isInDoubt, stateWord } from '../../slack/words/state-words.ts';
+
+/** More than a person reads at once. */
+const mostShown = 10;
+
+/** The charges whose code this person is to enter, each with its button. */
+export function pendingCodesMessage(
+  charges: readonly ChargeSeen[],
+  place: ChargePlace,
+  nowMs: number,
+): SlackMessage {
+  if (charges.length === 0) return noCodes(place, nowMs);
+  return listMessage({
+    title: `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`,
+    items: charges.map((charge) => [
+      richText(itemLine(charge), standingNow(charge, nowMs)),
+      actions(enterCodeButton(charge.reference)),
+    ]),
+    more: 'They come up as these are settled.',
+    place,
+    nowMs,
+  });
+}
+
+function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
+  const { text, block } = headline('No charge waits for a code from you', []);
+  const lines: Run[][] = [
+    plain(
+      'When the bank wants a code, the charge’s form asks for it; once that is closed, a direct message does.',
+    ),
+    plain('A colleague’s charge: ', code('/pay otp <reference>'), words(' and then Take over.')),
+  ];
+  return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked at', nowMs)] };
+}
+
+/** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
+export function doubtMessage(
+  { charges, unread }: { charges: readonly ChargeSeen[]; unread: readonly string[] },
+  place: ChargePlace,
+  nowMs: number,
+): SlackMessage {
+  const hidden = unopened(unread);
+  if (charges.length === 0 && hidden.length > 0) {
+    const { text, block } = headline(
+      `❔ ${counted(unread.length, 'charge', 'charges')} cannot be opened`,
+      [],
+    );
+    return { text, blocks: [block, ...hidden, messageFoot(place, 'looked at', nowMs)] };
+  }
+  if (charges.length === 0) {
+    const { text, block } = headline('No charge is in doubt', []);
+    const line = plain('No outcome is open: what was charged is settled, or waits for a code.');
+    return { text, blocks: [block, richText(line), messageFoot(place, 'looked at', nowMs)] };
+  }
+  return listMessage({
+    title: `❔ ${counted(charges.length, 'charge', 'charges')} without a known outcome`,
+    items: charges.map((charge) => [
+      richText(itemLine(charge), ...doubtLines(charge, nowMs)),
+      ...doubtButtons(charge),
+    ]),
+    more: 'They come up as these are settled; each is looked up by itself all the same.',
+    last: hidden,
+    place,
+    nowMs,
+  });
+}
+
+/** Charges that are on record and sealed with a key that is not here: nobody may take them for settled. */
+function unopened(unread: readonly string[]): HomeBlock[] {
+  if (unread.length === 0) return [];
+  const shown = unread
+    .slice(0, mostShown)
+    .flatMap((reference) => [words(' '), code(referenceWord(reference))]);
+  const rest = unread.length > mostShown ? ` and ${unread.length - mostShown} more` : '';
+  return [
+    richText(
+      [bold('Cannot be opened:'), ...shown, words(rest)],
+      labelled('What it means', 'their outcome is not known here, and the bot does nothing about them.'),
+      labelled('Next', 'do not charge them again; tell whoever runs the bot: a sealing key is missing.'),
+    ),
+  ];
+}
+
+function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
+  const { state, by, submittedAt, sends } = charge;
+  const since = state.kind === 'confirming' ? state.since : submittedAt;
+  const asked = sends > 1 ? `, asked ${counted(sends, 'time')} under the one reference` : '';
+  const who = labelled('By', person(by), ', since ', moment(since), asked);
+  return state.kind === 'review' ? [who, ...reviewLines] : [who, nextLine(charge, nowMs)];
+}
+
+function nextLine(charge: ChargeSeen, nowMs: number): Run[] {
+  const { dueAt, state } = charge;
+  if (isConcluded(state) || dueAt === undefined) return labelled('Next', 'nothing; its outcome stands.');
+  const rest = isInDoubt(charge) ? ' Do not charge again.' : '';
+  return dueAt <= nowMs
+    ? labelled('Next', `checking now.${rest}`)
+    : labelled('Next', 'the bot checks by ', moment(dueAt), `.${rest}`);
+}
+
+function doubtButtons({ state, reference }: ChargeSeen): HomeBlock[] {
+  const mayCheck = state.kind === 'confirming' || state.kind === 'review';
+  return mayCheck ? [actions(checkButton(reference))] : [];
+}
+
+/** A part of the App Home; nothing without charges. */
+export function homeCharges(
+  title: string,
+  charges: readonly ChargeSeen[],
+  place: ChargePlace,
+  nowMs: number,
+): HomeBlock[] {
+  if (charges.length === 0) return [];
+  return [
+    header(title),
+    ...charges.slice(0, mostShown).flatMap((charge) => homeItem(charge, nowMs)),
+    ...moreLine(charges.length, 'The others are not shown here.'),
+    messageFoot(place, 'looked at', nowMs),
+    divider(),
+  ];
+}
+
+function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
+  const { state, reference } = charge;
+  const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
+  const lines: Run[][] = [itemLine(charge)];
+  // Stays on the screen for long: only what each reader's own clock makes of it.
+  if (state.kind === 'otp') lines.push(standing(charge));
+  else if (!isConcluded(state) || state.kind === 'review') lines.push(...doubtLines(charge, nowMs));
+  else if (nextTry) lines.push(labelled('Card', ...nextTry));
+  else lines.push(plain('Started ', moment(charge.submittedAt)));
+  const button = state.kind === 'otp' ? enterCodeButton(reference) : showButton(reference);
+  return [
+    richText(...lines),
+    actions(
+      button,
+      ...(state.kind === 'confirming' ? [checkButton(reference)] : []),
+      ...(isConcluded(state) ? openLookUpButton(reference, charge.terms.money.minor) : []),
+    ),
+  ];
+}
+
+function itemLine(charge: ChargeSeen): Run[] {
+  const { terms, reference } = charge;
+  const details = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+  return plain(
+    bold(stateWord(charge)),
+    ...details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`),
+  );
+}
+
+type List = {
+  title: string;
+  items: readonly HomeBlock[][];
+  more: string;
+  last?: readonly HomeBlock[];
+  place: ChargePlace;
+  nowMs: number;
+};
+
+function listMessage({ title, items, more, last = [], place, nowMs }: List): SlackMessage {
+  const { text, block } = headline(title, []);
+  return {
+    text,
+    blocks: [
+      block,
+      ...items.slice(0, mostShown).flat(),
+      ...moreLine(items.length, more),
+      ...last,
+      messageFoot(place, 'looked at', nowMs),
+    ],
+  };
+}
+
+function moreLine(count: number, words: string): HomeBlock[] {
+  return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${words}`))] : [];
+}

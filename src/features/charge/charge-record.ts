@@ -1,0 +1,293 @@
+import { z } from 'zod';
+import type { ChargeSeen, HandOver, Resend, SeenOtp } from '../../domain/charge-seen.ts';
+import { countsForLimits } from '../../domain/charge-limits.ts';
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import type { ChargeEvent, ChargeIntent, ChargeState, Refusal, Told } from '../../domain/charge-state.ts';
+import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import { otpLimits, type PendingOtp } from '../../domain/otp-rules.ts';
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import {
+  createRecords,
+  isUnreadable,
+  type Records,
+  type RecordsDeps,
+  type Rest,
+} from '../../records/records.ts';
+import type { Log } from '../../log.ts';
+import type { Index, Store } from '../../store/store.ts';
+import type { BotCharge } from '../alerts/alert-claims.ts';
+import { entriesOf } from '../../records/change-record.ts';
+import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
+
+/** A modal that shows the charge, and whose it is. */
+export type ChargeView = { id: string; userId: string };
+
+/** One charge as it is kept: the machine's intent, and what stands beside it. */
+export type ChargeRecord = {
+  intent: ChargeIntent;
+  terms: ChargeTerms;
+  /** The card's fingerprint, which names its history. */
+  card: string;
+  by: string;
+  agent: string;
+  handOvers: readonly HandOver[];
+  resends: readonly Resend[];
+  /** Newest last. */
+  views: readonly ChargeView[];
+  savingLink?: string;
+  /** Up to which step the audit has it, as UTC ms. */
+  auditedAt: number;
+};
+
+export type ChargeRecords = Records<ChargeRecord>;
+
+export const chargePrefix = 'charge:';
+
+export const chargeTerms: z.ZodType<ChargeTerms> = z.object({
+  tokenKey: z.string(),
+  card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+  money: z.object({ minor: z.int(), currency: z.string() }),
+  customerEmail: z.string(),
+  customerId: z.string().exactOptional(),
+  reason: z.string().exactOptional(),
+  alert: z.string().exactOptional(),
+});
+
+/** Whole as the machine wrote it, under a key that only this program holds: no field of it may be lost for want of a name here. */
+function whole<Kinded extends { kind: string }>(): z.ZodType<Kinded> {
+  return z.custom<Kinded>((value) => value instanceof Object && 'kind' in value);
+}
+
+function word<Word extends string>(): z.ZodType<Word> {
+  return z.custom<Word>((value) => typeof value === 'string');
+}
+
+const intent: z.ZodType<ChargeIntent> = z.object({
+  reference: word<OrderReference>(),
+  money: z.object({ minor: z.int(), currency: z.string() }),
+  submittedAt: z.number(),
+  at: z.number(),
+  state: whole<ChargeState>(),
+  dueAt: z.number().exactOptional(),
+  sends: z.array(z.number()),
+  heard: z.array(z.enum(['exists', 'paid', 'declined'])),
+  told: z.array(word<Told>()),
+  failedAt: z.number().exactOptional(),
+  otp: z
+    .object({
+      sealedTransactionId: z.string(),
+      until: z.number(),
+      tries: z.int(),
+      unanswered: z.int(),
+    })
+    .exactOptional(),
+  refusal: z.custom<Refusal>((value) => value instanceof Object && 'reason' in value).exactOptional(),
+  bankWords: z.string().exactOptional(),
+  history: z.array(
+    z.object({
+      at: z.number(),
+      event: whole<ChargeEvent>(),
+      times: z.int().exactOptional(),
+    }),
+  ),
+});
+
+const chargeRecord: z.ZodType<ChargeRecord> = z.object({
+  intent,
+  terms: chargeTerms,
+  card: z.string(),
+  by: z.string(),
+  agent: z.string(),
+  handOvers: z.array(z.object({ at: z.number(), from: z.string(), to: z.string() })),
+  resends: z.array(
+    z.object({
+      at: z.number(),
+      by: z.string(),
+      answer: z.enum(['resent', 'refused', 'not_made', 'unknown', 'too_late']).exactOptional(),
+    }),
+  ),
+  views: z.array(z.object({ id: z.string(), userId: z.string() })),
+  savingLink: z.string().exactOptional(),
+  auditedAt: z.number(),
+});
+
+export function createChargeRecords(deps: RecordsDeps): ChargeRecords {
+  return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord, lists: listsOfCharge });
+}
+
+/**
+ * The lists of charges, in the order they were submitted: those that somebody has to see to, those that a person
+ * submitted or took over, and those whose code the person is to enter.
+ */
+export const chargeLists = {
+  open: 'open-charges',
+  of: (userId: string) => `charges-of:${userId}`,
+  codesOf: (userId: string) => `codes-of:${userId}`,
+};
+
+export function listsOfCharge(record: ChargeRecord): Index {
+  const { intent, by, agent, handOvers } = record;
+  const people = [by, agent, ...handOvers.map(({ to }) => to)];
+  const names = people.map(chargeLists.of);
+  if (isOpen(record)) names.push(chargeLists.open);
+  if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
+  return Object.fromEntries(names.map((name) => [name, intent.submittedAt]));
+}
+
+export function chargeKey(reference: string): string {
+  return `${chargePrefix}${reference}`;
+}
+
+/** How soon a charge is looked at that the audit lacks steps of, whatever its own timer says. */
+const auditWithinMs = 30_000;
+
+/** Work again when the machine wants to look at it, or the audit lacks steps of it; memory when it is done. */
+export function restOfCharge(record: ChargeRecord, nowMs: number, rememberMs: number): Rest {
+  const { dueAt = Infinity, at } = record.intent;
+  const dueMs = Math.max(0, dueAt - Math.max(nowMs, at));
+  const delayMs = isAudited(record) ? dueMs : Math.min(dueMs, auditWithinMs);
+  return delayMs === Infinity ? { ttlMs: rememberMs } : { delayMs };
+}
+
+/** The audit has all of it. */
+export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
+  return auditedAt >= intent.at;
+}
+
+/** What people may see of it. */
+export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
+  const { intent, terms, by, agent, handOvers, resends, savingLink } = record;
+  const { tokenKey: _secret, ...shown } = terms;
+  const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
+  const corrects =
+    'concludedAt' in state
+      ? intent.told.findLast((what) => what !== state.kind && what !== 'otp')
+      : undefined;
+  return {
+    reference,
+    terms: shown,
+    card: record.card,
+    by,
+    agent,
+    submittedAt,
+    at,
+    state,
+    heard,
+    sends: intent.sends.length,
+    handOvers,
+    resends,
+    ...(dueAt === undefined ? {} : { dueAt }),
+    ...(otp && { otp: seenOtp(intent, otp) }),
+    ...(state.kind === 'approved' ? { proof: proofOf(intent) } : {}),
+    ...(bankWords === undefined ? {} : { bankWords }),
+    ...(corrects === undefined || corrects === 'otp' ? {} : { corrects }),
+    ...(nextTry === undefined ? {} : { nextTry }),
+    ...(savingLink === undefined ? {} : { savingLink }),
+  };
+}
+
+function proofOf({ history }: ChargeIntent): NonNullable<ChargeSeen['proof']> {
+  const findings = history.map(({ event }) => (event.kind === 'looked_up' ? event.finding : undefined));
+  const { status, compared } = findings.findLast((found) => found?.kind === 'paid') ?? {};
+  return withoutUndefined({ status, compared });
+}
+
+function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }: PendingOtp): SeenOtp {
+  const triesLeft = Math.max(0, otpLimits.submissions - tries);
+  if (tries === 0 || state.kind === 'otp_checking') return { until, triesLeft };
+  const isRefused = history.some(
+    ({ event }) =>
+      event.kind === 'otp_answered' && event.submission === tries && event.answer.kind === 'wrong',
+  );
+  return {
+    until,
+    triesLeft,
+    lastCode: isRefused ? 'refused' : 'unanswered',
+    ...(unanswered > 0 && { answerLost: true }),
+  };
+}
+
+/** The charge as limits count it: whoever enters its code, it is its submitter's, on the day it was submitted. */
+export function limitedOf({ intent, card, by }: ChargeRecord): LimitedCharge {
+  const { reference, money, submittedAt } = intent;
+  return { reference, by, card, money, atMs: submittedAt };
+}
+
+/** Somebody has to wait for it, or to see to it. */
+export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
+  return !('concludedAt' in state) || state.kind === 'review';
+}
+
+/** Whether the limits count the charge, as it is stored; undefined: there is none. */
+export async function standingOf(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+): Promise<ChargeStanding | undefined> {
+  try {
+    const record = await charges.read(reference);
+    if (!record) return undefined;
+    const { state } = record.intent;
+    if (state.kind === 'approved') return 'final';
+    return countsForLimits(state) ? 'counts' : 'ended';
+  } catch (error) {
+    // Sealed with a key that is gone: nobody knows what it moved.
+    if (isUnreadable(error)) return 'counts';
+    throw error;
+  }
+}
+
+/** See `AlertCardsDeps.hasEnded`. */
+export async function hasEnded(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+): Promise<boolean | undefined> {
+  const standing = await standingOf(charges, reference);
+  return standing && standing === 'ended';
+}
+
+/** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
+export async function chargeOf(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+): Promise<BotCharge | undefined> {
+  // Outside text of any length must not shape a key.
+  if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
+  const record = await charges.read(reference);
+  return record && { card: record.card, ...withoutUndefined({ alert: record.terms.alert }) };
+}
+
+/** `unread`: the references of those that are there and cannot be opened, whose outcome is not known here either. */
+export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
+
+/** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
+export async function chargesInDoubt({
+  store,
+  charges,
+  log,
+}: {
+  store: Pick<Store, 'list'>;
+  charges: ChargeRecords;
+  log: Log;
+}): Promise<Doubts> {
+  const unread: string[] = [];
+  const records: ChargeRecord[] = [];
+  for (const entry of await entriesOf(store, chargeLists.open)) {
+    try {
+      records.push(charges.open(entry));
+    } catch (error) {
+      // One that cannot be opened must not hide all others.
+      const reference = charges.idOf(entry);
+      log('error', 'a charge on a list cannot be opened', { orderReference: reference }, error);
+      unread.push(reference);
+    }
+  }
+  const unsettled = records.filter(({ intent }) => isInDoubt(intent));
+  const underReview = records.filter(({ intent }) => intent.state.kind === 'review');
+  return { charges: [...unsettled, ...underReview].map((record) => seenOf(record)), unread };
+}
+
+function isInDoubt({ state }: ChargeIntent): boolean {
+  return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
+}

@@ -1,0 +1,92 @@
+// How a charge gets in front of a person: shared by the verbs that show one.
+
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { ChargeDesk } from './charge-desk.ts';
+import { chargeMessage } from './charge-message.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import { chargeStateModal } from './state-modal.ts';
+import { unknownChargeMessage, unknownChargeModal } from './unknown-charge.ts';
+import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
+import type { Modal } from '../../slack/kit/message.ts';
+
+export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
+
+/** The charge as this person sees it: only whose it is gets the field for the code. */
+export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string): Modal {
+  return chargeStateModal(charge, deps, { nowMs: deps.now(), viewerId });
+}
+
+/** Opens the charge in front of the person; the modal shows what becomes of it. */
+export async function openCharge(
+  deps: ShowDeps,
+  charge: ChargeSeen,
+  { caller, openModal }: { caller: Caller; openModal: OpenModal },
+): Promise<void> {
+  const id = await openModal(stateModal(deps, charge, caller.userId));
+  await deps.desk.watch(charge.reference, { id, userId: caller.userId, at: charge.at });
+}
+
+/** Opens the charge that a button names, or says that there is none. */
+export async function openNamed(deps: ShowDeps, pressed: Pressed): Promise<void> {
+  const charge = await deps.desk.find(pressed.value);
+  await (charge ? openCharge(deps, charge, pressed) : sayUnknown(deps, pressed));
+}
+
+/**
+ * Shows the charge where its button was pressed: in the modal, which shows from now on what becomes of it,
+ * or else as one line for the caller alone.
+ */
+export async function showCharge(deps: ShowDeps, pressed: Pressed, charge: ChargeSeen): Promise<void> {
+  const { caller, view } = pressed;
+  if (!view) {
+    const { text, blocks } = chargeMessage(charge, deps, { key: '', mayBeRepeat: false });
+    return await pressed.reply({ text, blocks: blocks.slice(0, 1) });
+  }
+  // By the desk alone, now and from here on: an update of our own could arrive after a newer one of the desk's.
+  await deps.desk.watch(charge.reference, { id: view.id, userId: caller.userId, at: -Infinity });
+}
+
+/** A modal's button is answered in the modal, any other to the caller alone. */
+export async function sayUnknown(
+  deps: ShowDeps,
+  { value, view, reply, updateModal }: Pressed,
+): Promise<void> {
+  await (view ? updateModal(unknownChargeModal(value, deps)) : reply(unknownChargeMessage(value, deps)));
+}
+
+/** Where a modal's dialogue and its person are told what becomes of the charge. */
+export type Watcher = { viewId: string; caller: Caller };
+
+/**
+ * The charge as it is, in the submitted modal, and then `carryOn`. The modal watches only once Slack has our
+ * answer, or a fast outcome would be overwritten by it, and before anything leaves, or the outcome would pass it by.
+ */
+export function showAndCarryOn(
+  deps: ShowDeps,
+  charge: ChargeSeen,
+  { viewId, caller }: Watcher,
+  carryOn?: () => Promise<void>,
+): ViewAnswer {
+  const view = { id: viewId, userId: caller.userId, at: charge.at };
+  return {
+    kind: 'update',
+    modal: stateModal(deps, charge, caller.userId),
+    carryOn: () => watchAndCarryOn(deps, charge.reference, view, carryOn),
+  };
+}
+
+/**
+ * What is stored goes on, watched or not: without the store the modal stays as it is and the agent is told by
+ * direct message. That is no error to report, least of all in the store's words, which say that nothing was sent.
+ */
+async function watchAndCarryOn(
+  { desk }: ShowDeps,
+  reference: string,
+  view: { id: string; userId: string; at: number },
+  carryOn: (() => Promise<void>) | undefined,
+): Promise<void> {
+  const [watched] = await Promise.allSettled([desk.watch(reference, view)]);
+  await carryOn?.();
+  if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
+}

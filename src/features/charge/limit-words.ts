@@ -1,0 +1,196 @@
+// How much a person's roles let them charge, as forms, modals and the App Home say it.
+
+import { leftOf, type LimitRefusal, type OwnLimits, type SeenLimits } from '../../domain/charge-limits.ts';
+import {
+  bold,
+  context,
+  divider,
+  header,
+  headline,
+  modal,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { word } from '../../slack/words/evidence.ts';
+import type { HomeBlock, Modal, ModalBlock } from '../../slack/kit/message.ts';
+import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { chargeFields } from './charge-modal.ts';
+import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+
+/** Nothing is submitted in it. */
+export const refusalModalId = 'charge_refused';
+
+type Over = Extract<LimitRefusal, { kind: 'over' }>;
+
+/** More than a person reads at once. */
+const mostRoles = 5;
+const mostCurrencies = 10;
+
+/** The amount is above a limit by now: which, what is left of it, when it frees and who can. Nothing was sent. */
+export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
+  const blocks: ModalBlock[] = [
+    headline(`⛔ ${titleOf(refusal)}`, []).block,
+    richText(plain('Nothing was charged.'), ...refusalLines(refusal)),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+}
+
+function titleOf(refusal: LimitRefusal): string {
+  switch (refusal.kind) {
+    case 'over':
+      return overWords[refusal.limit];
+    case 'currency':
+      return `You may not charge ${word(refusal.currency) ?? ''}`;
+    case 'no_role':
+      return 'None of your roles may charge any more';
+    case 'unknown_standing':
+      return 'Your limits are not known now';
+  }
+}
+
+const overWords: Record<Over['limit'], string> = {
+  per_charge: 'This is above your limit per charge',
+  per_agent_per_day: 'This is above your limit per day',
+  per_card_per_day: 'This is above your limit per day for one card',
+};
+
+const ruleWords: Record<Over['limit'], string> = {
+  per_charge: 'per charge',
+  per_agent_per_day: 'per day for you',
+  per_card_per_day: 'per day for this card, for everyone together',
+};
+
+function refusalLines(refusal: LimitRefusal): Run[][] {
+  switch (refusal.kind) {
+    case 'over':
+      return [
+        labelled('Asked', amountWord(refusal.money)),
+        labelled('Your limit', `${amountOf(refusal.limitMinor, refusal)} ${ruleWords[refusal.limit]}`),
+        ...dayLines(refusal),
+        labelled('Who can', whoCan(refusal)),
+      ];
+    case 'currency':
+      return [
+        labelled('You may charge', allowedWords(refusal)),
+        labelled('Who can', rolesWords(refusal.whoCan)),
+      ];
+    case 'no_role':
+      return [labelled('Next', 'Ask the owner of payops.yml.')];
+    case 'unknown_standing':
+      return [plain(unknownWords)];
+  }
+}
+
+const unknownWords = 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
+
+function dayLines(refusal: Over): Run[][] {
+  const { freesAtMs, usedMinor, leftMinor, timeZone } = refusal;
+  if (freesAtMs === undefined) return [];
+  return [
+    labelled('Used today', `${amountOf(usedMinor, refusal)}, left ${amountOf(leftMinor, refusal)}`),
+    labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
+  ];
+}
+
+/** What the form says at its fields, before the terms are read back. */
+export function limitErrors(refusal: LimitRefusal): Record<string, string> {
+  switch (refusal.kind) {
+    case 'over':
+      return { [chargeFields.amount]: `${overProblem(refusal)} Who can: ${whoCan(refusal)}.` };
+    case 'currency': {
+      const said = `${titleOf(refusal)}, only ${allowedWords(refusal)}.`;
+      return { [chargeFields.currency]: `${said} Who can: ${rolesWords(refusal.whoCan)}.` };
+    }
+    case 'no_role':
+      return { [chargeFields.amount]: `${titleOf(refusal)}.` };
+    case 'unknown_standing':
+      return { [chargeFields.amount]: unknownWords };
+  }
+}
+
+function overProblem(refusal: Over): string {
+  const limit = amountOf(refusal.limitMinor, refusal);
+  if (refusal.freesAtMs === undefined) return `${overWords[refusal.limit]}: ${limit}.`;
+  const left = amountOf(refusal.leftMinor, refusal);
+  return `${overWords[refusal.limit]}: ${left} of ${limit} is left until midnight (${refusal.timeZone}).`;
+}
+
+function amountOf(minor: number, { money }: Pick<Over, 'money'>): string {
+  return amountWord({ minor, currency: money.currency });
+}
+
+function allowedWords({ allowed }: Extract<LimitRefusal, { kind: 'currency' }>): string {
+  const rest = allowed.length > mostCurrencies ? ` and ${allowed.length - mostCurrencies} more` : '';
+  return `${allowed
+    .slice(0, mostCurrencies)
+    .flatMap((one) => word(one) ?? [])
+    .join(', ')}${rest}`;
+}
+
+/** A day's limit of one person leaves another's alone. */
+function whoCan({ limit, money, limitMinor, whoCan }: Over): string {
+  const colleague = 'a colleague with enough left today';
+  if (limit !== 'per_agent_per_day' || money.minor > limitMinor) return rolesWords(whoCan);
+  return whoCan.length === 0 ? colleague : `${colleague}, or ${rolesWords(whoCan)}`;
+}
+
+function rolesWords(roles: readonly string[]): string {
+  if (roles.length === 0) return 'nobody by payops.yml';
+  const names = roles.slice(0, mostRoles).flatMap((name) => word(name) ?? []);
+  const rest = roles.length > mostRoles ? ` and ${roles.length - mostRoles} more` : '';
+  return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names.join(', ')}${rest}`;
+}
+
+/** "Left today, before this charge: …"; undefined where no day limits it. */
+export function leftWords({ currency, limits, used }: SeenLimits): string | undefined {
+  const { per_agent_per_day: agent, per_card_per_day: card } = limits;
+  const left = [
+    agent === undefined ? [] : `${amountWord({ minor: leftOf(agent, used.agentMinor), currency })} for you`,
+    card === undefined
+      ? []
+      : `${amountWord({ minor: leftOf(card, used.cardMinor), currency })} for this card`,
+  ].flat();
+  return left.length === 0 ? undefined : `Left today, before this charge: ${left.join(', ')}.`;
+}
+
+/** A part of the App Home; nothing for whom nothing limits. */
+export function homeLimits(own: OwnLimits): HomeBlock[] {
+  if (own.kind === 'none') return [];
+  const title = header('Your limits');
+  if (own.kind === 'unknown') {
+    const line = 'They cannot be shown now: Slack did not say which roles you have.';
+    return [title, context(plainText(line)), divider()];
+  }
+  const { currencies, freesAtMs, timeZone } = own;
+  const more = currencies.length - mostCurrencies;
+  return [
+    title,
+    richText(
+      ...currencies.slice(0, mostCurrencies).map(currencyLine),
+      ...(more > 0 ? [plain(`… and ${more} more currencies`)] : []),
+      labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
+    ),
+    divider(),
+  ];
+}
+
+function currencyLine({
+  currency,
+  limits,
+  agentMinor,
+}: Extract<OwnLimits, { kind: 'limited' }>['currencies'][number]): Run[] {
+  const { per_charge: one, per_agent_per_day: day, per_card_per_day: card } = limits;
+  const amount = (minor: number): string => amountWord({ minor, currency });
+  const parts = [
+    one === undefined ? [] : `at most ${amount(one)} per charge`,
+    day === undefined
+      ? []
+      : `today ${amount(agentMinor)} used, ${amount(leftOf(day, agentMinor))} of ${amount(day)} left`,
+    card === undefined ? [] : `${amount(card)} per card and day`,
+  ].flat();
+  return [bold(`${word(currency) ?? ''}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];
+}

@@ -1,0 +1,68 @@
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { ChargeModalOptions } from './charge-modal.ts';
+import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
+
+type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
+
+/**
+ * The form as it was before these terms were read back. A token key that the bot knows no card of is never put
+ * back into a modal: it has to be pasted again.
+ */
+export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
+  return await termsAgain(terms, await ledger?.idOf(terms.tokenKey), ledger);
+}
+
+/**
+ * The form on terms that are at hand without their token key, of the card of that id. What they make good stays
+ * theirs: once that is paid, nothing is charged for it again.
+ */
+export async function termsAgain(
+  { money, customerId, reason, customerEmail, alert }: ShownTerms,
+  cardId: string | undefined,
+  ledger: KnownCards | undefined,
+): Promise<Filled> {
+  const card = cardId === undefined ? undefined : await ledger?.find(cardId);
+  const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
+  if (!card) {
+    return {
+      ...withoutUndefined({ alert }),
+      prefill: withoutUndefined({ ...filled, customerEmail }),
+      problem: pasteAgainWords,
+    };
+  }
+  // Left empty where the card's own serves, so that another card can be chosen without touching it.
+  const email = customerEmail === card.customerEmail ? undefined : customerEmail;
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }),
+  };
+}
+
+/**
+ * A new form on the terms of an earlier charge. The card stays chosen, unless it is what was wrong; the
+ * e-mail is left to the card.
+ */
+export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
+  const { money, customerId, reason, alert } = charge.terms;
+  const id = isCardWrong(charge) ? undefined : charge.card;
+  const card = id === undefined ? undefined : await ledger?.find(id);
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({
+      amountMinor: money.minor,
+      currency: money.currency,
+      customerId,
+      reason,
+      card: card && cardChoice(card),
+    }),
+  };
+}
+
+function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
+  if (state.kind === 'rejected') return state.reason === 'invalid_token';
+  if (state.kind !== 'declined') return false;
+  return nextSteps[reasonAfter(state.why ?? bankWords, nextTry)].kind === 'another_card';
+}

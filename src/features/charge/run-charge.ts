@@ -1,0 +1,447 @@
+import type {
+  ChargeAnswer,
+  Leave,
+  OtpAnswer,
+  OtpSubmission,
+  ResendAnswer,
+  SavedCardCharge,
+} from '../../domain/charge-answer.ts';
+import { auditOfCharge } from '../../domain/audit-of-charge.ts';
+import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
+import { step } from '../../domain/charge.ts';
+import { countsForLimits } from '../../domain/charge-limits.ts';
+import type { ChargeNote } from '../../domain/charge-note.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { findingOf } from '../../domain/charge-finding.ts';
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import type { ChargeEvent, ChargeIntent, Effect, Finding, Told } from '../../domain/charge-state.ts';
+import { isThreeDSecure } from '../../domain/decline-reason.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { storedChargeAnswer, storedOtpAnswer } from '../../domain/stored-answer.ts';
+import type { Transaction } from '../../domain/transaction.ts';
+import { newErrorId, type Log, type LogFields } from '../../log.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import type { AlertClaims } from '../alerts/alert-claims.ts';
+import type { ProvenPayment } from '../alerts/alert-recovery.ts';
+import type { ApprovalGate } from '../approvals/approval-desk.ts';
+import type { PaymentLinks } from '../links/payment-links.ts';
+import type { ProcessedCharge } from '../alerts/webhook-watch/webhook-watch.ts';
+import { insist } from '../../records/insist.ts';
+import type { CardHistory } from './card-history.ts';
+import type { ChargeDrafts } from './charge-drafts.ts';
+import {
+  chargeKey,
+  isAudited,
+  limitedOf,
+  restOfCharge,
+  seenOf,
+  type ChargeRecord,
+  type ChargeRecords,
+  type ChargeView,
+} from './charge-record.ts';
+import type { LimitClaims } from './limit-claims.ts';
+
+/** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
+export type TellCharge = {
+  refresh: (reference: string, agents: readonly string[]) => Promise<void>;
+  note: (reference: string, name: string, note: ChargeNote) => Promise<void>;
+  direct: (userId: string, key: string, about: { reference: string; what: Told }) => Promise<void>;
+  /** Resolves true once the desk's message stands; false when there is no desk channel or the time is over. */
+  deskPosted: (reference: string, withinMs: number) => Promise<boolean>;
+  /** Whether there is a message in a channel that outlives the modal. */
+  hasDesk: boolean;
+};
+
+/** All that charges work with. */
+export type ChargeDeps = {
+  store: Pick<Store, 'write' | 'list'>;
+  charges: ChargeRecords;
+  sealer: Sealer;
+  drafts: ChargeDrafts;
+  fingerprint: (tokenKey: string) => Promise<string>;
+  cards: CardHistory;
+  limits: LimitClaims;
+  /** Absent: no charge needs a second person. */
+  approvals?: ApprovalGate | undefined;
+  alerts: AlertClaims & {
+    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+    paid: (charge: ProvenPayment) => Promise<void>;
+  };
+  links: Pick<PaymentLinks, 'begin'>;
+  chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
+  submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
+  resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
+  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
+  threeDSecureWords: readonly string[];
+  tell: TellCharge;
+  /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
+  show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
+  /** Called when the service surely processed a charge, at least once: its event is waited for. */
+  processed?: (charge: ProcessedCharge) => Promise<void>;
+  /** True once it is on the audit's chain, in the order of the calls; never throws. */
+  audit: (entry: AuditEntry) => Promise<boolean>;
+  /** Writes into the audit what is no step, in the background; absent: nothing is written down. */
+  note?: NoteAudit;
+  rememberMs: number;
+  /** Work that nobody waits for; the process does, before it ends. */
+  inBackground: (work: Promise<unknown>) => void;
+  now: () => number;
+  wait: (ms: number) => Promise<void>;
+  log: Log;
+};
+
+type MoveDeps = Pick<ChargeDeps, 'charges' | 'limits' | 'rememberMs' | 'now'>;
+
+/** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
+export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
+
+/**
+ * Makes one event's step of a charge, stored before it is given back; stepped again from what is stored
+ * whenever somebody else was faster. Undefined when there is no such charge, the event changes nothing, or
+ * `mayStep` says no to the very record that would be written over.
+ */
+export async function advanceCharge(
+  { charges, limits, rememberMs, now }: MoveDeps,
+  reference: string,
+  event: ChargeEvent,
+  mayStep: (record: ChargeRecord) => boolean = () => true,
+): Promise<Advanced | undefined> {
+  const moved = await charges.change<(Advanced & { before: ChargeRecord }) | undefined>(
+    reference,
+    async (before) => {
+      const stepped = before && mayStep(before) ? step(before.intent, event, now()) : undefined;
+      if (!before || !stepped) return { kind: 'keep', result: undefined };
+      const record = { ...before, intent: stepped.next };
+      // Counted by the limits before it is open again, and no more once it is concluded.
+      if (!counts(before) && counts(record)) await limits.count(limitedOf(record));
+      const rest = restOfCharge(record, now(), rememberMs);
+      return { kind: 'write', value: record, rest, result: { before, record, effect: stepped.effect } };
+    },
+  );
+  if (!moved) return undefined;
+  const { before, record, effect } = moved;
+  // Again: whoever concluded it a moment ago may have taken it off after our first.
+  if (!counts(before) && counts(record)) await limits.count(limitedOf(record)).catch(() => undefined);
+  // What is not taken off now is found to have ended when it is next asked about.
+  if (counts(before) && !counts(record)) await limits.release(limitedOf(record)).catch(() => undefined);
+  return { record, effect };
+}
+
+function counts({ intent }: ChargeRecord): boolean {
+  return countsForLimits(intent.state);
+}
+
+/** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
+export function amendCharge(
+  { charges, rememberMs, now }: Pick<MoveDeps, 'charges' | 'rememberMs' | 'now'>,
+  reference: string,
+  change: (record: ChargeRecord) => ChargeRecord | undefined,
+): Promise<ChargeRecord | undefined> {
+  return charges.change<ChargeRecord | undefined>(reference, (record) => {
+    const value = record && change(record);
+    if (!value) return { kind: 'keep', result: undefined };
+    return { kind: 'write', value, rest: restOfCharge(value, now(), rememberMs), result: value };
+  });
+}
+
+/** One event, its stored step and whatever follows from it, until something has to be waited for. */
+async function handleCharge(deps: ChargeDeps, reference: string, event: ChargeEvent): Promise<void> {
+  const advanced = await insist(deps, () => advanceCharge(deps, reference, event));
+  if (advanced) await run(deps, advanced);
+}
+
+/**
+ * Does what a stored step asks for, and goes on with the answer. `code` is the OTP of the step that submits
+ * one; it is handed on and kept nowhere. Only whoever stored the step may call this, once.
+ */
+export async function runCharge(deps: ChargeDeps, advanced: Advanced, code?: string): Promise<void> {
+  try {
+    await run(deps, advanced, code);
+  } finally {
+    deps.inBackground(auditSteps(deps, advanced.record.intent.reference));
+  }
+}
+
+/**
+ * Puts the steps that the audit lacks there, in their order, and notes that on the record: a crash in between writes
+ * them again under the same ids, which counts once. Nobody waits for it, and what is not on record by then is work again.
+ */
+async function auditSteps(deps: ChargeDeps, reference: string): Promise<void> {
+  try {
+    const record = await deps.charges.read(reference);
+    if (!record || isAudited(record)) return;
+    const { at, history } = record.intent;
+    const missing = auditOfCharge(history).filter(({ atMs }) => atMs > record.auditedAt);
+    // At once: they go onto the chain together.
+    const written = await Promise.all(missing.map((entry) => deps.audit(entry)));
+    if (written.includes(false)) return;
+    await amendCharge(deps, reference, (current) =>
+      current.auditedAt < at ? { ...current, auditedAt: at } : undefined,
+    );
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+async function run(deps: ChargeDeps, { record, effect }: Advanced, code?: string): Promise<void> {
+  if (effect?.kind === 'ask_for_otp') return await tell(deps, record, 'otp', effect.key);
+  if (effect?.kind === 'tell') return await tell(deps, record, effect.what, effect.key);
+  if (effect?.kind === 'give_value') return await tell(deps, record, 'approved', effect.key);
+  await showProgress(deps, record);
+  switch (effect?.kind) {
+    case undefined:
+      return;
+    case 'charge':
+      return await charge(deps, record, effect);
+    case 'look_up':
+      return await lookUp(deps, record.intent, effect.askedAt);
+    case 'submit_otp':
+      return await submitCode(deps, effect, code);
+  }
+}
+
+/** The bank is not kept waiting for a screen: only what must be on record is awaited. */
+export async function showProgress(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
+  deps.inBackground(showLatest(deps, record));
+  // Not on record now is made good at the next step, which there always is while something is open.
+  await deps.tell.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
+    deps.log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
+  });
+}
+
+/** Until what is shown is what is stored: an update of another replica may have been overtaken by ours. */
+async function showLatest(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
+  let shown = record;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round shows what the one before found
+    await deps.show(await see(deps, shown), shown.views);
+    // oxlint-disable-next-line no-await-in-loop
+    const current = await deps.charges.read(record.intent.reference);
+    if (!current || current.intent.at <= shown.intent.at) return;
+    shown = current;
+  }
+}
+
+async function charge(
+  deps: ChargeDeps,
+  { terms }: ChargeRecord,
+  { reference, send, leaveBy }: Extract<Effect, { kind: 'charge' }>,
+): Promise<void> {
+  const { tokenKey, money, customerEmail, customerId } = terms;
+  const request = { tokenKey, money, customerEmail, reference, customerId };
+  const answer = await deps.chargeSavedCard(request, { leaveBy, now: deps.now });
+  logAnswer(deps, 'charge answered', { orderReference: reference, attempt: send }, answer);
+  const seal = (transactionId: string): string => deps.sealer.seal(chargeKey(reference), transactionId);
+  const stored = storedChargeAnswer(answer, seal);
+  await handleCharge(deps, reference, { kind: 'charge_answered', send, answer: stored });
+}
+
+/** Why nobody knows is worth a line: it is what an engineer looks for. */
+function logAnswer(
+  deps: ChargeDeps,
+  message: string,
+  about: LogFields,
+  answer: ChargeAnswer | OtpAnswer,
+): void {
+  const failure = answer.kind === 'unknown' ? answer.cause.kind : undefined;
+  const level = failure === undefined ? 'info' : 'warn';
+  deps.log(level, message, { ...about, result: answer.kind, ...(failure === undefined ? {} : { failure }) });
+}
+
+async function lookUp(deps: ChargeDeps, intent: ChargeIntent, askedAt: number): Promise<void> {
+  const { reference } = intent;
+  const finding = await find(deps, intent);
+  deps.log('info', 'charge looked up', { orderReference: reference, result: finding.kind });
+  await handleCharge(deps, reference, { kind: 'looked_up', askedAt, finding });
+}
+
+async function find(deps: ChargeDeps, intent: ChargeIntent): Promise<Finding> {
+  const { reference } = intent;
+  try {
+    return findingOf(intent, await deps.findTransaction(reference));
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    const failure = error instanceof ServiceFailure ? error.kind : 'bug';
+    const level = error instanceof ServiceFailure ? 'info' : 'error';
+    deps.log(level, 'a look-up was not answered', { orderReference: reference, failure }, error);
+    return { kind: 'failed' };
+  }
+}
+
+/** Without the code, which a crash takes along, nothing leaves: its try is spent and the timer looks up. */
+async function submitCode(
+  deps: ChargeDeps,
+  { reference, sealedTransactionId, submission, leaveBy }: Extract<Effect, { kind: 'submit_otp' }>,
+  otp: string | undefined,
+): Promise<void> {
+  if (otp === undefined) return;
+  const transactionId = deps.sealer.open(chargeKey(reference), sealedTransactionId);
+  const sent = { otp, transactionId, payment: 'saved_card_charge', reference } as const;
+  const answer = await deps.submitOtp(sent, { leaveBy, now: deps.now });
+  logAnswer(deps, 'code answered', { orderReference: reference, attempt: submission }, answer);
+  const stored = storedOtpAnswer(answer);
+  await handleCharge(deps, reference, { kind: 'otp_answered', submission, answer: stored });
+}
+
+/**
+ * Tells the agent and the desk, on record before the machine hears that it is told: a crash in between tells
+ * again under the same keys, which is once. What no longer stands is not told; whoever changed it tells.
+ */
+async function tell(deps: ChargeDeps, stepped: ChargeRecord, what: Told, key: string): Promise<void> {
+  const { reference } = stepped.intent;
+  const isTold = await insist(deps, async () => {
+    const record = await deps.charges.read(reference);
+    if (record?.intent.state.kind !== what) return false;
+    await settle(deps, record);
+    if (what === 'approved' || what === 'declined') {
+      await deps.processed?.({ reference, outcome: what, hasEvent: hasEvent(record, what) });
+    }
+    await deps.tell.refresh(reference, agentsOf(record));
+    // Its request says what came of it too, where its approvers look.
+    await deps.approvals?.charged(reference);
+    await deps.tell.note(reference, key, { kind: 'told', what, at: record.intent.at });
+    const reached = await deps.show(await see(deps, record), record.views);
+    if (!reached || !deps.tell.hasDesk) await deps.tell.direct(record.agent, key, { reference, what });
+    return true;
+  });
+  if (isTold) await handleCharge(deps, reference, { kind: 'told', what });
+}
+
+function hasEvent({ intent }: ChargeRecord, outcome: ProcessedCharge['outcome']): boolean {
+  const kind = outcome === 'approved' ? 'payment_success' : 'payment_failed';
+  return intent.history.some(({ event }) => event.kind === kind);
+}
+
+/** Tells the card's history and the alerts what became of the charge. */
+async function settle(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
+  const { intent, card, terms } = record;
+  const { state, reference } = intent;
+  switch (state.kind) {
+    case 'approved':
+      // A correction: whatever raced when it was taken off, by now it counts.
+      if (intent.told.some((kind) => !countsForLimits({ kind }))) await deps.limits.count(limitedOf(record));
+      await deps.cards.settle(card, reference, 'approved');
+      return await deps.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
+    case 'declined': {
+      const outcome = isThreeDSecure(state.why, deps.threeDSecureWords) ? 'three_d_secure' : 'declined';
+      await deps.cards.settle(card, reference, outcome);
+      return await freeAlert(deps, record);
+    }
+    case 'rejected':
+    case 'abandoned':
+    case 'wrong_codes':
+    case 'expired':
+      // Neither bank nor card spoke.
+      await deps.cards.settle(card, reference, 'cleared');
+      return await freeAlert(deps, record);
+    case 'review':
+      // A person's case, and no reason to stop the card; but whoever charges it again must be told of it.
+      return await deps.cards.settle(card, reference, 'review');
+    default:
+  }
+}
+
+async function freeAlert({ alerts }: ChargeDeps, { terms }: ChargeRecord): Promise<void> {
+  if (terms.alert !== undefined) await alerts.ended(terms.alert);
+}
+
+/** The charge as people may see it, with the card's next try once it was declined. */
+export async function see(deps: Pick<ChargeDeps, 'cards'>, record: ChargeRecord): Promise<ChargeSeen> {
+  const nextTry: RetryVerdict | undefined =
+    record.intent.state.kind === 'declined' ? await deps.cards.mayTry(record.card) : undefined;
+  return seenOf(record, nextTry);
+}
+
+export function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
+  return [...new Set([agent, ...handOvers.map(({ from }) => from)])];
+}
+
+/** So many charges at most are being settled by one process; the others stay due, and alerts are not held up. */
+export type Room = {
+  taken: number;
+  readonly size: number;
+  /** When the next place is likely free for a charge that is turned away now. */
+  nextPlaceAtMs?: number;
+  /** How long a place was taken lately. */
+  usualMs?: number;
+};
+
+const firstUsualMs = 1_000;
+/** A charge is never turned away for longer, so that a service that is back is used soon. */
+const longestNoRoomMs = 30_000;
+
+/**
+ * A charge the store gave out as due: its timer, or a crash. The step is stored here; what follows from it
+ * goes on in the background, because a bank may take its time and the worker has alerts to deliver.
+ */
+export async function recoverCharge(deps: ChargeDeps, room: Room, entry: Entry): Promise<void> {
+  if (room.taken >= room.size) {
+    await deps.store.write(entry, entry.value, { delayMs: nextPlaceMs(room, deps.now()) });
+    return;
+  }
+  const record = deps.charges.open(entry);
+  const { intent } = record;
+  const { reference } = intent;
+  // One that is given out before its time is given out for the audit alone.
+  const isDue = intent.dueAt !== undefined && (isAudited(record) || intent.dueAt <= deps.now());
+  const advanced = isDue
+    ? // Whoever changed it meanwhile has its effect.
+      await advanceCharge(deps, reference, { kind: 'due' }, (current) => current.intent.at === intent.at)
+    : undefined;
+  if (!advanced) {
+    // Nothing to do now: not given out again before its time.
+    await amendCharge(deps, reference, (current) => current);
+    deps.inBackground(auditSteps(deps, reference));
+    return;
+  }
+  room.taken += 1;
+  const sinceMs = deps.now();
+  deps.inBackground(
+    runCharge(deps, advanced).finally(() => {
+      room.taken -= 1;
+      room.usualMs = ((room.usualMs ?? firstUsualMs) * 7 + (deps.now() - sinceMs)) / 8;
+    }),
+  );
+}
+
+/** Those that are turned away come back one after the other, as places get free: none loses its turn, and alerts go on. */
+function nextPlaceMs(room: Room, nowMs: number): number {
+  const placeMs = (room.usualMs ?? firstUsualMs) / room.size;
+  const atMs = Math.min(Math.max(room.nextPlaceAtMs ?? 0, nowMs) + placeMs, nowMs + longestNoRoomMs);
+  room.nextPlaceAtMs = atMs;
+  return Math.max(0, atMs - nowMs);
+}
+
+/**
+ * A signed event decides nothing: it makes the charge of its reference be looked up now, and one whose reference is
+ * not signed does nothing else. On record when it resolves, so that the event may be called received; the look-up goes
+ * on in the background. Throws StoreUnavailable alone.
+ *
+ * Spec: Events.
+ */
+export async function triggerCharge(deps: ChargeDeps, event: PaymentEvent): Promise<void> {
+  const orderReference = event.orderReference ?? event.referenceHint;
+  // Whatever else is paid there is no charge of ours, and most events are of that.
+  if (!orderReference?.startsWith(chargeReferencePrefix)) return;
+  const said = saidBy(event);
+  try {
+    const advanced = await advanceCharge(deps, orderReference, said);
+    if (advanced) deps.inBackground(runCharge(deps, advanced));
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    // Sealed with a key that is not here: no reason to refuse the sender for ever.
+    const errorId = newErrorId();
+    deps.log('error', 'an event’s charge cannot be opened', { errorId, orderReference }, error);
+  }
+}
+
+function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
+  if (orderReference === undefined) return { kind: 'look_up_asked', by: 'payments' };
+  if (kind === 'payment_success') return { kind };
+  return { kind, ...(reason === undefined ? {} : { why: reason }) };
+}

@@ -1,0 +1,165 @@
+// What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
+
+import type { RichTextBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { Conclusion } from '../../domain/charge-state.ts';
+import { moment, richText, type Run } from '../../slack/kit/blocks.ts';
+import { quoted, referenceWord, ticks } from '../../slack/words/evidence.ts';
+import { counted } from '../../domain/counted.ts';
+import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { rejectionWords } from './rejection-words.ts';
+import { nextAfterDecline } from '../../slack/words/retry-lines.ts';
+import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+
+/** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
+export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
+  return [...correction(charge), ...proof(charge), ...theirWords(charge), richText(...stateLines(charge))];
+}
+
+/** A conclusion told before no longer holds, so the new one begins with that. */
+export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
+  if (corrects === undefined || !isConcluded(state) || corrects === state.kind) return [];
+  return [
+    richText(
+      labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”. That no longer holds.`),
+    ),
+  ];
+}
+
+/** A charge is approved only on a look-up in which all three held; these are the values they were held against. */
+function proof({ state, reference, terms, proof: found }: ChargeSeen): RichTextBlock[] {
+  if (state.kind !== 'approved') return [];
+  const compared = found?.compared === undefined ? '' : ` (${found.compared})`;
+  return [
+    ticks({
+      status: { part: 'status', holds: true, statement: `Status is ${found?.status ?? 'SUCCESS'}` },
+      reference: {
+        part: 'reference',
+        holds: true,
+        statement: `Reference is this charge’s, ${referenceWord(reference)}`,
+      },
+      amount: {
+        part: 'amount',
+        holds: true,
+        statement: `Amount is this charge’s, ${amountWord(terms.money)}${compared}`,
+      },
+    }),
+  ];
+}
+
+/** Words that are not ours, with whose they are. */
+function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
+  if (!isConcluded(state)) return [];
+  switch (state.kind) {
+    case 'declined':
+      return quoted('The bank says:', state.why ?? bankWords);
+    case 'rejected':
+      return quoted('The service’s own words:', state.why);
+    case 'review':
+      return quoted('Why:', state.why);
+    default:
+      return [];
+  }
+}
+
+function stateLines(charge: ChargeSeen): Run[][] {
+  const { state } = charge;
+  switch (state.kind) {
+    case 'charging':
+      return charging(charge);
+    case 'confirming':
+      return confirming(charge);
+    case 'otp':
+      return [plain('The bank wants the code it sent to the customer.')];
+    case 'otp_checking':
+      return [
+        plain(
+          'The bank is being asked whether it takes the code. You may close this: what becomes of it is told to the agent.',
+        ),
+      ];
+    default:
+      return concluded(charge, state);
+  }
+}
+
+function charging({ sends }: ChargeSeen): Run[][] {
+  const again = `The service was asked ${counted(sends, 'time')}, always under the same reference, so the card can be charged only once.`;
+  return [
+    plain('The bank is being asked. You may close this: the outcome comes as a direct message then.'),
+    ...(sends > 1 ? [plain(again)] : []),
+  ];
+}
+
+function confirming(charge: ChargeSeen): Run[][] {
+  if (charge.heard.includes('paid')) {
+    return [plain('The service calls it approved. Give no value until the bot’s look-up proves it.')];
+  }
+  return isInDoubt(charge)
+    ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
+    : [plain('No code was accepted. The bot checks once more.')];
+}
+
+function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
+  switch (state.kind) {
+    case 'approved':
+      return [plain('The look-up proves it. Give value once for this reference.')];
+    case 'declined':
+      return declined(charge);
+    case 'rejected':
+      return rejected(state);
+    case 'abandoned':
+      return [
+        plain('Nothing of it reached the service: it knows no such reference, so nothing was charged.'),
+        labelled('Next', 'it may be charged again, under a new reference.'),
+      ];
+    case 'wrong_codes':
+      return [
+        plain('No money moved.', ...pendingUntil(charge)),
+        labelled('Next', 'check the customer’s phone, then charge again.'),
+      ];
+    case 'expired':
+      return [
+        isSureOfCodes(charge)
+          ? plain('No code was accepted in time. No money moved.')
+          : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
+        labelled('Next', 'charge again if the customer still wants it.'),
+      ];
+    case 'review':
+      return reviewLines;
+  }
+}
+
+function isSureOfCodes({ otp }: ChargeSeen): boolean {
+  return otp !== undefined && otp.answerLost !== true;
+}
+
+/** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
+function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
+  return otp ? [' The bank may list it as pending until ', moment(otp.until, '{time}'), '.'] : [];
+}
+
+function declined(charge: ChargeSeen): Run[][] {
+  const { nextTry, state, bankWords } = charge;
+  const reason = theirWords(charge).length > 0 ? '' : ' The bank gave no reason.';
+  const said = plain(`No money was taken.${reason}`);
+  const why = 'why' in state ? (state.why ?? bankWords) : bankWords;
+  return nextTry ? [said, ...nextAfterDecline(why, nextTry)] : [said];
+}
+
+function rejected({ reason = 'other' }: Conclusion): Run[][] {
+  const { why, fix } = rejectionWords[reason];
+  return [
+    labelled('Why', why),
+    labelled('Next', fix),
+    plain('Nothing was sent to the bank, and no money moved.'),
+  ];
+}
+
+/** Loud, because acting on it costs money: what not to do comes first. */
+export const reviewLines: Run[][] = [
+  labelled('Do not charge again, and give no value', 'money may have moved, but not as agreed.'),
+  labelled(
+    'Next',
+    'a person must look: compare the reference and the amount with the payments service’s own records, and ask the service which is right.',
+  ),
+];

@@ -1,0 +1,91 @@
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { nearestWord } from '../../domain/nearest-word.ts';
+import {
+  anyone,
+  defineCommand,
+  type Caller,
+  type Command,
+  type MayRun,
+  type Permit,
+  type Refused,
+} from '../../slack/command.ts';
+import { refuse } from '../../slack/answer.ts';
+import { refusalMessage } from '../../slack/words/error-message.ts';
+import { helpMessage } from './help-message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+
+/** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
+export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
+  return defineCommand<Command | undefined>({
+    verb: 'help',
+    usage: '[verb]',
+    summary: 'What you can type',
+    examples: ['help', 'help lookup'],
+    permission: anyone,
+    effect: 'none',
+    parse: (words) => findVerb(words, verbs()),
+    run: async (verb, { caller }) =>
+      verb
+        ? ((await refuse(caller, verb, mayRun))?.message ?? helpMessage(verbs(), verb))
+        : overviewFor(caller, verbs(), mayRun),
+  });
+}
+
+/** What the caller may do; who may do nothing is told so, and whom to ask. */
+async function overviewFor(caller: Caller, verbs: readonly Command[], mayRun: MayRun): Promise<SlackMessage> {
+  const permitted = await sortByPermit(caller, verbs, mayRun);
+  return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
+}
+
+export type Permitted = { allowed: Command[]; refused: Refused | undefined };
+
+/** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
+export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
+  if (!refused || allowed.some(({ permission }) => permission !== anyone)) return undefined;
+  return refusalMessage({ ...refused, what: 'every command but help' });
+}
+
+/** What the caller may run of what is listed, in the order given, and the first refusal among the rest. */
+export async function sortByPermit(
+  caller: Caller,
+  every: readonly Command[],
+  mayRun: MayRun,
+): Promise<Permitted> {
+  const verbs = every.filter(isListed);
+  const permits = await Promise.all(
+    verbs.map(async (verb) =>
+      verb.permission === anyone ? ({ kind: 'allowed' } as const) : permitFor(verb, caller, mayRun),
+    ),
+  );
+  return {
+    allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
+    refused: permits.find((permit) => permit.kind === 'refused'),
+  };
+}
+
+/** Allowed by any one of its permissions; else why its first one is not held. */
+async function permitFor(
+  { permission, orPermissions = [] }: Command,
+  caller: Caller,
+  mayRun: MayRun,
+): Promise<Permit> {
+  const own = await mayRun(permission, caller);
+  if (own.kind === 'allowed') return own;
+  const others = await Promise.all(orPermissions.map((other) => mayRun(other, caller)));
+  return others.find(({ kind }) => kind === 'allowed') ?? own;
+}
+
+export function isListed({ hidden }: Command): boolean {
+  return hidden !== true;
+}
+
+function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<Command | undefined> {
+  const [typed] = words;
+  if (typed === undefined) return parsed(undefined);
+  const verb = verbs.find((each) => each.verb === typed.toLowerCase());
+  if (verb) return parsed(verb);
+  const names = verbs.filter(isListed).map((each) => each.verb);
+  const nearest = nearestWord(typed, names);
+  const hint = nearest === undefined ? 'Type /pay help for what you can do.' : `Did you mean “${nearest}”?`;
+  return problem(`There is no verb “${typed}”. ${hint}`);
+}

@@ -1,0 +1,188 @@
+import { parseAmount } from '../../domain/money.ts';
+import {
+  longestOrderReference,
+  parseOrderReference,
+  type OrderReference,
+} from '../../domain/order-reference.ts';
+import type { LinkTerms } from '../../domain/payment-link.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { modal, richText, select, textInput } from '../../slack/kit/blocks.ts';
+import { emailFormProblem, longestEmail } from '../../slack/kit/card-inputs.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
+import { amountOnly } from '../charge/charge-modal.ts';
+import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import { oneLine } from '../../slack/kit/text.ts';
+import { linkModalId } from './link-actions.ts';
+
+/** The block ids of the fields; a field's error is told under the same name. */
+export const linkFields = {
+  amount: 'link_amount',
+  currency: 'link_currency',
+  email: 'link_email',
+  saves: 'link_saves_card',
+  customerId: 'link_customer_id',
+  reference: 'link_reference',
+  place: 'link_place',
+} as const;
+
+export type LinkPrefill = {
+  amountMinor?: number;
+  currency?: string;
+  customerEmail?: string;
+  customerId?: string;
+  savesCard?: boolean;
+  reference?: string;
+};
+
+export type LinkFormOptions = {
+  place: ChargePlace;
+  /** The first is chosen when nothing else is. */
+  currencies: readonly string[];
+  /** Where it was asked for, unless that is the person's own conversation; the form gives it back as its metadata. */
+  channel?: string;
+  prefill?: LinkPrefill;
+};
+
+const longestCustomerId = 100;
+const saving = { yes: 'save', no: 'once' } as const;
+const standing = { here: 'here', alone: 'alone' } as const;
+
+/** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
+export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormOptions): Modal {
+  const blocks: ModalBlock[] = [
+    richText(
+      plain(
+        'A link to the payments service’s own page, where the customer pays. It charges nobody by itself, and no card number passes through Slack.',
+      ),
+    ),
+    ...moneyInputs(currencies, prefill),
+    ...customerInputs(prefill),
+    textInput({
+      id: linkFields.reference,
+      label: 'Our reference',
+      hint: 'Yours for this order, used by no other; empty: the bot gives it one. Look-ups and events go by it.',
+      maxLength: longestOrderReference,
+      optional: true,
+      ...filled(prefill.reference),
+    }),
+    ...(channel === undefined ? [] : [placeInput()]),
+    placeFoot(place),
+  ];
+  return modal({
+    callbackId: linkModalId,
+    title: placeTitle('Payment link', place),
+    blocks,
+    submit: 'Create the link',
+    ...(channel === undefined ? {} : { privateMetadata: channel }),
+  });
+}
+
+function moneyInputs(currencies: readonly string[], prefill: LinkPrefill): ModalBlock[] {
+  const { amountMinor, currency, savesCard = true } = prefill;
+  const chosen = currencies.find((one) => one === currency) ?? currencies[0];
+  return [
+    textInput({
+      id: linkFields.amount,
+      label: 'Amount',
+      placeholder: '12,500.00',
+      hint: 'A small first amount may serve only to save the card; some banks decline very small card payments.',
+      ...filled(amountMinor === undefined ? undefined : amountOnly(amountMinor)),
+    }),
+    select({
+      id: linkFields.currency,
+      label: 'Currency',
+      choices: currencies.map((one) => ({ text: one, value: one })),
+      ...filled(chosen),
+    }),
+    select({
+      id: linkFields.saves,
+      label: 'Card',
+      hint: 'Only a card payment saves a card; without saving, the customer may pay by any method.',
+      choices: [
+        { text: 'Save the card for later charges', value: saving.yes },
+        { text: 'Do not save it', value: saving.no },
+      ],
+      initial: savesCard ? saving.yes : saving.no,
+    }),
+  ];
+}
+
+function customerInputs({ customerEmail, customerId }: LinkPrefill): ModalBlock[] {
+  return [
+    textInput({
+      id: linkFields.email,
+      label: 'Customer’s e-mail',
+      hint: 'The card is saved with it, and every later charge must use it.',
+      maxLength: longestEmail,
+      ...filled(customerEmail),
+    }),
+    textInput({
+      id: linkFields.customerId,
+      label: 'Customer id',
+      hint: 'Your own id of the customer; the service’s event brings it back.',
+      maxLength: longestCustomerId,
+      optional: true,
+      ...filled(customerId),
+    }),
+  ];
+}
+
+function placeInput(): ModalBlock {
+  return select({
+    id: linkFields.place,
+    label: 'Where its card stands',
+    hint: 'The card shows the link and says when it is paid. Where the bot may not post, it comes to you alone.',
+    choices: [
+      { text: 'In this channel', value: standing.here },
+      { text: 'With me alone', value: standing.alone },
+    ],
+    initial: standing.here,
+  });
+}
+
+function filled(initial: string | undefined): { initial?: string } {
+  return initial === undefined || initial === '' ? {} : { initial };
+}
+
+export type ReadLink =
+  | { kind: 'read'; terms: LinkTerms; reference?: OrderReference; isForAll: boolean }
+  /** By block id; never what was typed. */
+  | { kind: 'errors'; errors: Record<string, string> };
+
+/** Everything that is wrong at once, each at its own field. */
+export function readLinkForm(values: ViewValues): ReadLink {
+  const read = (id: string): string => oneLine(values[id] ?? '');
+  const amount = parseAmount(read(linkFields.amount));
+  const currency = read(linkFields.currency).toUpperCase();
+  const customerEmail = read(linkFields.email);
+  const customerId = read(linkFields.customerId);
+  const typed = read(linkFields.reference);
+  const reference = typed === '' ? undefined : parseOrderReference(typed);
+  const errors = withoutUndefined({
+    [linkFields.amount]: amount.ok ? undefined : amount.problem,
+    [linkFields.currency]: /^[A-Z]{3}$/.test(currency) ? undefined : 'A currency is three letters, like NGN.',
+    [linkFields.email]: emailFormProblem(customerEmail),
+    [linkFields.customerId]: customerIdProblem(customerId),
+    [linkFields.reference]: reference?.ok === false ? reference.problem : undefined,
+  });
+  if (!amount.ok || reference?.ok === false || Object.keys(errors).length > 0)
+    return { kind: 'errors', errors };
+  const terms: LinkTerms = {
+    money: { minor: amount.value, currency },
+    customerEmail,
+    savesCard: read(linkFields.saves) !== saving.no,
+    ...(customerId === '' ? {} : { customerId }),
+  };
+  const isForAll = read(linkFields.place) === standing.here;
+  return { kind: 'read', terms, isForAll, ...(reference ? { reference: reference.value } : {}) };
+}
+
+function customerIdProblem(id: string): string | undefined {
+  return id.length <= longestCustomerId
+    ? undefined
+    : `A customer id has at most ${longestCustomerId} characters.`;
+}
+
+export const takenProblem = 'Another link has this reference. Choose another, or leave it empty.';

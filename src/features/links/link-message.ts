@@ -1,0 +1,243 @@
+import type { ActionsBlock, Button, RichTextBlock } from '@slack/types';
+import { outcomeWords } from '../../domain/outcome.ts';
+import type { LinkNote, LinkState, PaymentLink } from '../../domain/payment-link.ts';
+import { cardSavedLines, cardSavedState } from '../../slack/words/card-saved-lines.ts';
+import {
+  actions,
+  button,
+  code,
+  codeLines,
+  fields,
+  headline,
+  moment,
+  person,
+  richText,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
+import { customerWord, quoted, referenceWord, ticks, word } from '../../slack/words/evidence.ts';
+import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { linkActions } from './link-actions.ts';
+
+const linkEventType = 'payops_link';
+
+const stateWords: Record<LinkState['kind'], string> = {
+  asking: '⏳ Asking for a payment link',
+  open: '🔗 Payment link, not paid yet',
+  confirming: `🕓 ${outcomeWords.approved}`,
+  paid: `✅ ${outcomeWords.paid}`,
+  review: `🚨 ${outcomeWords.review}`,
+  aged: '⌛ No payment came so far',
+  lost: '⚠️ The link is lost',
+  unanswered: '⚠️ No payment link',
+  refused: `⛔ ${outcomeWords.rejected}`,
+};
+
+/** The first line: state, amount, customer, reference. */
+export function linkHeadline(link: PaymentLink): { text: string; block: RichTextBlock } {
+  const { state, cardSaved, terms, reference } = link;
+  return headline(cardSavedState(cardSaved, stateWords[state.kind]), [
+    amountWord(terms.money),
+    customerWord(terms.customerEmail),
+    referenceWord(reference),
+  ]);
+}
+
+/** A link's card, edited as it goes on; the same link gives the same card. One that is paid loses its link and buttons. */
+export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
+  const { text, block } = linkHeadline(link);
+  return {
+    text,
+    blocks: [
+      block,
+      ...body(link, place),
+      ...facts(link),
+      ...buttons(link),
+      foot(link, place),
+      ...repeatLine(about.mayBeRepeat),
+    ],
+    metadata: { event_type: linkEventType, event_payload: { key: about.key } },
+  };
+}
+
+/** The same for the one person who asks to see it; `where` says where its card stands. */
+export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
+  const { text, block } = linkHeadline(link);
+  return {
+    text,
+    blocks: [
+      block,
+      ...body(link, place),
+      ...(where.length === 0 ? [] : [richText(where)]),
+      ...facts(link),
+      ...buttons(link),
+      foot(link, place),
+    ],
+  };
+}
+
+export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]): Modal {
+  return wordsModal(placeTitle('Payment link', place), shownLink(link, place, where));
+}
+
+/** Beside the card, for whoever asked: an edit tells nobody. It names them, so that they are called. */
+export function linkNoteMessage(
+  note: LinkNote,
+  link: PaymentLink,
+  place: ChargePlace,
+  about: AboutMessage,
+): SlackMessage {
+  const { terms, reference, cardSaved, by } = link;
+  const { text, block } = headline(cardSavedState(cardSaved, stateWords[note]), [
+    amountWord(terms.money),
+    customerWord(terms.customerEmail),
+    referenceWord(reference),
+  ]);
+  const said = note === 'paid' ? 'the link you asked for is paid; the card has the proof.' : reviewWords;
+  return {
+    text,
+    blocks: [
+      block,
+      richText(plain(person(by), `: ${said}`)),
+      foot(link, place),
+      ...repeatLine(about.mayBeRepeat),
+    ],
+    metadata: { event_type: `${linkEventType}_note`, event_payload: { key: about.key } },
+  };
+}
+
+const reviewWords =
+  'money may have moved, and not as agreed: the look-up does not prove this payment. Give no value; tell whoever runs payments.';
+
+function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
+  const { state, order, evidence } = link;
+  const proof = evidence ? [ticks(evidence)] : [];
+  switch (state.kind) {
+    case 'asking':
+      return [richText(...askingLines)];
+    case 'open':
+      return [
+        ...(order ? [codeLines([order.checkoutLink])] : []),
+        richText(...openLines(link)),
+        ...failure(link),
+      ];
+    case 'confirming':
+      return [richText(...confirmingLines), ...proof, ...saved(link, place)];
+    case 'paid':
+      return [...proof, ...saved(link, place)];
+    case 'review':
+      return [richText(labelled('Review', reviewWords)), ...proof];
+    case 'aged':
+      return [richText(...agedLines), ...failure(link)];
+    case 'lost':
+    case 'unanswered':
+      return [richText(...lostLines[state.kind])];
+    case 'refused':
+      return [...quoted('Why:', state.why), richText(labelled('Money', 'nobody was charged by this.'))];
+  }
+}
+
+const askingLines = [
+  plain('The payments service is being asked. Nobody is charged by this.'),
+  labelled(
+    'If it does not answer',
+    'it is asked again by itself, under the same reference, and the card tells you. You may close this.',
+  ),
+];
+
+function openLines({ terms }: PaymentLink): Run[][] {
+  const saves = terms.savesCard
+    ? 'by card, and that card is saved for later charges.'
+    : 'there. No card is saved.';
+  return [
+    labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${saves}`),
+    plain('Nobody is charged until they pay. This card says when a payment came.'),
+  ];
+}
+
+const confirmingLines = [
+  plain('A signed event says that it is paid; the look-up does not prove it yet. Give no value.'),
+  labelled('Next', 'it is looked up by itself until it is proven. Do not ask the customer to pay again.'),
+];
+
+const agedLines = [
+  plain('The payments service knows of no payment, and this link is no longer watched for one.'),
+  labelled('Next', 'should the customer still pay, an event says so here. For another link press New link.'),
+];
+
+const lostLines = {
+  lost: [
+    plain(
+      'The service has an order with this reference, and the answer with its link was lost. No link leads to it; nobody was charged.',
+    ),
+    labelled('Next', 'press New link: it gets a reference of its own.'),
+  ],
+  unanswered: [
+    plain(
+      'The service gave no clear answer, however often it was asked. If there is an order, nobody has its link.',
+    ),
+    labelled('Next', 'press New link: it gets a reference of its own. Nobody was charged.'),
+  ],
+} as const;
+
+/** What an event says of a try; the customer may try again. */
+function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
+  if (!failed) return [];
+  return [
+    richText(labelled('A try failed', 'by an event, ', moment(failed.atMs), '. The link can still be paid.')),
+    ...quoted('The bank’s own words, by the event:', failed.why),
+  ];
+}
+
+/** Whether the card was saved is nobody's question where it was not to be. */
+function saved({ cardSaved, terms }: PaymentLink, place: ChargePlace): MessageBlock[] {
+  return terms.savesCard ? cardSavedLines(cardSaved, place) : [];
+}
+
+function facts({ reference, order, terms, by }: PaymentLink): RichTextBlock[] {
+  return fields({
+    'Our reference': [code(referenceWord(reference)), ...plain(' for look-ups and events')],
+    'The service’s order id': order && [
+      code(word(order.orderId) ?? ''),
+      ...plain(' for the payments service'),
+    ],
+    'Customer id': word(terms.customerId),
+    'Asked for by': [person(by)],
+  });
+}
+
+function buttons(link: PaymentLink): ActionsBlock[] {
+  const row = buttonsOf(link);
+  return row.length === 0 ? [] : [actions(...row)];
+}
+
+function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
+  const check = button({ actionId: linkActions.check, text: 'Check now', value: reference });
+  const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
+  switch (kind) {
+    case 'open':
+      return [check, button({ actionId: linkActions.share, text: 'Share to channel', value: reference })];
+    case 'confirming':
+    case 'review':
+      return [check];
+    case 'aged':
+      return [check, again('New link')];
+    case 'lost':
+    case 'unanswered':
+      return [again('New link')];
+    case 'refused':
+      return [again('Correct and try again')];
+    case 'asking':
+    case 'paid':
+      return [];
+  }
+}
+
+function foot({ state, askedAtMs }: PaymentLink, place: ChargePlace): ReturnType<typeof messageFoot> {
+  return state.kind === 'paid'
+    ? messageFoot(place, 'proven', state.atMs)
+    : messageFoot(place, 'asked for', askedAtMs);
+}

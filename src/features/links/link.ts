@@ -1,0 +1,209 @@
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { parseOrderReference } from '../../domain/order-reference.ts';
+import type { PaymentLink } from '../../domain/payment-link.ts';
+import type { PaymentLinks } from './payment-links.ts';
+import { channelName, type Run } from '../../slack/kit/blocks.ts';
+import { labelled } from '../../slack/words/charge-facts.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import {
+  defineCommand,
+  itself,
+  type Caller,
+  type Command,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+} from '../../slack/command.ts';
+import { linkActions, linkModalId, shareModalId } from './link-actions.ts';
+import { linkFields, linkForm, readLinkForm, takenProblem, type LinkPrefill } from './link-form.ts';
+import { homeLinks, lookedLine, lookedMessage, unknownLinkMessage } from './link-list.ts';
+import { linkModal, shownLink } from './link-message.ts';
+import { cannotPostProblem, readShareModal, shareField, shareModal } from './share-modal.ts';
+import type { HomeBlock } from '../../slack/kit/message.ts';
+import type { ShowEnd } from '../../slack/show-end.ts';
+import { parseAmountAlone } from '../../slack/amount-alone.ts';
+
+export type LinkDeps = ChargePlace & {
+  links: Pick<PaymentLinks, 'begin' | 'find' | 'openOf' | 'lookNow' | 'share'>;
+  currencies: readonly string[];
+  showEnd: ShowEnd;
+  now: () => number;
+};
+
+/**
+ * `/pay link [amount]`: the form, the order, and its link on a card that says when it is paid. Running it asks the
+ * service for nothing; a form asks for one order at most, however often it is submitted.
+ */
+export function linkCommand(deps: LinkDeps): Command {
+  return defineCommand<LinkPrefill>({
+    verb: 'link',
+    usage: '[amount]',
+    summary: 'Make a payment link',
+    examples: ['link', 'link 100.00'],
+    permission: 'link',
+    effect: 'none',
+    menu: { text: 'Payment link', opens: 'modal' },
+    opensForm: true,
+    parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
+    modals: [
+      {
+        callbackId: linkModalId,
+        effect: 'none',
+        ifNoAnswer: 'If none comes, look at your Home: the link is there once it is made.',
+        submit: (submission) => askForLink(deps, submission),
+      },
+      {
+        callbackId: shareModalId,
+        effect: 'none',
+        about: itself,
+        submit: (submission) => shareLink(deps, submission),
+      },
+    ],
+    presses: [
+      { actionId: linkActions.check, about: itself, press: (pressed) => checkLink(deps, pressed) },
+      {
+        actionId: linkActions.share,
+        about: itself,
+        opensForm: true,
+        press: (pressed) => openShare(deps, pressed),
+      },
+      {
+        actionId: linkActions.show,
+        about: itself,
+        opensForm: true,
+        press: (pressed) => showLink(deps, pressed),
+      },
+      { actionId: linkActions.again, about: itself, press: (pressed) => formAgain(deps, pressed) },
+    ],
+    home: (caller) => open(deps, caller),
+
+    async run(prefill, { caller, openModal }) {
+      await openModal(linkForm({ place: deps, currencies: deps.currencies, prefill, ...channelOf(caller) }));
+      return undefined;
+    },
+  });
+}
+
+async function open(deps: LinkDeps, { userId }: Caller): Promise<HomeBlock[]> {
+  return homeLinks(await deps.links.openOf(userId), deps, deps.now());
+}
+
+/** Asked for once, whoever submits it how often: what is known already is shown instead. */
+async function askForLink(deps: LinkDeps, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, values, privateMetadata } = submission;
+  const read = readLinkForm(values);
+  if (read.kind === 'errors') return read;
+  const { terms, reference, isForAll } = read;
+  const beginning = await deps.links.begin({
+    viewId,
+    terms,
+    by: caller.userId,
+    ...(reference === undefined ? {} : { reference }),
+    ...(isForAll && privateMetadata !== '' ? { channel: privateMetadata } : {}),
+  });
+  switch (beginning.kind) {
+    case 'taken':
+      return { kind: 'errors', errors: { [linkFields.reference]: takenProblem } };
+    case 'known':
+      return { kind: 'update', modal: linkModal(beginning.link, deps, whereOf(beginning.link)) };
+    case 'begun':
+      return {
+        kind: 'update',
+        modal: linkModal(beginning.link, deps),
+        async carryOn() {
+          const link = await beginning.carryOn();
+          const where = whereOf(link);
+          const modal = linkModal(link, deps, where);
+          // A link that is made has its card, which outlives the modal; what was refused has none.
+          const alone = link.state.kind === 'refused' ? { message: shownLink(link, deps, where) } : {};
+          await deps.showEnd({ viewId, userId: caller.userId }, { modal, ...alone });
+        },
+      };
+  }
+}
+
+function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
+  if (place === undefined || state.kind === 'refused') return [];
+  return place === by
+    ? labelled('Its card', 'is a direct message to you.')
+    : labelled(
+        'Its card',
+        'stands in ',
+        channelName(place),
+        ', or with you alone if the bot may not post there.',
+      );
+}
+
+/** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
+async function checkLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
+  const { value, view, updateModal, reply } = pressed;
+  const looked = await deps.links.lookNow(value);
+  if (!looked) return await reply(unknownLinkMessage(value));
+  const { link, lookup } = looked;
+  if (view) return await updateModal(linkModal(link, deps, lookedLine(link, lookup)));
+  await reply(lookedMessage(link, lookup, { place: deps, nowMs: deps.now() }));
+}
+
+async function openShare(deps: LinkDeps, pressed: Pressed): Promise<void> {
+  const link = await find(deps, pressed);
+  if (link) await pressed.openModal(shareModal(link, deps));
+}
+
+async function showLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
+  const link = await find(deps, pressed);
+  if (link) await pressed.openModal(linkModal(link, deps));
+}
+
+/**
+ * Back to the form. What was surely not made keeps its dialogue, and with it its reference; a new link needs a modal
+ * of its own, or it would be the old one.
+ */
+export async function formAgain(deps: LinkDeps, pressed: Pressed): Promise<void> {
+  const link = await find(deps, pressed);
+  if (!link) return;
+  const { money, customerEmail, customerId, savesCard } = link.terms;
+  const isRefused = link.state.kind === 'refused';
+  const form = linkForm({
+    place: deps,
+    currencies: deps.currencies,
+    ...(pressed.caller.channelId === undefined ? placeOf(link) : channelOf(pressed.caller)),
+    prefill: {
+      amountMinor: money.minor,
+      currency: money.currency,
+      customerEmail,
+      savesCard,
+      ...(customerId === undefined ? {} : { customerId }),
+      ...(isRefused ? typedReference(link) : {}),
+    },
+  });
+  await (isRefused && pressed.view ? pressed.updateModal(form) : pressed.openModal(form));
+}
+
+/** The bot's own is that of the dialogue, and stays it. */
+function typedReference({ reference }: PaymentLink): { reference?: string } {
+  return reference.startsWith(chargeReferencePrefix) ? {} : { reference };
+}
+
+/** A conversation of two people is no channel: who asks there is told alone. */
+function channelOf({ channelId }: Caller): { channel?: string } {
+  return channelId === undefined || channelId.startsWith('D') ? {} : { channel: channelId };
+}
+
+/** Where nothing says where the person is, in a modal: the channel that the link was asked for in. */
+function placeOf({ places: [place], by }: PaymentLink): { channel?: string } {
+  return place === undefined || place === by ? {} : { channel: place };
+}
+
+async function find({ links }: LinkDeps, { value, reply }: Pressed): Promise<PaymentLink | undefined> {
+  const link = await links.find(value);
+  if (!link) await reply(unknownLinkMessage(value));
+  return link;
+}
+
+async function shareLink({ links }: LinkDeps, submission: Submission): Promise<ViewAnswer> {
+  const { values, privateMetadata } = submission;
+  const channel = readShareModal(values);
+  const reference = parseOrderReference(privateMetadata);
+  const isShared = channel !== undefined && reference.ok && (await links.share(reference.value, channel));
+  return isShared ? { kind: 'close' } : { kind: 'errors', errors: { [shareField]: cannotPostProblem } };
+}

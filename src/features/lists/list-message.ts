@@ -1,0 +1,237 @@
+// The message of one page of a list, whatever the list is of.
+
+import type { ActionsBlock, Button } from '@slack/types';
+import type { FailureKind, ServiceFailure } from '../../domain/failure.ts';
+import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
+import {
+  actions,
+  button,
+  code,
+  context,
+  headline,
+  plainText,
+  richText,
+  tableLines,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { counted } from '../../domain/counted.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { outsideText } from '../../slack/kit/text.ts';
+
+/** What a list is of: its words, its columns and its buttons. */
+export type ListSubject<Item> = {
+  /** Of the command, without the slash command itself: `terminals`. */
+  verb: string;
+  one: string;
+  many: string;
+  columns: readonly { head: string; cell: (item: Item) => string | undefined; longest: number }[];
+  /** What can be done with one of them. */
+  next?: readonly Run[];
+};
+
+/** What a list's button asks for; `all`: read on to the end. */
+export type ListPress = { list: string; filter: string; number: number; all?: true };
+
+export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
+
+export function listActionId(verb: string, which: ListButton): string {
+  return `${verb}.${which}`;
+}
+
+const longestFilter = 60;
+
+/** What is told above a page: what became of the button that was pressed. */
+export type ListNews = { text: string; blocks: MessageBlock[] };
+
+export type ShownList<Item> = { list: string; filter: string; page: ListPage<Item>; news?: ListNews };
+
+/** One page, its table, how far the list is read, and the ways on. */
+export function listMessage<Item>(
+  subject: ListSubject<Item>,
+  { list, filter, page, news }: ShownList<Item>,
+  place: ChargePlace,
+): SlackMessage {
+  const { text, block } = filter === '' ? ownHeadline(subject, page) : filterHeadline(subject, page, filter);
+  const rows = page.items.map((item) =>
+    subject.columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest)),
+  );
+  const heads = subject.columns.map(({ head }) => head);
+  const lines = noteLines(subject, page, filter);
+  return {
+    text: news?.text ?? text,
+    blocks: [
+      ...(news?.blocks ?? []),
+      block,
+      ...(rows.length === 0 ? [] : [tableLines(heads, rows)]),
+      ...(lines.length === 0 ? [] : [richText(...lines)]),
+      ...listButtons(subject.verb, { list, filter, page }),
+      context(plainText(callsWords(page.reading))),
+      messageFoot(place, 'read', page.reading.readAt),
+    ],
+  };
+}
+
+function ownHeadline<Item>(
+  { many }: ListSubject<Item>,
+  { items, before, number, reading, hasNext }: ListPage<Item>,
+): ReturnType<typeof headline> {
+  const Many = many.charAt(0).toUpperCase() + many.slice(1);
+  if (items.length === 0 && reading.items === 0 && !hasNext) return headline(`No ${many}`, []);
+  const range = items.length === 0 ? 'an empty page' : `${before + 1}–${before + items.length}`;
+  const end = hasNext ? 'more follow' : `the last of ${reading.items}`;
+  return headline(`${Many} ${range}`, [`page ${number + 1}`, end]);
+}
+
+function filterHeadline<Item>(
+  { one, many }: ListSubject<Item>,
+  { items, before, found, reading }: ListPage<Item>,
+  filter: string,
+): ReturnType<typeof headline> {
+  const word = `“${outsideText(filter, longestFilter)}”`;
+  const state =
+    found === 0
+      ? `No ${one} matches ${word}`
+      : `${numbered(found, `${one} matches`, `${many} match`)} ${word}`;
+  const shown =
+    found > items.length && items.length > 0 ? `shown ${before + 1}–${before + items.length}` : '';
+  const searched =
+    reading.end === 'more'
+      ? `searched ${reading.pages} of the pages`
+      : `searched all ${counted(reading.pages, 'page')}`;
+  return headline(state, [shown, `${searched}, ${numbered(reading.items, one, many)}`]);
+}
+
+function noteLines<Item>(
+  { verb, many, next }: ListSubject<Item>,
+  { items, reading, stop }: ListPage<Item>,
+  filter: string,
+): Run[][] {
+  return [
+    ...(reading.end === 'repeated_cursor'
+      ? [
+          labelled(
+            'The list ends here',
+            `the service gave the same cursor twice, so what follows cannot be read. There may be more ${many}.`,
+          ),
+        ]
+      : []),
+    ...(stop === undefined ? [] : stopLines(stop, filter)),
+    ...(items.length === 0 && filter !== '' && reading.end !== 'more'
+      ? [plain('Every word must stand in one of the fields. All of them: ', code(`/pay ${verb}`))]
+      : []),
+    ...(items.length === 0 || next === undefined ? [] : [[...next]]),
+  ];
+}
+
+const failureWords: Record<FailureKind, string> = {
+  timeout: 'the payments service did not answer in time',
+  network: 'the payments service cannot be reached',
+  unauthorized: 'the payments service refused the bot’s access token',
+  forbidden: 'the payments service does not allow this to the bot’s account',
+  rate_limited: 'the payments service’s call limit is reached',
+  server: 'the payments service reports a fault of its own',
+  refused: 'the payments service refused the request',
+  malformed: 'the payments service gave an answer that cannot be read',
+};
+
+function stopLines(stop: ReadingStop, filter: string): Run[][] {
+  switch (stop.kind) {
+    case 'enough_calls':
+      if (filter === '') return [];
+      return [
+        plain('There are more pages; the service does not tell how many. ', code('Search all'), ' reads on.'),
+      ];
+    case 'cursor_refused':
+      return [
+        labelled(
+          'Stopped',
+          'the service does not take its own cursor any more. Read the list anew to see the rest.',
+        ),
+      ];
+    case 'failure':
+      return [
+        labelled(
+          'Stopped',
+          `${failureSentence(stop.failure)}. What was read is kept: go on from here later.`,
+        ),
+      ];
+  }
+}
+
+/** "the payments service’s call limit is reached, and asks to wait 60 seconds": without a full stop. */
+export function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
+  const theirs = outsideText(said ?? '', 300);
+  if (theirs !== '') return `${failureWords[kind]}: “${theirs}”`;
+  if (retryAfterMs === undefined) return failureWords[kind];
+  return `${failureWords[kind]}, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
+}
+
+/** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
+function listButtons<Item>(
+  verb: string,
+  { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
+): ActionsBlock[] {
+  const { number, hasNext } = page;
+  const way = ({ which, text, press = {} }: Way): Button =>
+    button({
+      actionId: listActionId(verb, which),
+      text,
+      value: JSON.stringify({ list, filter, number, ...press } satisfies ListPress),
+    });
+  const ways: Way[] = [
+    ...(number === 0 ? [] : [{ which: 'back', text: 'Back', press: { number: number - 1 } } as const]),
+    ...(hasNext ? [{ which: 'next', text: 'Next', press: { number: number + 1 } } as const] : []),
+    ...otherWays(page, filter),
+  ];
+  return [actions(...ways.slice(0, mostButtons).map(way))];
+}
+
+type Way = { which: ListButton; text: string; press?: Partial<ListPress> };
+
+/** The most wanted first. */
+function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
+  const anew: Way = { which: 'anew', text: 'Read anew', press: { number: 0 } };
+  if (stop?.kind === 'cursor_refused') return [anew];
+  const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
+  const all: Way[] =
+    filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn, press: { all: true } }] : [];
+  if (found === 0) return all.length === 0 ? [anew] : all;
+  return [...all, { which: 'csv', text: 'CSV' }];
+}
+
+const mostButtons = 3;
+
+function callsWords({ calls }: Reading): string {
+  if (calls === 0) return 'No call of the service for this: it was read before';
+  return `${counted(calls, 'call')} of the service for this`;
+}
+
+/** While the list is read on: how far it is. */
+export function readingMessage<Item>(
+  { one, many }: ListSubject<Item>,
+  { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
+): SlackMessage {
+  const { text, block } = headline(`⏳ ${filter === '' ? `Reading the ${many}` : 'Searching'} …`, [
+    ...(reading === undefined ? [] : [counted(reading.pages, 'page'), numbered(reading.items, one, many)]),
+    ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
+  ]);
+  const line = plain('What is read is kept: should this break off, searching goes on from there.');
+  return { text, blocks: [block, richText(line)] };
+}
+
+/** The old list is no use: it is forgotten, or the service takes its cursors no more. What follows is a new one. */
+export function anewNews<Item>({ many }: ListSubject<Item>, why: 'gone' | 'cursor_refused'): ListNews {
+  const { text, block } = headline(`🔄 Read anew: the ${many} from the beginning`, []);
+  const reason =
+    why === 'gone'
+      ? 'The list before this one is not kept any more: that is so after half an hour.'
+      : 'The service does not take the cursor of the list before this one any more.';
+  return { text, blocks: [block, richText(plain(reason))] };
+}
+
+/** "10,000 terminals". */
+export function numbered(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,93 @@
+import type { Button } from '@slack/types';
+import { maskNumbers } from '../../domain/card-number.ts';
+import type { ServiceFailure } from '../../domain/failure.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { actions, button, modal } from '../../slack/kit/blocks.ts';
+import { placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { serviceFailureMessage } from '../../slack/words/error-message.ts';
+import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import {
+  isMasked,
+  lookingUpMessage,
+  refreshButton,
+  revealButtonOf,
+  transactionParts,
+  type TransactionView,
+} from '../../slack/words/transaction-message.ts';
+import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
+
+/** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
+export type AnswerMay = { share: boolean; reveal: boolean };
+
+/** One answer to the person who asked. */
+export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
+  const { text, blocks } = transactionParts(view);
+  const [refresh] = refreshButton(view);
+  if (!refresh) return { text, blocks };
+  const elements = [...refresh.elements, ...buttonsFor(view, may)];
+  return { text, blocks: [...blocks, { ...refresh, elements }] };
+}
+
+function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
+  return [...(share ? [shareButton(view)] : []), ...(reveal ? revealButtonOf(view) : [])];
+}
+
+/** Where the answer stands in a modal: which channel it may be shared to. */
+export type AnswerPlace = ChargePlace & { channelId?: string | undefined };
+
+const answerModalId = 'lookup_answer';
+
+function answerModal(place: AnswerPlace, blocks: HomeBlock[], buttons: readonly Button[]): Modal {
+  return modal({
+    callbackId: answerModalId,
+    title: placeTitle('Look-up', place),
+    blocks: buttons.length === 0 ? blocks : [...blocks, actions(...buttons)],
+    privateMetadata: place.channelId ?? '',
+  });
+}
+
+export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
+  return answerModal(place, onlyHome(lookingUpMessage(reference)), []);
+}
+
+/** `may.share`: not where there is no channel, nor once it was shared; Refresh makes it another answer. */
+export function transactionModal(
+  view: TransactionView,
+  channelId: string | undefined,
+  may: AnswerMay,
+): Modal {
+  const share = may.share && channelId !== undefined;
+  const buttons = isMasked(view)
+    ? []
+    : [againButton(wordsOfView(view)), ...buttonsFor(view, { ...may, share })];
+  return answerModal({ ...view, channelId }, transactionParts(view).blocks, buttons);
+}
+
+/** The service gave no usable answer: what that means, and the way to ask again. */
+export function noAnswerModal(
+  failure: ServiceFailure,
+  { reference, words: asked }: { reference: OrderReference; words: readonly string[] },
+  place: AnswerPlace,
+): Modal {
+  const message = serviceFailureMessage(failure, { reference, moneyMayHaveMoved: false });
+  const isNumber = maskNumbers(reference) !== reference;
+  return answerModal(place, onlyHome(message), isNumber ? [] : [againButton(asked)]);
+}
+
+function againButton(asked: readonly string[]): Button {
+  return button({ actionId: lookupActions.again, text: 'Refresh', value: JSON.stringify(asked) });
+}
+
+function shareButton(view: TransactionView): Button {
+  const about = String(view.checkedAtMs);
+  return button({
+    actionId: lookupActions.share,
+    text: 'Share to channel',
+    value: shareValue({ words: wordsOfView(view), about }),
+  });
+}
+
+/** What these messages are made of stands on every surface. */
+function onlyHome({ blocks }: SlackMessage): HomeBlock[] {
+  return blocks.filter((block) => block.type === 'rich_text' || block.type === 'context');
+}

@@ -1,0 +1,101 @@
+import { holdsCardNumber } from '../../domain/card-number.ts';
+import {
+  longestOrderReference,
+  parseOrderReference,
+  type OrderReference,
+} from '../../domain/order-reference.ts';
+
+/** More than a person chooses from. */
+const mostCandidates = 10;
+/** A message is shorter; what is longer is not searched to its end. */
+const longestSearched = 40_000;
+
+/** One that the bot made itself: nothing else looks like it. */
+const minted = /(?<![\p{L}\p{N}-])pay-[a-z2-7]{26}(?![\p{L}\p{N}-])/gu;
+/** Whoever quotes it or sets it in code means it to the letter, spaces included. */
+const quoted = /[“"„«`]([^“”"„«»`\n]{1,100})[”"“»`]/gu;
+/** “Reference: INV”, “order no. = 17”, “order #17”: what stands behind such a word. */
+const labelled =
+  /(?<![\p{L}\p{N}])(?:order\s*|payment\s*)?(?:reference|ref|order|invoice|payment)(?:\s*(?:no\.?|number))?\s*[:#=]\s*([^\s,;“"`]{1,100})/giu;
+/** “invoice 2041”: without a sign only a number of some length, or it is a quantity. */
+const numbered =
+  /(?<![\p{L}\p{N}])(?:reference|ref|order|invoice)(?:\s(?:no\.?|number))?\s{1,3}(\d[^\s,;“"`]{2,99})/giu;
+/** The service's own id of an order only looks like a reference. */
+const orderIds = /order\s*id:?\s+\S+/giu;
+/** A longer word is none, whatever stands around it; looking where it ends would take longer than anybody waits. */
+const longestToken = 200;
+const tokens = /[^\s,;=|()[\]{}<>“”"„«»`…]+/gu;
+
+/** What stands around a word in a sentence. */
+const edges = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+
+/**
+ * The order references that a message may be about, each once, the surest first, at most ten: those the bot made,
+ * those in quotes, those behind a word like *Reference*, and then what looks like one. Looking one up proves it; a
+ * guess too many costs a choice. Nothing that could be part of a card number is among them.
+ *
+ * Spec: Limits (orderReference: up to 50 characters, of any kind).
+ */
+export function candidateReferences(texts: readonly string[]): OrderReference[] {
+  const searched = texts.map((text) => text.slice(0, longestSearched).replace(orderIds, ' '));
+  const holdsCard = texts.some(holdsCardNumber);
+  const found = new Map<string, OrderReference>();
+  for (const kind of [mintedIn, quotedIn, labelledIn, lookalikesIn]) {
+    for (const candidate of searched.flatMap(kind)) {
+      const reference = parseOrderReference(candidate);
+      if (reference.ok && !isOfCard(reference.value, holdsCard)) found.set(reference.value, reference.value);
+    }
+  }
+  return [...found.values()].slice(0, mostCandidates);
+}
+
+function mintedIn(text: string): string[] {
+  return Array.from(text.matchAll(minted), ([reference]) => reference);
+}
+
+function quotedIn(text: string): string[] {
+  return Array.from(text.matchAll(quoted), ([, inside = '']) => inside.trim()).filter(
+    (inside) => /\p{N}/u.test(inside) && inside.split(/\s+/u).length <= 4 && !isOther(inside),
+  );
+}
+
+function labelledIn(text: string): string[] {
+  return [labelled, numbered]
+    .flatMap((pattern) => Array.from(text.matchAll(pattern), ([, word = '']) => word.replace(edges, '')))
+    .filter((word) => word.length > 1 && (/^\d+$/u.test(word) || !isOther(word)));
+}
+
+function lookalikesIn(text: string): string[] {
+  return Array.from(text.matchAll(tokens), ([token]) => token)
+    .filter((token) => token.length <= longestToken && !/^\+\d|[@:]./u.test(token))
+    .map((token) => token.replace(edges, ''))
+    .filter((word) => looksLikeReference(word));
+}
+
+/** Letters and digits in one word, or a long number. */
+function looksLikeReference(word: string): boolean {
+  if (word.length < 4 || word.length > longestOrderReference || isOther(word)) return false;
+  if (/^\d+$/u.test(word)) return word.length >= 6;
+  return /\p{N}/u.test(word) && (/\p{L}/u.test(word) || /\d[-_/]\d/u.test(word));
+}
+
+/** Amounts, dates, times, telephone numbers, quantities, addresses. */
+const others = [
+  /^(?:NGN|USD|EUR|GBP|GHS|KES|ZAR|[₦$€£])?\s*\d[\d,]*(?:\.\d{1,2})?(?:\s*[A-Z]{3}|%)?$/u,
+  /^[A-Z]{3}\s*\d[\d,]*[.,]\d{2,3}$/u,
+  /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:T[\d:.]+Z?)?$/u,
+  /^\d{1,3}(?:[.:]\d{1,3})+(?:[ap]m)?$/iu,
+  /^\+\d/u,
+  /^\d+(?:st|nd|rd|th|ms|s|sec|min|mins|h|hr|hrs|d|am|pm|k|m|kb|mb|gb|px|x)$/iu,
+  /^www\.|:\/\/|@/iu,
+];
+
+function isOther(word: string): boolean {
+  return !/^\d{6,}$/u.test(word) && others.some((pattern) => pattern.test(word));
+}
+
+/** Of a message that holds a card number as many digits are let through as a receipt shows of a card. */
+function isOfCard(candidate: string, besideCard: boolean): boolean {
+  if (holdsCardNumber(candidate)) return true;
+  return besideCard && !candidate.startsWith('pay-') && candidate.replaceAll(/\D/gu, '').length > 4;
+}

@@ -1,0 +1,297 @@
+// The form of a new account, and what became of it: in the form's modal and, for who has closed it, as a direct message.
+
+import { isAnyLength, lengthWords, readAccountField, type AccountField } from '../../domain/account-field.ts';
+import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from '../../domain/account.ts';
+import type { NotMade } from '../../domain/charge-answer.ts';
+import { counted } from '../../domain/counted.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import {
+  actions,
+  button,
+  code,
+  headline,
+  modal,
+  person,
+  richText,
+  select,
+  textInput,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
+import { quoted, word } from '../../slack/words/evidence.ts';
+import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { visible } from '../../slack/kit/text.ts';
+import { accountFacts, accountFoot } from './account-message.ts';
+
+export const accountActions = {
+  /** Looks the account up by its reference. */
+  lookUp: 'account.look_up',
+  /** Back to the form, in the same dialogue. */
+  again: 'account.again',
+} as const;
+
+export const accountModalId = 'account_new';
+
+/** Collects a new account, each field with what it must hold. Submitting it asks for the account. */
+export function accountModal(
+  fields: readonly AccountField[],
+  place: ChargePlace,
+  prefill: NewAccount = {},
+): Modal {
+  return modal({
+    callbackId: accountModalId,
+    title: placeTitle('New account', place),
+    blocks: [
+      richText(plain('A new sub account of the business. No money moves by this.')),
+      ...fields.map((field) => inputOf(field, prefill[field.name])),
+      accountFoot(place),
+    ],
+    submit: 'Create the account',
+  });
+}
+
+/** A field's error is told under the same name. */
+export function accountFieldId(name: string): string {
+  return `account_new_${name}`;
+}
+
+function inputOf(field: AccountField, prefilled: string | undefined): ModalBlock {
+  const { name, required, choices, secret } = field;
+  const parts = { id: accountFieldId(name), label: labelOf(name), optional: !required };
+  const only = choices?.length === 1 ? choices[0] : undefined;
+  const filled = withoutUndefined({ initial: secret ? undefined : (prefilled ?? only) });
+  if (choices === undefined)
+    return textInput({ ...parts, ...withoutUndefined({ hint: hintOf(field) }), ...filled });
+  return select({ ...parts, choices: choices.map((choice) => ({ text: choice, value: choice })), ...filled });
+}
+
+const knownLabels: Readonly<Record<string, string>> = {
+  accountRef: 'Reference',
+  bvn: 'BVN',
+  pin: 'PIN',
+  email: 'E-mail',
+  phoneNumber: 'Telephone number',
+};
+
+/** "accountName" is "Account name". */
+function labelOf(name: string): string {
+  const known = knownLabels[name];
+  if (known !== undefined) return known;
+  const words = name
+    .replaceAll('_', ' ')
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function hintOf(field: AccountField): string | undefined {
+  const words = [
+    // A bound that nobody meets only raises questions.
+    ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
+    ...(field.name === 'accountRef' ? ['Yours, to find the account by; empty: the bot gives it one.'] : []),
+    ...(field.secret ? ['Sent to the service and not kept.'] : []),
+  ];
+  return words.length === 0 ? undefined : words.join(' ');
+}
+
+export type ReadAccount =
+  | { kind: 'read'; wanted: NewAccount }
+  /** By block id; never what was typed. */
+  | { kind: 'errors'; errors: Record<string, string> };
+
+/** Everything that is wrong at once, each at its own field. What was left empty is absent. */
+export function readAccountModal(values: ViewValues, fields: readonly AccountField[]): ReadAccount {
+  const wanted: Record<string, string> = {};
+  const errors: Record<string, string> = {};
+  for (const field of fields) {
+    const { name } = field;
+    const typed = visible(values[accountFieldId(name)] ?? '').trim();
+    const read = readAccountField(field, typed);
+    const wrong = read.ok ? formProblem(name, read.value) : read.problem;
+    if (wrong !== undefined) errors[accountFieldId(name)] = wrong;
+    else if (read.ok && read.value !== undefined) wanted[name] = read.value;
+  }
+  return Object.keys(errors).length > 0 ? { kind: 'errors', errors } : { kind: 'read', wanted };
+}
+
+/** What the specification's own words for a field ask beyond its length. */
+function formProblem(name: string, value: string | undefined): string | undefined {
+  return name === 'email' && value !== undefined ? emailFormProblem(value) : undefined;
+}
+
+/** Nothing is submitted in any of these. */
+const endModalId = 'account_new_end';
+
+export type Asked = {
+  wanted: NewAccount;
+  /** Somebody asked for it before; nothing is asked for again. */
+  askedBy?: string;
+};
+
+/** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
+export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): Modal {
+  const state = askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …';
+  return modal({
+    callbackId: endModalId,
+    title: placeTitle('New account', place),
+    blocks: [
+      headline(state, named(wanted)).block,
+      richText(
+        plain('What becomes of it follows here. You may close this: then you are told by direct message.'),
+        ...earlierLine(askedBy),
+        labelled(
+          'If nothing comes within a minute',
+          'the account may have been created: ',
+          ...lookUpWords(wanted),
+        ),
+      ),
+      accountFoot(place),
+    ],
+  });
+}
+
+export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlace): Modal {
+  const { state, blocks } = endParts(end, asked);
+  const { wanted } = asked;
+  const again = end.kind === 'not_made' && end.failure !== 'unauthorized' && end.failure !== 'forbidden';
+  const correct = button({ actionId: accountActions.again, text: 'Correct and try again' });
+  return modal({
+    callbackId: endModalId,
+    title: placeTitle('New account', place),
+    blocks: [
+      headline(state, named(wanted)).block,
+      ...blocks,
+      ...(again ? [actions(correct)] : []),
+      accountFoot(place),
+    ],
+    // The form's own texts, so that they need not be typed again; secret ones are not among them.
+    privateMetadata: again ? metadataOf(wanted) : '',
+  });
+}
+
+/** The same for who has closed the modal. */
+export function accountEndMessage(
+  end: AccountEnd,
+  asked: Asked,
+  { place, nowMs }: { place: ChargePlace; nowMs: number },
+): SlackMessage {
+  const { state, blocks } = endParts(end, asked);
+  const { text, block } = headline(state, named(asked.wanted));
+  return { text, blocks: [block, ...blocks, messageFoot(place, 'answered', nowMs)] };
+}
+
+/** Longer than Slack keeps: then the form is empty again. */
+const longestMetadata = 3_000;
+
+function metadataOf(wanted: NewAccount): string {
+  const text = JSON.stringify(wanted);
+  return text.length > longestMetadata ? '' : text;
+}
+
+/** What the form held, by the metadata of the modal that offers to correct it. */
+export function readWanted(metadata: string): NewAccount {
+  return metadata === '' ? {} : (JSON.parse(metadata) as NewAccount);
+}
+
+type Parts = { state: string; blocks: HomeBlock[] };
+
+function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
+  switch (end.kind) {
+    case 'created':
+      return {
+        state: '✓ Account created',
+        blocks: [
+          richText(
+            end.by === 'answer'
+              ? plain('The service says that the account is created.')
+              : plain('The service knows the account: it was looked up by its reference.'),
+            ...earlierLine(askedBy),
+          ),
+          ...accountFacts({ ...shownOf(wanted), ...end.account }),
+        ],
+      };
+    case 'not_made':
+      return notMadeParts(end);
+    case 'doubt':
+      return {
+        state: '❔ In doubt: the account may have been created',
+        blocks: [
+          richText(
+            labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
+            labelled('Looked up', doubtWords[end.lookUp]),
+            ...earlierLine(askedBy),
+            labelled(
+              'Next',
+              ...lookUpWords(wanted),
+              ' Ask again only once you are sure that it is not there.',
+            ),
+          ),
+          ...quoted('The service says:', end.said),
+          ...lookUpButton(wanted),
+        ],
+      };
+  }
+}
+
+const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], string> = {
+  not_found: 'not found so far. The service may still be at work on it.',
+  another: 'this reference belongs to an account of another name. Whether that is yours is not known.',
+  failed: 'no usable answer either.',
+  impossible: 'not possible, because it was asked for without a reference.',
+};
+
+function notMadeParts(end: NotMade): Parts {
+  const state = '✗ Account not created';
+  if (end.failure === 'invalid_request') {
+    const why = 'the service found the request itself invalid.';
+    const next =
+      'correct what its words name. A reference, a telephone number or an e-mail may belong to another account.';
+    const lines = richText(labelled('Why', why), labelled('Next', next));
+    return { state, blocks: [lines, ...quoted('The service’s own words:', end.message)] };
+  }
+  const { what, next } = failureWords[end.failure];
+  const { retryAfterMs } = end.cause;
+  const wait = retryAfterMs && `try again in ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}.`;
+  return { state, blocks: [richText(labelled('Why', `${what}.`), labelled('Next', wait || next))] };
+}
+
+function named(wanted: NewAccount): string[] {
+  return [word(wanted['accountName']) ?? '', word(wanted['accountRef']) ?? ''];
+}
+
+/** What was asked for, in the place of what the service does not repeat. */
+function shownOf(wanted: NewAccount): Account {
+  const { accountRef, accountName, type, currency, email, phoneNumber, address, description } = wanted;
+  const given = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
+  return withoutUndefined(given);
+}
+
+function earlierLine(askedBy: string | undefined): Run[][] {
+  if (askedBy === undefined) return [];
+  return [
+    labelled(
+      'Asked for before',
+      'by ',
+      person(askedBy),
+      '. Nothing is asked for a second time under one reference.',
+    ),
+  ];
+}
+
+function lookUpWords(wanted: NewAccount): Run[] {
+  const ref = wanted['accountRef'];
+  return ref === undefined
+    ? [words('look for it in '), code('/pay accounts'), words('.')]
+    : [words('look it up with '), code(`/pay account ${word(ref)}`), words('.')];
+}
+
+function lookUpButton(wanted: NewAccount): HomeBlock[] {
+  const ref = parseAccountKey(wanted['accountRef'] ?? '');
+  if (!ref.ok) return [];
+  return [actions(button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value }))];
+}

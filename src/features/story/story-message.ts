@@ -1,0 +1,141 @@
+import type { ActionsBlock, RichTextBlock } from '@slack/types';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { PaymentLink } from '../../domain/payment-link.ts';
+import {
+  actions,
+  button,
+  context,
+  headline,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { counted } from '../../domain/counted.ts';
+import { amountWord, chargeHeadline, plain } from '../../slack/words/charge-facts.ts';
+import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import {
+  customerWord,
+  referenceWord,
+  typedLookUpButton,
+  typedReference,
+} from '../../slack/words/evidence.ts';
+import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { SharedFile } from '../../slack/kit/share-file.ts';
+import { actorOf, sentenceOf, stateWord } from './story-words.ts';
+
+/** The buttons of a story; each carries the words that follow the verb, the file's the reference alone. */
+export const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
+
+/** What the message needs of a story. */
+export type ToldStory = {
+  reference: string;
+  charge?: ChargeSeen;
+  link?: PaymentLink;
+  event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
+  entries: readonly AuditEntry[];
+};
+
+/** As much as a person reads at once, and what fits into one message with the longest words. */
+export const linesOnAPage = 12;
+
+export function pagesOf({ entries }: Pick<ToldStory, 'entries'>): number {
+  return Math.max(1, Math.ceil(entries.length / linesOnAPage));
+}
+
+/**
+ * What happened to one reference, oldest first: when, who, what, from which state to which, and why. `page` counts
+ * from 1; one that is not there is the last.
+ */
+export function storyMessage(
+  story: ToldStory,
+  page: number,
+  { place, nowMs }: { place: ChargePlace; nowMs: number },
+): SlackMessage {
+  const pages = pagesOf(story);
+  const number = Math.min(Math.max(1, page), pages);
+  const lines = story.entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
+  const { text, block } = storyHeadline(story);
+  const which = pages === 1 ? '' : ` · page ${number} of ${pages}`;
+  const foot = context(
+    plainText(`${counted(story.entries.length, 'entry', 'entries')}, oldest first${which}`),
+  );
+  return {
+    text,
+    blocks: [
+      block,
+      richText(...lines.map(lineOf)),
+      foot,
+      messageFoot(place, 'told', nowMs),
+      ...storyButtons(story, number, pages),
+    ],
+  };
+}
+
+function lineOf(entry: AuditEntry): Run[] {
+  return [
+    moment(entry.atMs, '{date_short_pretty} {time_secs}'),
+    words('  '),
+    actorOf(entry),
+    words(' '),
+    ...sentenceOf(entry),
+  ];
+}
+
+/** State, amount, customer, reference: as the thing's own message says them. */
+function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock } {
+  const { charge, link, event, reference } = story;
+  if (charge) return chargeHeadline(charge);
+  if (link) {
+    const { terms, state } = link;
+    return headline(`📄 ${stateWord(`link_${state.kind}`)}`, [
+      amountWord(terms.money),
+      customerWord(terms.customerEmail),
+      referenceWord(reference),
+    ]);
+  }
+  const { amountMinor, currency, customerEmail } = event ?? {};
+  const amount =
+    amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
+  return headline('📄 Story', [amount, customerWord(customerEmail), referenceWord(reference)]);
+}
+
+function storyButtons({ reference }: ToldStory, page: number, pages: number): ActionsBlock[] {
+  if (pages === 1) return [];
+  const turn = (actionId: string, text: string, to: number) =>
+    button({ actionId, text, value: JSON.stringify([reference, String(to)]) });
+  return [
+    actions(
+      ...(page > 1 ? [turn(storyActions.earlier, 'Earlier', page - 1)] : []),
+      ...(page < pages ? [turn(storyActions.later, 'Later', page + 1)] : []),
+      button({ actionId: storyActions.file, text: 'CSV', value: reference }),
+    ),
+  ];
+}
+
+/** The bot has nothing on record of it; the service may. */
+export function noStoryMessage(reference: string): SlackMessage {
+  const { text, block } = headline('The bot knows nothing of this reference', [typedReference(reference)]);
+  const line = plain(
+    'It did not charge it, made no link of it and got no event about it, or so long ago that all of that is forgotten. The payments service itself may know it.',
+  );
+  return { text, blocks: [block, richText(line), ...typedLookUpButton('Look it up', reference)] };
+}
+
+/** Where the file with all of it came to stand. */
+export function storyFileMessage(reference: string, placed: SharedFile): SlackMessage {
+  if (placed.kind === 'failed') {
+    const { text, block } = headline('⚠️ The story’s file could not be put into Slack', [
+      referenceWord(reference),
+    ]);
+    return {
+      text,
+      blocks: [block, richText(plain(`${placed.why} Next: ${placed.fix}`))] satisfies MessageBlock[],
+    };
+  }
+  const { text, block } = headline('📄 The whole story as a file', [referenceWord(reference)]);
+  return { text, blocks: [block, richText(plain('It is in your direct messages with the bot.'))] };
+}

@@ -1,0 +1,59 @@
+import type { Undelivered } from '../../domain/delivery.ts';
+import type { Redelivery } from '../approvals/ask-to-redrive.ts';
+import { sentMessage } from '../approvals/approval-answers.ts';
+import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { defineCommand, itself, type Command } from '../../slack/command.ts';
+import {
+  deliverAgainId,
+  deliveringAgainMessage,
+  undeliveredMessage,
+  type BeingTried,
+} from './undelivered-message.ts';
+import { nothingAfter } from '../../slack/nothing-after.ts';
+
+export type UndeliveredDeps = ChargePlace & {
+  undelivered: {
+    all: () => Promise<readonly Undelivered[]>;
+    /** What Slack refuses and is not given up yet, as far as this process saw it. */
+    tried: () => readonly BeingTried[];
+    /** Makes what is listed for the channel work again, unless a second person must decide that first. */
+    deliverAgain: (channel: string, by: string) => Promise<Redelivery>;
+  };
+};
+
+/** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
+export function undeliveredCommand(deps: UndeliveredDeps): Command {
+  const { undelivered } = deps;
+  return defineCommand<undefined>({
+    verb: 'undelivered',
+    usage: '',
+    summary: 'Messages Slack refused',
+    examples: ['undelivered'],
+    permission: 'undelivered',
+    effect: 'none',
+    presses: [
+      {
+        actionId: deliverAgainId,
+        aboutOther: itself,
+        // Pressed twice it delivers once.
+        effect: 'none',
+        async press({ caller, value, reply }) {
+          const redelivery = await undelivered.deliverAgain(value, caller.userId);
+          await reply(
+            redelivery.kind === 'again'
+              ? deliveringAgainMessage(value, redelivery.messages)
+              : sentMessage(redelivery.approval),
+          );
+        },
+      },
+    ],
+    parse: nothingAfter(
+      'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
+    ),
+    async run() {
+      const [all, tried] = [await undelivered.all(), undelivered.tried()];
+      const message = undeliveredMessage(all, tried);
+      return all.length + tried.length === 0 ? askedHereAlone(message, deps) : message;
+    },
+  });
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@slack/web-api';
+import { withDeadline } from '../deadline.ts';
+import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
+import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../slack/slack-error.ts';
+
+export type Delivery = {
+  /**
+   * Posts once, without a retry, and says what became of it and in which channel it is: a person's user id is a
+   * channel too. With `threadTs` below that message; `gone` when Slack has no such thread. Never throws for
+   * anything Slack or the network does.
+   */
+  post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
+  /**
+   * Puts the message in the place of the one posted, without a retry; the same edit twice is one edit. `gone`
+   * when there is nothing to edit any more. `channel` is the one the post's outcome named. Never throws either.
+   */
+  edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
+  /**
+   * Looks for the message that carries the key in its metadata, among those posted since shortly before
+   * `sinceMs` (UTC milliseconds of the first attempt), in the channel or below `threadTs`. `absent` only when
+   * the whole span was read.
+   */
+  findByKey(channel: string, key: string, sinceMs: number, threadTs?: string): Promise<HistoryAnswer>;
+};
+
+/** The same for messages that are the same to the letter. */
+export function messageDigest(message: SlackMessage): string {
+  return createHash('sha256').update(JSON.stringify(message)).digest('base64url').slice(0, 22);
+}
+
+/** How much the clocks of the bot, of the replica that posted and of Slack may differ. */
+const clockSlackMs = 15 * 60_000;
+/** For all pages together: a lease counts on it. */
+const usualHistoryTimeoutMs = 10_000;
+const pageSize = 200;
+const mostPages = 20;
+
+/** Needs the delivery client: its timeout is long, and a 429 there must not hold up a modal. */
+export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
+  async function attemptPost(content: ChatPostMessageArguments): Promise<PostOutcome> {
+    try {
+      const { ts, channel = content.channel } = await client.chat.postMessage(content);
+      return ts === undefined
+        ? { kind: 'unsure', cause: new Error('Slack’s answer holds no ts') }
+        : { kind: 'posted', channel, ts };
+    } catch (error) {
+      return readFailure(error, content.channel, content.thread_ts === undefined ? noErrors : noThread);
+    }
+  }
+
+  async function attemptEdit(content: ChatUpdateArguments): Promise<PostOutcome> {
+    const { channel, ts } = content;
+    try {
+      await client.chat.update(content);
+      return { kind: 'posted', channel, ts };
+    } catch (error) {
+      return readFailure(error, channel, notEditable);
+    }
+  }
+
+  return {
+    async post(channel, message, threadTs) {
+      const place = { channel, ...(threadTs === undefined ? {} : { thread_ts: threadTs }) };
+      const content = { ...place, ...quiet, ...contentOf(message) };
+      const outcome = await attemptPost(content);
+      const { blocks: _blocks, metadata: _metadata, ...words } = content;
+      return isAboutContent(outcome)
+        ? attemptPost({ ...words, ...metadataFor(message, outcome.slackError) })
+        : outcome;
+    },
+
+    async edit({ channel, ts }, message) {
+      const content = { channel, ts, link_names: false, ...contentOf(message) };
+      const outcome = await attemptEdit(content);
+      const { metadata: _metadata, ...words } = content;
+      // Blocks that are left out stay as they were, by one of Slack's accounts: only an empty list takes them away.
+      return isAboutContent(outcome)
+        ? attemptEdit({ ...words, blocks: [], ...metadataFor(message, outcome.slackError) })
+        : outcome;
+    },
+
+    async findByKey(channel, key, sinceMs, threadTs) {
+      const oldest = String((sinceMs - clockSlackMs) / 1000);
+      try {
+        return await withDeadline(historyTimeoutMs, (signal) =>
+          searchHistory(client, { channel, key, oldest, threadTs }, signal),
+        );
+      } catch (error) {
+        const problem = readSlackError(error);
+        const slackError = slackErrorWord(problem);
+        if (unreadable.has(slackError)) return { kind: 'unreadable', slackError };
+        const { retryAfterMs } = problem.kind === 'rate_limited' ? problem : {};
+        return { kind: 'unknown', slackError, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      }
+    },
+  };
+}
+
+/** A history needs the scope and, even with `chat:write.public`, the bot as a member. */
+const unreadable = new Set([
+  'missing_scope',
+  'not_in_channel',
+  'channel_not_found',
+  'no_permission',
+  'access_denied',
+  'not_allowed_token_type',
+  'unknown_method',
+  'thread_not_found',
+]);
+
+const noErrors: ReadonlySet<string> = new Set();
+
+/** The message to edit is not there, or is closed to this app by time or by who wrote it. */
+const notEditable: ReadonlySet<string> = new Set([
+  'message_not_found',
+  'cant_update_message',
+  'edit_window_closed',
+]);
+
+/** There is no such thread, or Slack takes nothing into it: an admin locked it, or its channel has none. */
+const noThread: ReadonlySet<string> = new Set([
+  'thread_not_found',
+  'message_not_found',
+  'cannot_reply_to_message',
+  'thread_locked',
+  'restricted_action_thread_locked',
+  'restricted_action_non_threadable_channel',
+]);
+
+function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>): PostOutcome {
+  const problem = readSlackError(error);
+  if (problem.kind !== 'refused') return problem;
+  const { slackError } = problem;
+  if (gone.has(slackError)) return { kind: 'gone', slackError };
+  return { ...problem, fix: fixFor(slackError, channel), about: refusalAbout(slackError, channel) };
+}
+
+/** Newer block kinds are not everywhere yet; the words alone always are. */
+function isAboutContent(outcome: PostOutcome): outcome is Extract<PostOutcome, { kind: 'refused' }> {
+  return outcome.kind === 'refused' && outcome.about === 'message';
+}
+
+/** Without its key the message is not found again, so it goes only where Slack objects to it. */
+function metadataFor({ metadata }: SlackMessage, slackError: string): Pick<SlackMessage, 'metadata'> {
+  return metadata && !slackError.includes('metadata') ? { metadata } : {};
+}
+
+/** No pings, no previews. */
+const quiet = { unfurl_links: false, unfurl_media: false, link_names: false };
+
+function contentOf({ text, blocks, metadata }: SlackMessage) {
+  return { text, blocks, ...(metadata ? { metadata } : {}) };
+}
+
+type Search = { channel: string; key: string; oldest: string; threadTs: string | undefined };
+
+async function searchHistory(client: WebClient, search: Search, signal: AbortSignal): Promise<HistoryAnswer> {
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
+    // One page tells where the next one starts.
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await readPage(client, search, cursor);
+    const found = answer.messages?.find((message) => keyOf(message.metadata) === search.key);
+    if (found?.ts !== undefined) return { kind: 'found', ts: found.ts };
+    const next = answer.response_metadata?.next_cursor;
+    if (next === undefined || next === '') return { kind: 'absent' };
+    cursor = next;
+  }
+  return { kind: 'unreadable', slackError: 'history_too_long' };
+}
+
+function readPage(client: WebClient, search: Search, cursor: string | undefined) {
+  const { channel, oldest, threadTs } = search;
+  const page = {
+    channel,
+    oldest,
+    inclusive: true,
+    include_all_metadata: true,
+    limit: pageSize,
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  return threadTs === undefined
+    ? client.conversations.history(page)
+    : client.conversations.replies({ ...page, ts: threadTs });
+}
+
+function keyOf(metadata: { event_payload?: unknown } | undefined): unknown {
+  const payload = metadata?.event_payload;
+  return typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
+}

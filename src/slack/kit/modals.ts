@@ -1,0 +1,125 @@
+import type { WebClient } from '@slack/web-api';
+import type { Log } from '../../log.ts';
+import { bold, modal, richText, words } from './blocks.ts';
+import type { OpenModal } from '../command.ts';
+import type { Modal, SlackMessage } from './message.ts';
+import { fixFor, readSlackError, slackErrorWord, type SlackProblem } from '../slack-error.ts';
+
+export type ModalRefusal =
+  /** The three seconds were over, or another modal was opened for the same press. */
+  | 'too_late'
+  /** Three modals lie on top of each other. */
+  | 'too_many'
+  /** Slack objects to the modal or to the app. */
+  | 'refused'
+  /** No answer that says whether the modal opened, or none asked for because Slack is too busy. */
+  | 'unreachable';
+
+/** Slack did not open a modal, or did not say that it had. */
+export class ModalRefused extends Error {
+  readonly kind: ModalRefusal;
+  readonly slackError: string;
+
+  constructor(kind: ModalRefusal, slackError: string, options?: ErrorOptions) {
+    super(`Slack opened no modal: ${slackError}`, options);
+    this.name = 'ModalRefused';
+    this.kind = kind;
+    this.slackError = slackError;
+  }
+}
+
+const tooLate = new Set([
+  'expired_trigger_id',
+  'exchanged_trigger_id',
+  'trigger_expired',
+  'trigger_exchanged',
+]);
+
+/** `onTop`: the person pressed in a modal, and that one stays below. */
+export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
+  return async function openModal(view) {
+    const shown = await send(client, from, view).catch((error: unknown) => {
+      const problem = readSlackError(error);
+      throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
+    });
+    if (shown === undefined) throw new ModalRefused('unreachable', 'no_usable_answer');
+    return shown;
+  };
+}
+
+async function send(
+  client: WebClient,
+  from: { triggerId: string; onTop: boolean },
+  view: Modal,
+): Promise<string | undefined> {
+  const content = { trigger_id: from.triggerId, view };
+  const answer = await (from.onTop ? client.views.push(content) : client.views.open(content));
+  return answer.view?.id;
+}
+
+function refusalKind(problem: SlackProblem): ModalRefusal {
+  if (problem.kind !== 'refused') return 'unreachable';
+  if (problem.slackError === 'push_limit_reached') return 'too_many';
+  return tooLate.has(problem.slackError) ? 'too_late' : 'refused';
+}
+
+/**
+ * Puts another modal in the place of the one of that view id. Never throws: a modal may be closed at any
+ * time, so nothing that must be known may be told by this alone.
+ */
+export async function updateModal(
+  client: WebClient,
+  to: { viewId: string; modal: Modal },
+  log: Log,
+): Promise<'shown' | 'closed' | 'not_shown'> {
+  try {
+    await client.views.update({ view_id: to.viewId, view: to.modal });
+    return 'shown';
+  } catch (error) {
+    const slackError = slackErrorWord(readSlackError(error));
+    if (slackError === 'not_found') {
+      log('debug', 'A modal was closed before it could be updated', { slackError });
+      return 'closed';
+    }
+    log('warn', 'A modal could not be updated', { slackError, fix: fixFor(slackError) });
+    return 'not_shown';
+  }
+}
+
+/** No press and no form comes back from it: it has nothing to submit. */
+const wordsModalId = 'payops_words';
+
+/** The words of a message as a modal. */
+export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal {
+  const shown = blocks.length > 0 ? blocks : [richText([words(text)])];
+  return modal({ callbackId: wordsModalId, title, blocks: shown });
+}
+
+/** A form that is not ready within a moment: its trigger lives three seconds, and what it shows may take longer. */
+export function loadingModal(): Modal {
+  return modal({
+    callbackId: wordsModalId,
+    title: 'One moment',
+    blocks: [richText([words('⏳ Loading …')])],
+  });
+}
+
+/** Slack's three seconds for a submitted form are nearly over. Says what is not known; `next` is where to look then. */
+export function noAnswerYetModal(next: string): Modal {
+  const said = 'The bot has it and is still working on it. The answer follows here: don’t send it again.';
+  const blocks = [richText([bold('⏳ No answer yet')]), richText([words(said)], [words(next)])];
+  return wordsModal('No answer yet', { text: 'No answer yet', blocks });
+}
+
+/** The answer to a form that is no longer on the screen: its fields can show nothing. */
+export function lateErrorsModal(errors: Readonly<Record<string, string>>): Modal {
+  const lines = Object.values(errors).map((error) => [words(error)]);
+  const advice = [words('Nothing of the form was used. Type the command again to correct it.')];
+  return wordsModal('Fix the form', { text: '', blocks: [richText(...lines, advice)] });
+}
+
+/** A modal that should have closed; only the person can close it by now. */
+export function finishedModal(): Modal {
+  const said = words('The bot is done with this form. You can close it.');
+  return wordsModal('Done', { text: '', blocks: [richText([said])] });
+}

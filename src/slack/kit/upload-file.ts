@@ -1,0 +1,69 @@
+import type { WebClient } from '@slack/web-api';
+import { withDeadline } from '../../deadline.ts';
+import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
+
+export type UploadOutcome =
+  | { kind: 'uploaded' }
+  /** `fix` says what a person must do; the file may be there all the same when `why` says that no answer came. */
+  | { kind: 'failed'; slackError: string; why: string; fix: string };
+
+export type UploadedFile = { name: string; title: string; text: string; comment: string };
+
+/** Puts a file into a channel or a thread. Never throws for anything Slack or the network does. */
+export type UploadFile = (
+  place: { channel: string; threadTs?: string },
+  file: UploadedFile,
+) => Promise<UploadOutcome>;
+
+/** Long enough for some megabytes over a slow line. */
+const longestUploadMs = 20_000;
+
+/**
+ * Slack’s own three steps: an address for the bytes, the bytes, and the file’s place. A file that nobody placed is
+ * seen by nobody, so a failure in between leaves nothing behind.
+ */
+export function createUploadFile(client: WebClient): UploadFile {
+  return async function uploadFile({ channel, threadTs }, { name, title, text, comment }) {
+    const bytes = Buffer.from(text, 'utf8');
+    try {
+      const ticket = await client.files.getUploadURLExternal({ filename: name, length: bytes.length });
+      const { upload_url: address, file_id: id } = ticket;
+      if (address === undefined || id === undefined) return failed('no_usable_answer', channel);
+      const status = await withDeadline(longestUploadMs, async (signal) => {
+        const answer = await fetch(address, { method: 'POST', body: bytes, signal, redirect: 'error' });
+        await answer.arrayBuffer();
+        return answer.status;
+      });
+      if (status !== 200) return failed(`http_${status}`, channel);
+      await client.files.completeUploadExternal({
+        files: [{ id, title }],
+        channel_id: channel,
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+        initial_comment: comment,
+      });
+      return { kind: 'uploaded' };
+    } catch (error) {
+      return failed(slackErrorWord(readSlackError(error)), channel);
+    }
+  };
+}
+
+/** A file needs its own scope, and the bot in the channel, where a message may do without. */
+const fixes: Record<string, string> = {
+  missing_scope: 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.',
+  not_in_channel: 'invite the bot with /invite @pay, and press again.',
+  channel_not_found: 'invite the bot with /invite @pay, and press again.',
+  no_usable_answer: 'look whether the file is there all the same, and press again if it is not.',
+  unreachable: 'press again in a minute.',
+  ratelimited: 'press again in a minute.',
+};
+
+function failed(slackError: string, channel: string): UploadOutcome {
+  const fix = Object.hasOwn(fixes, slackError) ? fixes[slackError] : undefined;
+  return {
+    kind: 'failed',
+    slackError,
+    why: `Slack’s word for it is “${slackError}”.`,
+    fix: fix ?? fixFor(slackError, channel),
+  };
+}

@@ -1,0 +1,40 @@
+import type { CardFace } from '../../domain/charge-terms.ts';
+import type { CardHold } from '../../domain/card-refusal.ts';
+import { customerWord } from './evidence.ts';
+import { limits } from '../kit/limits.ts';
+import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
+
+const longestType = 24;
+const longestDigits = 8;
+
+/**
+ * A saved card as a person tells it from others: "Visa ·· 4242 · a***@example.com". Short enough for a menu;
+ * the e-mail is always masked here. `note` is kept whole.
+ */
+export function cardWords(face: CardFace, customerEmail?: string, note?: string): string {
+  const parts = [faceWords(face), customerWord(customerEmail)].filter((part) => part !== '');
+  const end = note === undefined ? '' : ` · ${note}`;
+  return cut(parts.join(' · '), limits.optionText - end.length) + end;
+}
+
+/** Why a card can't be charged now, in a menu, where no text knows its reader's own time. */
+export function holdNote(hold: CardHold): string {
+  switch (hold.kind) {
+    case 'resting':
+    case 'stopped':
+      return `on hold until ${utcTime(hold.nextTryFrom)}`;
+    case 'save_again':
+      return 'needs a payment link (3-D Secure)';
+    case 'under_way':
+      return 'another charge is open';
+    case 'limit':
+      return hold.limit === 'per_card_per_day' ? 'card’s daily limit reached' : 'your daily limit reached';
+  }
+}
+
+function faceWords({ cardType, lastFour }: CardFace): string {
+  const type = outsideText(cardType ?? '', longestType);
+  const digits = cut(oneLine(lastFour ?? ''), longestDigits);
+  if (digits !== '') return `${type || 'Card'} ·· ${digits}`;
+  return type || 'the pasted card';
+}

@@ -1,0 +1,72 @@
+// What every message and modal of a charge says of it.
+
+import type { RichTextBlock } from '@slack/types';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ShownTerms } from '../../domain/charge-terms.ts';
+import { formatMoney, type Money } from '../../domain/money.ts';
+import { bold, fields, headline, moment, person, words, type Run } from '../kit/blocks.ts';
+import { customerWord, referenceWord, word } from './evidence.ts';
+import { cut, oneLine, outsideText } from '../kit/text.ts';
+import { cardWords } from './card-words.ts';
+import { isClosed, stateWord } from './state-words.ts';
+
+/**
+ * Whole only where whoever typed or chose the terms reads them back, to be checked letter by letter before they are
+ * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
+ */
+export type EmailShown = 'masked' | 'whole';
+
+/** The longest e-mail address there can be is shorter. */
+const longestEmail = 320;
+const longestReason = 300;
+
+export function amountWord(money: Money): string {
+  return word(formatMoney(money)) ?? '';
+}
+
+export function emailWord(email: string, shown: EmailShown): string {
+  return shown === 'masked' ? customerWord(email) : cut(oneLine(email), longestEmail);
+}
+
+/** The first line: state, amount, customer, reference. */
+export function chargeHeadline(
+  charge: ChargeSeen,
+  state = stateWord(charge),
+): { text: string; block: RichTextBlock } {
+  const { terms, reference } = charge;
+  return headline(state, [
+    amountWord(terms.money),
+    customerWord(terms.customerEmail),
+    referenceWord(reference),
+  ]);
+}
+
+/** The card and what the agent typed beside it. */
+export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | 'Reason', string | undefined> {
+  return {
+    Card: cardWords(terms.card),
+    'Customer id': word(terms.customerId),
+    Reason: terms.reason === undefined ? undefined : outsideText(terms.reason, longestReason),
+  };
+}
+
+/** In a modal, where naming somebody pings nobody. What is settled loses its details. */
+export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
+  const { Card } = termFields(charge.terms);
+  if (isClosed(charge)) return fields({ Card });
+  return fields({ Card, Agent: [person(charge.agent)], Started: [moment(charge.submittedAt)] });
+}
+
+/** Since when the agent has it in hand. */
+export function inHandSince({ agent, handOvers, submittedAt }: ChargeSeen): number {
+  return handOvers.findLast(({ to }) => to === agent)?.at ?? submittedAt;
+}
+
+/** A line that begins with a bold word and a colon. */
+export function labelled(label: string, ...rest: readonly (string | Run)[]): Run[] {
+  return [bold(`${label}: `), ...rest.map((part) => (typeof part === 'string' ? words(part) : part))];
+}
+
+export function plain(...parts: readonly (string | Run)[]): Run[] {
+  return parts.map((part) => (typeof part === 'string' ? words(part) : part));
+}

@@ -1,0 +1,142 @@
+// The parts that the message of a look-up and the alert of an event share.
+
+import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/types';
+import type { Environment } from '../../domain/alert.ts';
+import type { Evidence } from '../../domain/confirmation.ts';
+import { maskNumbers } from '../../domain/card-number.ts';
+import { maskEmail } from '../../domain/mask.ts';
+import { wireFromMinor } from '../../domain/money.ts';
+import { parseOrderReference } from '../../domain/order-reference.ts';
+import { actions, button, context, mrkdwn, plainText, quotation, richText, words } from '../kit/blocks.ts';
+import { cut, oneLine, outsideText, slackTime, utcTime } from '../kit/text.ts';
+
+/** Room for words that are not ours; enough to understand, too little to flood a channel. */
+const longestWord = 120;
+const longestStatement = 300;
+const longestQuotation = 500;
+
+/** The button that looks the reference up again; its value is read by `lookUpWords`. */
+export const lookUpActionId = 'look_up';
+
+export const environmentWords: Record<Environment, string> = { live: 'LIVE', sandbox: 'SANDBOX' };
+
+/**
+ * A button that runs the look-up; no block when the reference is not one that can be looked up. With the
+ * amount a person gave, so that the same question is asked again.
+ */
+export function lookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+  if (!parseOrderReference(reference).ok) return [];
+  const value = JSON.stringify(askedWords(reference, amountMinor));
+  return [actions(button({ actionId: lookUpActionId, text, value }))];
+}
+
+/** For what was typed and is not known: none for a number, which may be a mistyped card number and would be repeated. */
+export function typedLookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+  return maskNumbers(reference) === reference ? lookUpButton(text, reference, amountMinor) : [];
+}
+
+/** The same in a modal of its own, for where an answer would come elsewhere: in the App Home. */
+export const openLookUpActionId = 'look_up_open';
+
+export function openLookUpButton(reference: string, amountMinor?: number): Button[] {
+  if (!parseOrderReference(reference).ok) return [];
+  const value = JSON.stringify(askedWords(reference, amountMinor));
+  return [button({ actionId: openLookUpActionId, text: 'Look up', value })];
+}
+
+/** The words that ask about a reference, and about the amount that it should be. */
+export function askedWords(reference: string, amountMinor?: number): string[] {
+  return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];
+}
+
+/** The words of `/pay lookup` that a pressed look-up button stands for; none for a value that is not ours. */
+export function lookUpWords(value: string): readonly string[] {
+  try {
+    const asked: unknown = JSON.parse(value);
+    return Array.isArray(asked) && asked.every((word) => typeof word === 'string') ? asked : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A short word of the service or an event: a status, a method, an id. */
+export function word(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : outsideText(text, longestWord);
+}
+
+/** The reference in full: at most 50 characters unless an event made it longer. */
+export function referenceWord(reference: string): string {
+  return cut(oneLine(reference), longestWord);
+}
+
+/** One that was typed, and that nothing is known of: it may be a mistyped card number. */
+export function typedReference(reference: string): string {
+  return referenceWord(maskNumbers(reference));
+}
+
+export function customerWord(email: string | undefined): string {
+  // As outside text besides: what follows the @ need not be a domain.
+  return email === undefined || email.trim() === ''
+    ? ''
+    : outsideText(maskEmail(oneLine(email)), longestWord);
+}
+
+/** The three parts of the rule, one line each, told by ✓ or ✗ and in words. */
+export function ticks(evidence: Evidence): RichTextBlock {
+  const checks = [evidence.status, evidence.reference, evidence.amount];
+  return richText(
+    ...checks.map(({ holds, statement }) => [
+      words(`${holds ? '✓' : '✗'} ${outsideText(statement, longestStatement)}`),
+    ]),
+  );
+}
+
+/** "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. */
+export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock {
+  const checks = [evidence.status, evidence.reference, evidence.amount];
+  const status = word(told.status);
+  const marks = checks.map(({ part, holds }) => {
+    return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : ''}`;
+  });
+  const missing = checks.filter(({ part, holds }) => !holds && !(part === 'status' && status !== undefined));
+  return richText(
+    [words(marks.join('  '))],
+    ...missing.map(({ statement }) => [words(outsideText(statement, longestStatement))]),
+  );
+}
+
+/** Words of a bank or gateway, labelled as theirs; no block when they said nothing. */
+export function quoted(whose: string, text: string | undefined): RichTextBlock[] {
+  const theirs = outsideText(text ?? '', longestQuotation);
+  return theirs === '' ? [] : [quotation(whose, theirs)];
+}
+
+/** "SANDBOX · main account": where a message's money is, in one piece. */
+export function placeWords(environment: Environment, account: string): string {
+  const name = word(account);
+  return `${environmentWords[environment]}${name ? ` · ${name}` : ''}`;
+}
+
+/** LIVE or SANDBOX and account, below what says its times itself. */
+export function placeAlone(environment: Environment, account: string): ContextBlock {
+  return context(plainText(placeWords(environment, account)));
+}
+
+/** LIVE or SANDBOX, account, when (each reader's own local time), and ids for whoever talks to the service. */
+export function placeLine(place: {
+  environment: Environment;
+  account: string;
+  verb: string;
+  atMs: number;
+  customerId?: string | undefined;
+  orderId?: string | undefined;
+}): ContextBlock {
+  const time = slackTime(place.atMs, utcTime(place.atMs));
+  const [customerId, orderId] = [word(place.customerId), word(place.orderId)];
+  return context(
+    plainText(placeWords(place.environment, place.account)),
+    mrkdwn(`${place.verb} ${time}`),
+    ...(customerId ? [plainText(`customer ${customerId}`)] : []),
+    ...(orderId ? [plainText(`order id ${orderId}`)] : []),
+  );
+}

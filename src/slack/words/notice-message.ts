@@ -1,0 +1,148 @@
+import { unreadableKind, type Notice } from '../../domain/notice.ts';
+import { alarmSentences, type NoticeSentences } from './alarm-sentences.ts';
+import {
+  channelName,
+  code,
+  context,
+  headline,
+  moment,
+  plainText,
+  richText,
+  words,
+  type Run,
+} from '../kit/blocks.ts';
+import type { SlackMessage } from '../kit/message.ts';
+import { outsideText } from '../kit/text.ts';
+
+export type NoticeView = {
+  notice: Notice;
+  key: string;
+  mayBeRepeat: boolean;
+  /** "LIVE · lagos": whose it is, where the bot has several merchant accounts. */
+  place?: string | undefined;
+};
+
+const longestDetail = 80;
+
+/** One line on what came, then what it means and what to do. No customer data: the channel may be wide. */
+export function noticeMessage(view: NoticeView): SlackMessage {
+  const { state, details, lines } = sentences(view.notice);
+  const first = headline(
+    `⚠️ ${state}`,
+    details.map((detail) => outsideText(detail, longestDetail)),
+  );
+  const place = view.place === undefined ? [] : [context(plainText(view.place))];
+  const repeat = view.mayBeRepeat ? [context(plainText('May be a repeat of an earlier notice.'))] : [];
+  return {
+    text: first.text,
+    blocks: [first.block, richText(...lines), ...place, ...repeat],
+    metadata: { event_type: 'payops_notice', event_payload: { key: view.key } },
+  };
+}
+
+function sentences(notice: Notice): NoticeSentences {
+  switch (notice.kind) {
+    case 'webhooks_silent':
+    case 'deliveries_refused':
+    case 'events_missing':
+      return alarmSentences(notice);
+    case 'event_differs':
+      return eventDiffers(notice);
+    case 'unknown_event':
+      return unknownEvent(notice);
+    case 'stuck':
+      return {
+        state: 'A record was put aside',
+        details: [notice.record],
+        lines: [
+          [
+            words(
+              `It can't be worked on. Nothing else waits for it. The log says why under ${notice.errorId}.`,
+            ),
+          ],
+          [
+            words('It is kept, and retried at the next start at the latest. After a change of '),
+            code('SEALING_KEYS'),
+            words(', put the old key back behind the new one and restart.'),
+          ],
+        ],
+      };
+    case 'refused':
+      return refused(notice);
+  }
+}
+
+type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
+
+function eventDiffers({ eventKind, orderReference, differs = [] }: Of<'event_differs'>): NoticeSentences {
+  const parts = differs.length === 0 ? 'amount or outcome' : differs.join(' and its ');
+  const isMany = differs.length > 1;
+  return {
+    state: 'A repeated event differs from the first',
+    details: [eventKind, orderReference ?? 'no reference'],
+    lines: [
+      [words(`Its ${parts} ${isMany ? 'are others' : 'is another one'}. The first alert stands.`)],
+      orderReference === undefined
+        ? [words('Look the order up before acting on either.')]
+        : [
+            words('Look it up before acting on either: '),
+            code(`/pay ${outsideText(orderReference, longestDetail)}`),
+          ],
+    ],
+  };
+}
+
+function unknownEvent({ eventKind, keptDays }: Of<'unknown_event'>): NoticeSentences {
+  const isUnreadable = eventKind === unreadableKind;
+  const kept = keptDays === undefined ? 'for as long as WEBHOOK_REMEMBER_DAYS says' : `for ${days(keptDays)}`;
+  return {
+    state: isUnreadable
+      ? 'A signed delivery without an event kind arrived'
+      : 'A signed event of unknown kind arrived',
+    details: isUnreadable ? [] : [eventKind],
+    lines: [
+      [
+        words(
+          `It was answered 2xx, and is kept ${kept}; until then ${isUnreadable ? 'no further one is told' : 'events of this kind are not told again'}.`,
+        ),
+      ],
+      [
+        words('If it should be an alert, check where the kind stands in the payload ('),
+        code('WEBHOOK_EVENT_POINTERS'),
+        words('): '),
+        code('npm run explain-delivery'),
+        words(' shows what is read of a captured one.'),
+      ],
+    ],
+  };
+}
+
+function days(count: number): string {
+  return count === 1 ? 'one day' : `${count} days`;
+}
+
+function refused(notice: Of<'refused'>): NoticeSentences {
+  const { channel, slackError, fix, giveUpHours, sinceMs, gathered = 0 } = notice;
+  const isChannel = /^[CG]/.test(channel);
+  const hours = giveUpHours === 1 ? 'an hour' : `${giveUpHours} hours`;
+  const since = sinceMs === undefined ? [] : [words(' Refused since '), moment(sinceMs), words('.')];
+  const storm = `Among them is a digest: it counted ${gathered} when this was told, goes on counting, and nobody sees it.`;
+  return {
+    state: `Slack refuses the messages for a ${isChannel ? 'channel' : 'person'}`,
+    details: [channel, slackError],
+    lines: [
+      [...channelRuns(channel), words(fix), ...since],
+      [
+        words(`Nothing is lost: each message is tried again for ${hours}, and then kept. `),
+        code('/pay undelivered'),
+        words(' lists them, and delivers again what is kept.'),
+      ],
+      ...(gathered === 0 ? [] : [[words(storm)]]),
+    ],
+  };
+}
+
+/** Its name, for whoever may see it. A person is not named: that would ping them here. */
+function channelRuns(channel: string): Run[] {
+  return /^[CG][A-Z0-9]+$/.test(channel) ? [channelName(channel), words(': ')] : [];
+}

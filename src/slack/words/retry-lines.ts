@@ -1,0 +1,80 @@
+import { counted } from '../../domain/counted.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import { moment, type Run } from '../kit/blocks.ts';
+import { declineNext } from './decline-lines.ts';
+import { referenceWord } from './evidence.ts';
+import { labelled, plain } from './charge-facts.ts';
+
+/** What helps after a decline, by the bank's reason; without one, when the card may be charged next. */
+export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVerdict): Run[][] {
+  const reason = reasonAfter(bankWords, verdict);
+  const { kind, text } = nextSteps[reason];
+  if (kind === 'do_not_retry' || kind === 'payment_link' || kind === 'another_card') {
+    return declineNext({ reason, nextTryFrom: 0 });
+  }
+  switch (verdict.kind) {
+    case 'allowed':
+      return [labelled('Next', `You can charge it again now; ${attempts(verdict.attemptsLeft)}.`)];
+    case 'resting': {
+      const { nextTryFrom, attemptsLeft } = verdict;
+      if (text === '')
+        return [labelled('Card on hold until', moment(nextTryFrom), `; ${attempts(attemptsLeft)}.`)];
+      const [line = []] = declineNext({ reason, nextTryFrom });
+      return [[...line, ...plain(` ${attempts(attemptsLeft)}.`)]];
+    }
+    default:
+      return holdLines(verdict);
+  }
+}
+
+/** Why a card can't be charged now, said before anybody presses. */
+export function holdLines(verdict: Exclude<RetryVerdict, { kind: 'allowed' }>): Run[][] {
+  switch (verdict.kind) {
+    case 'resting':
+      return [
+        labelled(
+          'Card on hold until',
+          moment(verdict.nextTryFrom),
+          ' after a decline. Retrying earlier would waste an attempt.',
+        ),
+      ];
+    case 'stopped':
+      return [
+        labelled(
+          'Card on hold until',
+          moment(verdict.nextTryFrom),
+          `: the bank declined it ${counted(verdict.declines, 'time')}. Use another card.`,
+        ),
+      ];
+    case 'save_again':
+      return [
+        labelled('This card can’t be charged', 'the bank wants 3-D Secure. ', nextSteps.three_d_secure.text),
+      ];
+    case 'under_way':
+      return [
+        labelled(
+          'Another charge of this card is still open',
+          `${referenceWord(verdict.reference)}. Wait for its result.`,
+        ),
+      ];
+  }
+}
+
+/** The same in a few words, for a channel. */
+export function holdWords(verdict: RetryVerdict | undefined): Run[] | undefined {
+  switch (verdict?.kind) {
+    case 'resting':
+      return plain('on hold until ', moment(verdict.nextTryFrom), `, ${attempts(verdict.attemptsLeft)}`);
+    case 'stopped':
+      return plain('on hold until ', moment(verdict.nextTryFrom), ', no attempts left');
+    case 'save_again':
+      return plain('needs a payment link (3-D Secure)');
+    default:
+      return undefined;
+  }
+}
+
+function attempts(left: number): string {
+  return `${counted(left, 'attempt')} left`;
+}

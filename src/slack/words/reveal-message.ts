@@ -1,0 +1,67 @@
+// A customer's e-mail in full, for the one person who may read it: nowhere else does the bot write one that was not
+// typed by whoever reads it.
+
+import type { Button } from '@slack/types';
+import { button, context, headline, plainText, richText, words } from '../kit/blocks.ts';
+import { referenceWord } from './evidence.ts';
+import type { Modal, SlackMessage } from '../kit/message.ts';
+import { wordsModal } from '../kit/modals.ts';
+import { cut, oneLine } from '../kit/text.ts';
+
+/** The longest that an address can be. */
+const longestEmail = 320;
+
+export const revealActionId = 'reveal_email';
+
+/** The value names the order, never the address: that is read when it is pressed. */
+export function revealButton(reference: string): Button {
+  return button({ actionId: revealActionId, text: 'Reveal e-mail', value: reference });
+}
+
+export function revealedMessage(email: string, reference: string): SlackMessage {
+  const { text, block } = headline(cut(oneLine(email), longestEmail), [referenceWord(reference)]);
+  return { text, blocks: [block, context(plainText('Only you see this. That you read it is on record.'))] };
+}
+
+/**
+ * `no_address`: nobody knows one. `not_on_record`: the audit could not be written. `no_place`: where it was pressed
+ * nothing can be shown to one person alone. `closed`: the window for it was closed before the answer came.
+ */
+export type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
+
+export function notRevealedMessage(why: NotRevealed): SlackMessage {
+  const { state, next } = notRevealedWords[why];
+  const { text, block } = headline(state, []);
+  return { text, blocks: [block, richText([words(next)])] };
+}
+
+const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
+  no_address: {
+    state: 'No e-mail is known',
+    next: 'Neither the payments service nor the bot has an address under this reference.',
+  },
+  not_on_record: {
+    state: '⚠️ Not revealed',
+    next: 'Who reads an address is put on record first, and the record could not be written. Press again in a moment; if it stays so, tell whoever runs this bot.',
+  },
+  no_place: {
+    state: 'Not revealed',
+    next: 'Nothing can be shown to you alone here. Type /pay with the reference in a channel, and press Reveal e-mail there.',
+  },
+  closed: {
+    state: 'Not revealed',
+    next: 'The window was closed before the address came, and it is not sent here. Press Reveal e-mail again.',
+  },
+};
+
+/** In front of a modal: opened at once, because Slack waits no longer for it than three seconds. */
+export function revealingModal(): Modal {
+  const { text, block } = headline('⏳ Reading the e-mail …', []);
+  return wordsModal(title, { text, blocks: [block] });
+}
+
+export function revealModal(message: SlackMessage): Modal {
+  return wordsModal(title, message);
+}
+
+const title = 'Customer e-mail';

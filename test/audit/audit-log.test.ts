@@ -1,0 +1,334 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { allBlocks, blockKey, entriesOf, readMarks } from '../../src/audit/audit-chain.ts';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { createAuditNotes } from '../../src/audit/audit-notes.ts';
+import { exportAudit } from '../../src/audit/export-audit.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
+import { findCanaries } from '../support/canaries.ts';
+import {
+  appendBlocks,
+  auditLog,
+  entryOf,
+  found,
+  overwrite,
+  remove,
+  sealer,
+  type RecordsOnly,
+} from '../features/audit-house.ts';
+import { memoryStore } from '../features/memory-store.ts';
+import { onBothStores } from '../features/two-stores.ts';
+
+async function idsOnChain(store: RecordsOnly): Promise<string[]> {
+  const ids: string[] = [];
+  const deps = { store, sealer };
+  for await (const block of allBlocks(deps, await readMarks(deps))) {
+    ids.push(...entriesOf(block).map(({ entry }) => entry.id));
+  }
+  return ids;
+}
+
+onBothStores('the audit trail', (open) => {
+  it('is one chain however many replicas write at once, with nothing lost or doubled', async () => {
+    const { one, two, close } = await open();
+    const logs = [one, two].map((store) => auditLog(store));
+    const ids = Array.from({ length: 500 }, (_, index) => String(index));
+    await Promise.all(
+      logs.flatMap((log, replica) => [
+        // Half of them all at once, half of them each behind the one before.
+        ...ids.slice(0, 250).map((id) => log.append(entryOf(`${replica}/${id}`))),
+        ids
+          .slice(250)
+          .reduce(
+            (before, id) => before.then(() => log.append(entryOf(`${replica}/${id}`))),
+            Promise.resolve(),
+          ),
+      ]),
+    );
+    await Promise.all(logs.map((log) => log.settle()));
+    const report = await verifyAudit({ store: one, sealer });
+    expect(report.problems).toEqual([]);
+    expect(report.count).toBe(1_000);
+    expect(report.last?.seq).toBe(1_000);
+    const all = [0, 1].flatMap((replica) => ids.map((id) => `${replica}/${id}`));
+    expect((await idsOnChain(two)).toSorted()).toEqual(all.toSorted());
+    await close();
+  });
+
+  it('keeps the order in which one replica was asked', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const ids = Array.from({ length: 200 }, (_, index) => `e${index}`);
+    await Promise.all(ids.map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(ids);
+    await close();
+  });
+
+  it('counts an entry once whose answer was lost, when it is appended again', async () => {
+    const { one, two, close } = await open();
+    let isLost = false;
+    const losing: RecordsOnly = {
+      ...one,
+      async create(key, value, options) {
+        const created = await one.create(key, value, options);
+        if (isLost && key.startsWith('audit:')) throw new StoreUnavailable('The answer was lost.');
+        return created;
+      },
+    };
+    const log = auditLog(losing);
+    await log.append(entryOf('first'));
+    isLost = true;
+    await expect(log.append(entryOf('second'))).rejects.toThrow(StoreUnavailable);
+    isLost = false;
+    await auditLog(two).append(entryOf('of another replica'));
+    await Promise.all(['second', 'third'].map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(['first', 'second', 'of another replica', 'third']);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await close();
+  });
+
+  it('counts an entry once whose block arrives just when it is appended again', async () => {
+    const { one, close } = await open();
+    let late: (() => Promise<boolean>) | undefined;
+    const slow: RecordsOnly = {
+      ...one,
+      async create(key, value, options) {
+        if (!key.startsWith('audit:')) return await one.create(key, value, options);
+        if (late) {
+          await late();
+          return await one.create(key, value, options);
+        }
+        late = () => one.create(key, value, options);
+        throw new StoreUnavailable('No answer in time.');
+      },
+    };
+    const log = auditLog(slow);
+    await expect(log.append(entryOf('a'))).rejects.toThrow(StoreUnavailable);
+    await Promise.all(['a', 'b'].map((id) => log.append(entryOf(id))));
+    expect(await idsOnChain(one)).toEqual(['a', 'b']);
+    await close();
+  });
+
+  it('goes on from where the store is when that has gone back to an older state', async () => {
+    const { one, close } = await open();
+    let isAway = false;
+    const told: unknown[] = [];
+    const store: RecordsOnly = {
+      ...one,
+      create: (...given) => (isAway ? Promise.reject(new StoreUnavailable('Away.')) : one.create(...given)),
+    };
+    const log = createAuditLog({
+      store,
+      sealer,
+      log: (level, message, fields) => told.push([level, message, fields]),
+    });
+    await appendBlocks(log, [['a'], ['b'], ['c']]);
+    const before = await log.head();
+    isAway = true;
+    await expect(log.append(entryOf('d'))).rejects.toThrow(StoreUnavailable);
+    isAway = false;
+    expect(told).toEqual([]);
+    await remove(one, blockKey(2));
+    await log.append(entryOf('d'));
+    // Chain and head may agree again: whoever knew better says so outside the store.
+    expect(told).toEqual([
+      [
+        'error',
+        expect.stringContaining('gone back'),
+        expect.objectContaining({ auditSeq: 3, auditHash: before?.hash }),
+      ],
+    ]);
+    expect(await idsOnChain(one)).toEqual(['a', 'b', 'd']);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await close();
+  });
+
+  it('finds its end with few reads, wherever the signed head was left', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    await appendBlocks(
+      log,
+      Array.from({ length: 150 }, (_, index) => [`e${index}`]),
+    );
+    let reads = 0;
+    const counted = auditLog({
+      ...one,
+      read(key) {
+        reads += 1;
+        return one.read(key);
+      },
+    });
+    await counted.append(entryOf('last'));
+    expect(reads).toBeLessThan(25);
+    expect((await counted.head())?.seq).toBe(151);
+    await close();
+  });
+
+  it('tells everything about a reference that any replica was told before, in order and once', async () => {
+    const { one, two, close } = await open();
+    const [first, second] = [auditLog(one), auditLog(two)];
+    const reference = 'pay-abc';
+    await first.append(entryOf('a', { reference }));
+    await second.append(entryOf('b', { reference: 'another' }));
+    expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a']);
+    await first.append(entryOf('c', { reference, after: 'approved' }));
+    // As after a crash: the same thing once more.
+    await second.append(entryOf('a', { reference }));
+    expect(await first.ofReference(reference)).toEqual([
+      entryOf('a', { reference }),
+      entryOf('c', { reference, after: 'approved' }),
+    ]);
+    expect((await second.ofReference(reference)).map(({ id }) => id)).toEqual(['a', 'c']);
+    expect(await second.ofReference('never heard of')).toEqual([]);
+    await close();
+  });
+
+  it('never mixes up two references that are masked alike, and keeps neither address', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const [jane, john] = ['jane@example.com', 'john@example.com'];
+    await appendBlocks(log, [['other']]);
+    await log.append(entryOf('a', { reference: jane }));
+    await log.append(entryOf('b', { reference: john }));
+    await log.settle();
+    for (const [reference, id] of [[jane, 'a'] as const, [john, 'b'] as const]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const told = await log.ofReference(reference);
+      expect(told.map((entry) => entry.id)).toEqual([id]);
+      expect(JSON.stringify(told)).not.toContain(reference);
+    }
+    await close();
+  });
+
+  it('writes no card number and no e-mail address into the store, whatever it is told', async () => {
+    const canaries = { email: 'canary.obi@example.com', card: '4111111111111111' };
+    const { one, contents, close } = await open();
+    const log = auditLog(one);
+    for (const secret of Object.values(canaries)) {
+      const said = `so ${secret} it is`;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await log.append(
+        entryOf(said, {
+          who: said,
+          where: said,
+          verb: said,
+          account: said,
+          reference: said,
+          before: said,
+          after: said,
+          result: said,
+          reason: said,
+        }),
+      );
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await log.ofReference(said)).toHaveLength(1);
+    }
+    await log.settle();
+    const dump = await contents.dump();
+    expect(dump).toContain('c***@example.com');
+    expect(findCanaries(canaries, { store: dump })).toEqual([]);
+    await close();
+  });
+
+  it('refuses an entry without a time, and that one alone', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const results = await Promise.allSettled([
+      log.append(entryOf('a')),
+      log.append(entryOf('b', { atMs: Number.NaN })),
+      log.append(entryOf('c')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await idsOnChain(one)).toEqual(['a', 'c']);
+    await close();
+  });
+
+  it('goes on behind a block that somebody spoilt, which then shows', async () => {
+    const { one, two, close } = await open();
+    await appendBlocks(auditLog(one), [['a'], ['b']]);
+    await overwrite(one, blockKey(1), () => 'nothing of ours');
+    const log = auditLog(two);
+    await appendBlocks(log, [['c'], ['d']]);
+    expect(await idsOnChain(one)).toEqual(['a', 'c', 'd']);
+    expect((await found({ store: one, sealer }))[0]).toBe('changed 2');
+    await close();
+  });
+});
+
+it('tells the log where the chain stands when the process stops, and nothing while it is empty', async () => {
+  const lines: unknown[] = [];
+  const store = memoryStore({ nowMs: 0 });
+  const log = createAuditLog({
+    store,
+    sealer,
+    log: (level, message, fields) => void lines.push([level, message, fields]),
+  });
+  log.start();
+  await log.stop();
+  expect(lines).toEqual([]);
+  await log.append(entryOf('a'));
+  await log.stop();
+  const head = await log.head();
+  expect(lines).toEqual([['info', 'The audit trail stands here', { auditSeq: 1, auditHash: head?.hash }]]);
+});
+
+it('is exported with no more of it held than is read at once, however slowly it is taken', async () => {
+  const store = memoryStore({ nowMs: 0 });
+  await appendBlocks(
+    auditLog(store),
+    Array.from({ length: 300 }, (_, index) => [`e${index}`]),
+  );
+  let [reads, texts, readsAtFifty] = [0, 0, 0];
+  const counted: RecordsOnly = {
+    ...store,
+    read(key) {
+      reads += 1;
+      return store.read(key);
+    },
+  };
+  const exported = await exportAudit(
+    { store: counted, sealer },
+    { choice: {}, format: 'jsonl' },
+    async (text) => {
+      if (text !== '') texts += 1;
+      if (texts !== 50 || readsAtFifty > 0) return;
+      // oxlint-disable-next-line no-await-in-loop -- whatever it could do meanwhile, it has done by then
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+      readsAtFifty = reads;
+    },
+  );
+  expect(exported).toEqual({ count: 300, unreadable: 0 });
+  expect(readsAtFifty).toBeGreaterThan(0);
+  expect(readsAtFifty).toBeLessThan(100);
+});
+
+it('is told a note in a few tries under the name of its account; one that gets nowhere is told in the log by its id', async () => {
+  const [written, logged, waited]: [AuditEntry[], unknown[], number[]] = [[], [], []];
+  let refusals = 3;
+  const notes = createAuditNotes({
+    async audit(entry) {
+      refusals -= 1;
+      if (refusals >= 0) throw new StoreUnavailable('away');
+      written.push(entry);
+    },
+    // Two accounts may have an order of one reference.
+    account: 'shop-b',
+    now: () => 1_000,
+    wait: (ms) => Promise.resolve(waited.push(ms)),
+    log: (_level, message, fields) => void logged.push({ message, key: fields?.key }),
+  });
+  notes.note({ what: 'step', who: 'payops', id: 'mine' });
+  await notes.drained();
+  expect(written).toEqual([
+    { what: 'step', who: 'payops', id: 'shop-b/mine', account: 'shop-b', atMs: 1_000 },
+  ]);
+  expect(waited).toEqual([100, 400, 1_600]);
+  expect(logged).toEqual([]);
+  refusals = 4;
+  notes.note({ what: 'step', who: 'payops', id: 'other' });
+  await notes.drained();
+  expect(written).toHaveLength(1);
+  expect(logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'shop-b/other' }]);
+});

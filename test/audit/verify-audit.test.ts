@@ -1,0 +1,280 @@
+import { expect, it } from 'vitest';
+import { blockKey, emptyTail, headKey, signMark, stubKey } from '../../src/audit/audit-chain.ts';
+import { readAuditLine, writeAuditLine, type AuditHead } from '../../src/audit/audit-chain.ts';
+import { signText } from '../../src/audit/audit-chain.ts';
+import { verifyAudit, type VerifiedAudit } from '../../src/audit/verify-audit.ts';
+import {
+  appendBlocks,
+  auditLog,
+  entryOf,
+  found,
+  overwrite,
+  overwriteLines,
+  readRecord,
+  remove,
+  sealer,
+  startMs,
+  strangersSealer,
+  type RecordsOnly,
+} from '../features/audit-house.ts';
+import { onBothStores } from '../features/two-stores.ts';
+
+/** Ten entries in four blocks: 1 to 3, 4 to 6, 7 to 9 and 10. */
+const blocks = [['a', 'b', 'c'], ['d', 'e', 'f'], ['g', 'h', 'i'], ['j']];
+
+onBothStores('a verification', (open) => {
+  async function withChain(
+    work: (store: RecordsOnly) => Promise<void>,
+  ): Promise<{ report: VerifiedAudit; problems: string[] }> {
+    const { one, two, close } = await open();
+    const log = auditLog(one);
+    await appendBlocks(log, blocks);
+    await log.settle();
+    await work(two);
+    const report = await verifyAudit({ store: two, sealer });
+    await close();
+    return { report, problems: report.problems.map(({ kind, seq }) => `${kind} ${seq}`) };
+  }
+
+  it('finds nothing in a chain that nobody touched, and says what it holds', async () => {
+    const { report } = await withChain(() => Promise.resolve());
+    expect(report).toMatchObject({ problems: [], count: 10, first: { seq: 1 }, last: { seq: 10 } });
+    expect(report.first?.entry).toEqual(entryOf('a', { atMs: startMs }));
+  });
+
+  it('finds a word that was changed', async () => {
+    const { problems, report } = await withChain((store) =>
+      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [d, e.replace('charge', 'lookup'), f]),
+    );
+    expect(problems).toEqual(['changed 5']);
+    expect(report.problems[0]?.words).toBe(
+      'Entry 5 (block 1) was changed: its hash is not the hash of what it says.',
+    );
+  });
+
+  it('finds a member that was added', async () => {
+    const { problems } = await withChain((store) =>
+      overwriteLines(store, 3, (lines) => lines.map((line) => line.replace(',"what"', ',"more":1,"what"'))),
+    );
+    expect(problems).toEqual(['changed 10']);
+  });
+
+  it('finds a changed entry that was given a hash of its own', async () => {
+    const { problems } = await withChain((store) =>
+      overwriteLines(store, 1, ([d = '', e = '', f = '']) => {
+        const [before, changed] = [readAuditLine(d)!, readAuditLine(e)!];
+        return [d, writeAuditLine({ ...changed.entry, who: 'U0INNOCENT' }, before).line, f];
+      }),
+    );
+    expect(problems).toEqual(['changed 5']);
+  });
+
+  it('finds a block that was removed, and one whose content is nothing any more', async () => {
+    const gone = await withChain((store) => remove(store, blockKey(1)));
+    expect(gone.problems).toEqual(['removed 4']);
+    expect(gone.report.problems[0]?.words).toBe(
+      'Entries 4 to 6 are missing before entry 7 (block 2): removed.',
+    );
+    const empty = await withChain((store) => overwrite(store, blockKey(1), () => ''));
+    expect(empty.problems[0]).toBe('changed 4');
+  });
+
+  it('finds an entry that was removed from the middle, the beginning and the end of a block', async () => {
+    const middle = await withChain((store) => overwriteLines(store, 1, ([d = '', , f = '']) => [d, f]));
+    expect(middle.problems).toEqual(['removed 5']);
+    const first = await withChain((store) => overwriteLines(store, 1, ([, ...others]) => others));
+    expect(first.problems).toEqual(['removed 4']);
+    const last = await withChain((store) => overwriteLines(store, 1, (lines) => lines.slice(0, -1)));
+    expect(last.problems).toContain('removed 6');
+  });
+
+  it('finds two entries that changed places', async () => {
+    const { problems, report } = await withChain((store) =>
+      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [e, d, f]),
+    );
+    expect(problems).toEqual(['reordered 4']);
+    expect(report.problems[0]?.words).toBe('Entry 4 stands behind entry 5 (block 1): the order was changed.');
+  });
+
+  it('finds two blocks that changed places', async () => {
+    const { problems, report } = await withChain(async (store) => {
+      const second = await readRecord(store, blockKey(1));
+      const third = await readRecord(store, blockKey(2));
+      await overwrite(store, blockKey(1), () => third);
+      await overwrite(store, blockKey(2), () => second);
+    });
+    expect(problems[0]).toBe('reordered 4');
+    expect(report.problems[0]?.words).toContain('Entries 4 to 6 stand behind entry 7');
+  });
+
+  it('finds an entry that was put in twice', async () => {
+    const { problems } = await withChain((store) =>
+      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [d, e, e, f]),
+    );
+    expect(problems).toEqual(['doubled 5']);
+  });
+
+  it('finds an end that was cut off: a block, all blocks, an entry', async () => {
+    const block = await withChain((store) => remove(store, blockKey(3)));
+    expect(block.problems).toEqual(['cut_off 10']);
+    expect(block.report.problems[0]?.words).toBe(
+      'Entry 10 is missing at the end: cut off. The record audit-head says that the chain went to entry 10.',
+    );
+    const all = await withChain(async (store) => {
+      await Promise.all([0, 1, 2, 3].map((number) => remove(store, blockKey(number))));
+    });
+    expect(all.problems).toEqual(['cut_off 1']);
+    const entry = await withChain(async (store) => {
+      await remove(store, blockKey(3));
+      await overwriteLines(store, 2, (lines) => lines.slice(0, -1));
+    });
+    expect(entry.problems).toEqual(['forged 7', 'cut_off 9']);
+  });
+
+  it('still finds it after bots have written on over the end that was cut off', async () => {
+    const { problems } = await withChain(async (store) => {
+      await remove(store, blockKey(3));
+      const log = auditLog(store);
+      await appendBlocks(log, [['k'], ['l'], ['m']]);
+      await log.settle();
+    });
+    expect(problems).toEqual(['written_anew 10']);
+  });
+
+  it('finds a head that was removed, put aside or signed by somebody else', async () => {
+    const gone = await withChain((store) => remove(store, headKey));
+    expect(gone.problems).toEqual(['cut_off 11']);
+    const goneAndOn = await withChain(async (store) => {
+      await remove(store, headKey);
+      const log = auditLog(store);
+      await appendBlocks(log, [['k']]);
+      await log.settle();
+    });
+    expect(goneAndOn.problems).toEqual(['cut_off 12']);
+    const said = { block: 3, seq: 10, hash: '0'.repeat(64) };
+    const forged = await withChain((store) =>
+      overwrite(store, headKey, () => signMark(strangersSealer, headKey, said)),
+    );
+    expect(forged.problems).toEqual(['forged 10']);
+    const moved = await withChain(async (store) => {
+      const other = await readRecord(store, blockKey(3));
+      await overwrite(store, headKey, () => other);
+    });
+    expect(moved.problems).toEqual(['forged 10']);
+  });
+
+  it('finds that head and stub were removed after retention, also when a bot starts behind that', async () => {
+    const taken = Array.from({ length: 80 }, (_, index) => [`e${index}`]);
+    const { problems } = await withChain(async (store) => {
+      await appendBlocks(auditLog(store), taken);
+      await auditLog(store).settle();
+      // As retention leaves it, without its stub.
+      await Promise.all(Array.from({ length: 70 }, (_, number) => remove(store, blockKey(number))));
+      await Promise.all([remove(store, headKey), remove(store, stubKey)]);
+      expect(await found({ store, sealer })).toEqual(['removed 1', 'cut_off 91']);
+      const log = auditLog(store);
+      await log.append(entryOf('behind'));
+      await log.settle();
+    });
+    expect(problems).toEqual(['removed 1', 'cut_off 92']);
+  });
+
+  it('finds a whole chain that was written anew without the key, hashes, blocks and head', async () => {
+    const { problems, report } = await withChain(async (store) => {
+      let head: AuditHead = emptyTail;
+      for (const [number, ids] of blocks.entries()) {
+        const lines = ids.map((id) => {
+          const written = writeAuditLine(entryOf(id, { who: 'U0X' }), head);
+          head = written.head;
+          return written.line;
+        });
+        const key = blockKey(number);
+        // oxlint-disable-next-line no-await-in-loop -- one block after the other
+        await overwrite(store, key, () => signText(strangersSealer, key, lines.join('\n')));
+      }
+      const end = head;
+      await overwrite(store, headKey, () => signMark(strangersSealer, headKey, { block: 3, ...end }));
+    });
+    expect(problems[0]).toBe('forged 1');
+    expect(report.problems[0]?.words).toContain('were not written by this bot');
+    expect(problems.at(-1)).toBe('forged 10');
+  });
+
+  it('finds an entry that somebody put behind the end', async () => {
+    const { problems } = await withChain(async (store) => {
+      const last = readAuditLine((await readRecord(store, blockKey(3))).split('\n')[1] ?? '');
+      if (!last) throw new Error('no line');
+      const { line } = writeAuditLine(entryOf('approved by', { who: 'U0LEAD' }), last);
+      await store.create(blockKey(4), signText(strangersSealer, blockKey(4), line));
+    });
+    expect(problems).toEqual(['forged 11']);
+  });
+
+  it('finds a stub that somebody made up, to take the beginning away', async () => {
+    const { problems } = await withChain(async (store) => {
+      const third = readAuditLine((await readRecord(store, blockKey(0))).split('\n')[3] ?? '');
+      if (!third) throw new Error('no line');
+      await remove(store, blockKey(0));
+      const said = { block: 0, seq: 3, hash: third.hash, from: 1, removedAt: '', newest: '', isDone: true };
+      await store.create(stubKey, signMark(strangersSealer, stubKey, said));
+    });
+    expect(problems).toEqual(['forged 3']);
+  });
+
+  it('holds the chain against what the log told, which no store can change', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    await appendBlocks(log, blocks);
+    const head = await log.head();
+    if (!head) throw new Error('no head');
+    const told = { ...head, by: 'The log' };
+    const deps = { store: one, sealer };
+    expect((await verifyAudit(deps, [told])).problems).toEqual([]);
+    const ahead = await verifyAudit(deps, [{ ...told, seq: 12 }]);
+    expect(ahead.problems.map(({ words }) => words)).toEqual([
+      'Entries 11 to 12 are missing at the end: cut off. The log says that the chain went to entry 12.',
+    ]);
+    const other = await verifyAudit(deps, [{ ...told, hash: 'f'.repeat(64) }]);
+    expect(other.problems).toMatchObject([{ kind: 'written_anew', seq: 10 }]);
+    await close();
+  });
+
+  it('is not alarmed by a chain that begins while it looks', async () => {
+    const { one, close } = await open();
+    let began: Promise<void> | undefined;
+    const store: RecordsOnly = {
+      ...one,
+      async list(...given) {
+        // Head and stub were read before.
+        began ??= auditLog(one).append(entryOf('a'));
+        await began;
+        return await one.list(...given);
+      },
+    };
+    expect(await found({ store, sealer })).toEqual([]);
+    expect((await verifyAudit({ store, sealer })).count).toBe(1);
+    await close();
+  });
+
+  it('stays right while bots write', async () => {
+    const { one, two, close } = await open();
+    const log = auditLog(one);
+    const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
+    const over = new AbortController();
+    const writing = ids
+      .reduce(
+        (before, id) => before.then(() => log.append(entryOf(id))).then(() => log.settle()),
+        Promise.resolve(),
+      )
+      .finally(() => over.abort());
+    let times = 0;
+    while (!over.signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- again and again while it grows
+      expect(await found({ store: two, sealer })).toEqual([]);
+      times += 1;
+    }
+    await writing;
+    expect(times).toBeGreaterThan(2);
+    await close();
+  });
+});

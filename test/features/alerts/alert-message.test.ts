@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { knownDecline, type Alert, type Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import { failureKinds } from '../../../src/domain/failure.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import { assertBlocks } from '../../../src/simulators/slack/assert-blocks.ts';
+import { firstLine, shownLines, unescaped } from '../../slack/shown-text.ts';
+
+const event: PaymentEvent = {
+  kind: 'payment_failed',
+  key: 'payment_failed:ORDER-1042',
+  orderReference: 'ORDER-1042',
+  orderId: '5f6c2a9e-order',
+  transactionId: 'TXN-SECRET-9',
+  customerId: 'cust-7',
+  customerEmail: 'ada.obi@example.com',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  reason: 'Insufficient funds',
+  isSavedCardCharge: true,
+  savedCard: { tokenKey: 'TOKEN-SECRET-9', cardPan: '411111******1111' },
+};
+
+const declinedRecord: Transaction = {
+  id: 'TXN-SECRET-9',
+  status: 'FAILED',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  orderReference: 'ORDER-1042',
+  customerEmail: 'ada.obi@example.com',
+  paymentMethod: 'card_payment',
+  gatewayMessage: 'Insufficient funds',
+};
+
+function lookup(transaction: Transaction | undefined): Lookup {
+  return confirm(
+    {
+      reference: 'ORDER-1042' as OrderReference,
+      amount: { minor: 1_250_000, currency: 'NGN', source: 'event' },
+    },
+    transaction,
+  );
+}
+
+function alert(parts: Partial<Alert> = {}): Alert {
+  return {
+    event,
+    lookup: lookup(declinedRecord),
+    environment: 'sandbox',
+    account: 'Lagos',
+    receivedAtMs: Date.UTC(2026, 8, 14, 13, 37),
+    mayBeRepeat: false,
+    ...parts,
+  };
+}
+
+/** As the operations make it: with what the decline asks for. */
+function declinedAlert(event: PaymentEvent, record = declinedRecord): Alert {
+  const told = alert({ event, lookup: lookup(record) });
+  const rule = { threeDSecureWords: ['3D Secure'], waitMs: 8 * 3_600_000 };
+  const declined = knownDecline(told, rule);
+  return declined ? { ...told, declined } : told;
+}
+
+const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:ORDER-1042' };
+
+function linesOf(event: PaymentEvent, hint?: 'unknown' | 'other'): string[] {
+  return shownLines(
+    alertMessage(alert({ event, lookup: { kind: 'no_reference', ...(hint ? { hint } : {}) } })),
+  );
+}
+
+describe('alertMessage', () => {
+  it.each([
+    ['Expired card', 'Next: Ask the customer for another card.'],
+    ['Do not honour', 'Next: Ask the customer for another card.'],
+    ['Suspected fraud', 'Next: Don’t try again. The customer should ask their bank.'],
+    ['3-D Secure required', 'Next: Send a payment link: retrying can’t help.'],
+    ['Error 05', undefined],
+  ])('says for %j what helps, and advises nothing where the bank named no reason', (reason, next) => {
+    const shown = shownLines(alertMessage(declinedAlert({ ...event, reason })));
+    expect(shown.find((line) => line.startsWith('Next: '))).toBe(next);
+    expect(shown.join('\n')).not.toContain('for example');
+  });
+
+  it('has at most 40 words while people act on it, whatever the bank said', () => {
+    const card = { id: 'a', card: { kind: 'open' }, canChargeAgain: true } as const;
+    for (const reason of ['Insufficient funds', '3-D Secure required', 'Invalid OTP', 'Suspected fraud']) {
+      const declined = declinedAlert({ ...event, reason }, { ...declinedRecord, gatewayMessage: reason });
+      const shown = shownLines(alertMessage({ ...declined, card })).join(' ');
+      // A time is one word to whoever reads it.
+      const read = shown
+        .replaceAll(/<!date[^>]*>/g, '21:37')
+        .replaceAll('2026-09-14 21:37 UTC', '21:37')
+        .replaceAll(/[|·~[\]✓✗❌]/gu, ' ');
+      expect(read.trim().split(/\s+/).length).toBeLessThanOrEqual(40);
+    }
+  });
+
+  it('is loud when the event says failed and the look-up proves it paid', () => {
+    const message = alertMessage(alert({ lookup: lookup({ ...declinedRecord, status: 'SUCCESS' }) }));
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "🚨 Event says failed, look-up says Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042",
+        "The bank says:",
+        "| Insufficient funds",
+        "The look-up proves the payment; the event contradicts it.",
+        "Next: Don’t charge again. Ask the payments service which of the two is wrong.",
+        "✓ status  ✓ reference  ✓ amount",
+        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ customer cust-7 ~ order id 5f6c2a9e-order",
+        "[Look up]",
+      ]
+    `);
+  });
+
+  it('never says declined while the record says SUCCESS, is of another order, or has no status', () => {
+    const records = [
+      { ...declinedRecord, status: 'SUCCESS', amountMinor: 1 },
+      { ...declinedRecord, orderReference: 'ORDER-1' },
+      (({ status: _status, ...rest }) => rest)(declinedRecord),
+    ];
+    for (const record of records) {
+      const message = alertMessage(alert({ lookup: lookup(record) }));
+      expect(message.text).toContain('Event says failed, look-up says Not confirmed');
+      expect(JSON.stringify(message)).not.toContain('Declined by the bank');
+    }
+  });
+
+  it('assumes nothing when the service could not be asked, and labels the amount as the event’s', () => {
+    const message = alertMessage(alert({ lookup: { kind: 'unchecked', failure: 'timeout' } }));
+    expect(shownLines(message)).toMatchInlineSnapshot(`
+      [
+        "❔ Event says failed, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+        "The bank says:",
+        "| Insufficient funds",
+        "The payments service couldn’t be asked: it gave no answer in time.",
+        "Next: Look it up before you act.",
+        "SANDBOX · Lagos ~ received <!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC> ~ customer cust-7 ~ order id 5f6c2a9e-order",
+        "[Look up]",
+      ]
+    `);
+  });
+
+  it('says paid only for a success whose look-up proves it', () => {
+    const paid = { ...declinedRecord, status: 'SUCCESS' };
+    const lookups: Lookup[] = [
+      lookup(paid),
+      lookup({ ...paid, amountMinor: 1 }),
+      lookup(declinedRecord),
+      lookup(undefined),
+      { kind: 'unchecked', failure: 'server' },
+      { kind: 'no_reference' },
+    ];
+    expect(lookups.map((lookup) => alertMessage(alert({ event: success, lookup })).text))
+      .toMatchInlineSnapshot(`
+        [
+          "✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1042",
+          "⚠️ Event says success, look-up says Not confirmed · NGN 0.01 · a***@example.com · ORDER-1042",
+          "⚠️ Event says success, look-up says Not confirmed · NGN 12,500.00 · a***@example.com · ORDER-1042",
+          "🔎 Event says success, look-up says Not found · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+          "❔ Event says success, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+          "❔ Event says success, not checked · NGN 12,500.00 by the event · a***@example.com · ORDER-1042",
+        ]
+      `);
+  });
+
+  it('shows what is signed of an event without a reference, and where an unsigned one leads', () => {
+    const { orderReference: _reference, ...bare } = event;
+    const signed = { ...bare, transactionId: 'T-77', signedAtMs: Date.UTC(2026, 8, 14, 13, 36) };
+    const unsigned = { ...signed, referenceHint: 'ORDER-9' };
+    const known = expect.stringMatching(
+      /^Signed {2}payment_failed, transaction T-77, .*2026-09-14 13:36 UTC/,
+    );
+    expect(linesOf(signed)[0]).toBe(
+      '❔ Event says failed, not checked · NGN 12,500.00 by the event · a***@example.com · transaction T-77',
+    );
+    expect(linesOf(signed)).toContainEqual(known);
+    const other = linesOf(unsigned, 'other');
+    expect(other).toContainEqual(known);
+    expect(other).toContain(
+      'The reference that came with it, ORDER-9, isn’t signed, and leads to another transaction.',
+    );
+    expect(other[0]).not.toContain('ORDER-9');
+    expect(other).not.toContain('[Look up]');
+    expect(linesOf(unsigned, 'unknown')).toContain('[Look up]');
+  });
+
+  it('offers no look-up of a reference that cannot be looked up', () => {
+    const long = { ...event, orderReference: 'x'.repeat(3000) };
+    const types = alertMessage(alert({ event: long })).blocks.map((block) => block.type);
+    expect(types).not.toContain('actions');
+  });
+
+  it('is one Slack takes for every kind of event and look-up, bare or at its extremes, and leaks nothing', () => {
+    const huge = `<!channel> \u202E${'𝒜'.repeat(3000)}`;
+    const extreme = (kind: PaymentEvent['kind']): PaymentEvent => ({
+      ...event,
+      kind,
+      orderReference: '𝒜'.repeat(50),
+      orderId: huge,
+      customerId: `ada.obi@example.com ${huge}`,
+      reason: `4111 1111 1111 1111 ${huge}`,
+      currency: huge,
+    });
+    const lookups: Lookup[] = [
+      lookup(declinedRecord),
+      lookup({}),
+      lookup({
+        ...declinedRecord,
+        status: huge,
+        gatewayMessage: `ada.obi@example.com ${huge}`,
+        orderId: huge,
+      }),
+      lookup({ ...declinedRecord, status: 'SUCCESS' }),
+      lookup(undefined),
+      { kind: 'no_reference' },
+      ...failureKinds.map((failure): Lookup => ({ kind: 'unchecked', failure })),
+    ];
+    for (const kind of ['payment_failed', 'payment_success'] as const) {
+      for (const event of [{ kind, key: 'k' }, extreme(kind)]) {
+        for (const lookup of lookups) {
+          const message = alertMessage(
+            alert({ event, lookup, mayBeRepeat: true, account: huge, environment: 'live' }),
+          );
+          assertBlocks('message', message.blocks);
+          expect(firstLine(message)).toBe(unescaped(message.text));
+          const sent = JSON.stringify(message);
+          for (const leak of ['TXN-SECRET-9', 'TOKEN-SECRET-9', 'ada.obi', '4111', '\u202E']) {
+            expect(sent).not.toContain(leak);
+          }
+          expect(message.text).not.toContain('<');
+        }
+      }
+    }
+  });
+});
+
+describe('the alert of a saved card', () => {
+  const paid = lookup({ ...declinedRecord, status: 'SUCCESS' });
+  const { savedCard: _token, reason: _reason, ...bare } = success;
+  const face = { cardType: 'Visa <!here>', lastFour: '1111' };
+
+  function lines(event: PaymentEvent, parts: Partial<Alert> = {}): string[] {
+    const message = alertMessage(alert({ event, lookup: paid, environment: 'live', ...parts }));
+    assertBlocks('message', message.blocks);
+    expect(message.text).toBe(unescaped(message.text));
+    return shownLines(message);
+  }
+
+  it('does not call a payment paid that is not proven', () => {
+    const event: PaymentEvent = { ...bare, cardSaved: { kind: 'kept', face } };
+    expect(lines(event, { lookup: lookup(undefined) })[0]).toMatch(/^💳 Card saved · 🔎 Event says success/);
+  });
+});

@@ -1,0 +1,358 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import {
+  createAlertRecovery,
+  keepProvenPayment,
+  paymentPrefix,
+} from '../../../src/features/alerts/alert-recovery.ts';
+import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../cards-house.ts';
+import { sealer } from '../house.ts';
+
+const ada = 'U0ADA00001';
+const bola = 'U0BOLA0001';
+const id = failed.key;
+
+async function failure(house: CardsHouse): Promise<void> {
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receive(failed);
+  await house.drain();
+}
+
+async function payment(house: CardsHouse, reference: string, more = {}): Promise<void> {
+  house.records.set(reference, recordOf(reference, 'SUCCESS'));
+  await house.receive(paidBy(reference, more));
+  await house.drain(10_000);
+}
+
+function statesOf(house: CardsHouse): (string | undefined)[] {
+  return house.parents().map(({ shown }) => shown.text.split(' · ')[0]);
+}
+
+/** Behind another in its channel, which Slack refuses for a while, so that nobody has even looked at it. */
+async function untoldFailure(house: CardsHouse): Promise<void> {
+  const away = { kind: 'not_sent', cause: new Error('away') } as const;
+  house.answers.push(...Array.from({ length: 12 }, () => away));
+  await house.receive({
+    ...failed,
+    key: 'payment_failed/order/FRONT',
+    orderReference: 'FRONT',
+    customerId: 'c-1',
+    customerEmail: 'ann@example.com',
+  });
+  house.clock.nowMs += 1_000;
+  house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+  await house.receive(failed);
+  await house.drain(20_000);
+}
+
+describe('a payment after a failure', () => {
+  it('finds the customer by the e-mail of the record, where the event told none', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    const { customerEmail: _email, customerId: _id, ...bare } = failed;
+    await house.receive(bare);
+    await house.drain();
+    await payment(house, 'ORDER-2');
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
+  });
+});
+
+describe('a later payment of another order', () => {
+  it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    // Told unchecked: nobody knows yet what failed.
+    house.service.isAway = true;
+    await house.drain(30_000);
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.receive(paidBy('ORDER-2'));
+    await house.drain(30_000);
+    house.service.isAway = false;
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    await house.drain(120_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
+  });
+
+  it('leaves a card open whose amount nobody knows, and says why', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    await house.receive(bare);
+    await house.drain();
+    await payment(house, 'ORDER-2');
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^🔎 Event says failed/);
+    const [note] = house.notes(parent?.ts ?? '');
+    expect(note && linesOf(note)).toContain('what failed has no known amount');
+  });
+
+  it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
+    const house = cardsHouse();
+    const nobody = { customerId: undefined, customerEmail: undefined } as never;
+    for (const reference of ['ORDER-1', 'ORDER-2', 'ORDER-3']) {
+      const { customerEmail: _email, ...record } = recordOf(
+        reference,
+        reference === 'ORDER-1' ? 'FAILED' : 'SUCCESS',
+      );
+      house.records.set(reference, record);
+      house.charges.set(reference, { card: reference === 'ORDER-2' ? 'other-card' : 'card' });
+    }
+    await house.receive({ ...failed, ...(nobody as object) });
+    await house.drain();
+    await house.receive(paidBy('ORDER-2', nobody));
+    await house.drain(10_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+    await house.receive(paidBy('ORDER-3', nobody));
+    await house.drain(10_000);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
+    expect(parent && linesOf(parent)).toContain('reference ORDER-3 (another charge of the same card)');
+  });
+
+  it('resolves a failure that Slack could not be told of when it came', async () => {
+    const house = cardsHouse();
+    await untoldFailure(house);
+    await payment(house, 'ORDER-2');
+    await house.drain(60_000);
+    expect(house.parents()).toEqual([]);
+    await house.drain(1_200_000);
+    expect(house.answers).toEqual([]);
+    expect(house.parents().map(({ shown }) => shown.text.split(' · ')[0])).toEqual([
+      '🔎 Event says failed, look-up says Not found',
+      '✅ Resolved by another payment',
+    ]);
+  });
+});
+
+describe('a payment of an order that failed itself', () => {
+  const third = { ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' };
+
+  async function twoFailures(): Promise<CardsHouse> {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive(third);
+    await house.drain();
+    return house;
+  }
+
+  it('resolves that alert alone; one of the same customer and amount stays open, and is told of it', async () => {
+    const house = await twoFailures();
+    await payment(house, 'ORDER-1');
+    expect(statesOf(house)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+    const [, other] = house.parents();
+    const [note, ...more] = house.notes(other?.ts ?? '');
+    expect(more).toEqual([]);
+    const lines = note ? linesOf(note) : '';
+    expect(lines).toContain('The customer paid ORDER-1, same amount, ');
+    expect(lines).toContain('If that pays this too, close it.');
+    // It was for one failure, also when a failure that comes later has it looked at once more.
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
+    await house.drain(20_000);
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+    await payment(house, 'ORDER-3');
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '✅ Resolved']);
+  });
+
+  it('leaves the other to a payment of the same amount that has no failure of its own', async () => {
+    const house = await twoFailures();
+    await payment(house, 'ORDER-1');
+    await payment(house, 'ORDER-4');
+    expect(statesOf(house)).toEqual(['✅ Resolved', '✅ Resolved by another payment']);
+  });
+});
+
+/** Of a service that signs the transaction alone. */
+function signed(kind: PaymentEvent['kind'], reference: string): PaymentEvent {
+  const transactionId = `T-${reference}`;
+  return { kind, key: `${kind}/transaction/${reference}`, transactionId, referenceHint: reference };
+}
+
+describe('a charge of the bot that is proven, without any event', () => {
+  const charged = {
+    reference: 'pay-1',
+    money: { minor: 1_250_000, currency: 'NGN' },
+    customerEmail: 'x@example.com',
+  };
+  const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
+  const prove = async (house: CardsHouse, charge = charged) => {
+    await keepProvenPayment({ store: house.store, sealer }, { ...charge, atMs: house.clock.nowMs });
+    await house.drain(10_000);
+  };
+
+  it('resolves the alert it was begun from, whatever it took and whoever is named, and says so', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.service.isAway = true;
+    house.charges.set('pay-1', { card: 'card', alert: id });
+    await prove(house, { ...charged, money: { minor: 1, currency: 'NGN' } });
+    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
+    const [parent] = house.parents();
+    expect(parent && linesOf(parent)).toContain('NGN 0.01, reference pay-1 (charged again)');
+    // A crash has it told twice.
+    await prove(house);
+    expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
+  });
+
+  it('resolves the alert of an earlier charge that was begun from it too, and no other', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.charges.set('pay-0', { card: 'card', alert: id });
+    house.records.set('pay-0', recordOf('pay-0', 'FAILED'));
+    await house.receive(again);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    await house.drain();
+    house.charges.set('pay-1', { card: 'card', alert: again.key });
+    await prove(house, { ...charged, customerEmail: 'jane@example.com' });
+    expect(statesOf(house)).toEqual([
+      '✅ Resolved by another payment',
+      '✅ Resolved by another payment',
+      '❌ Declined by the bank',
+    ]);
+    const [, , other] = house.parents();
+    const [note] = house.notes(other?.ts ?? '');
+    expect(note && linesOf(note)).toContain('The customer paid pay-1, same amount');
+  });
+
+  it('resolves the alert of its own order alone, whichever of its events came and when', async () => {
+    const house = cardsHouse();
+    const { customerId: _id, ...ofFailure } = again;
+    house.records.set('pay-0', recordOf('pay-0', 'SUCCESS'));
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    await house.drain();
+    const charge = { ...charged, reference: 'pay-0', customerEmail: 'jane@example.com' };
+    house.charges.set('pay-0', { card: 'card' });
+    await prove(house, { ...charge, customerEmail: 'x@example.com' });
+    await house.receive(ofFailure);
+    await house.drain(20_000);
+    const states = ['❌ Declined by the bank', '✅ Resolved'];
+    expect(statesOf(house)).toEqual(states);
+    const { customerId: _, ...paid } = paidBy('pay-0');
+    await house.receive(paid);
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual(states);
+  });
+
+  it('begun from an alert is one with it where only the transaction is signed: for the claim and for its payment', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-3', recordOf('ORDER-3', 'FAILED'));
+    await house.receive({ ...failed, key: 'payment_failed/order/ORDER-3', orderReference: 'ORDER-3' });
+    house.charges.set('pay-0', { card: 'card', alert: id });
+    house.records.set('pay-0', recordOf('pay-0', 'FAILED'));
+    const ofCharge = signed('payment_failed', 'pay-0');
+    await house.receive(ofCharge);
+    await house.drain();
+    await house.claims.claim(id, { reference: 'pay-1', by: ada });
+    expect(await house.claims.claim(ofCharge.key, { reference: 'pay-2', by: bola })).toMatchObject({
+      kind: 'taken',
+      taken: { kind: 'charging', charge: { reference: 'pay-1' } },
+    });
+    house.charges.set('pay-1', { card: 'card', alert: ofCharge.key });
+    house.records.set('pay-1', { ...recordOf('pay-1', 'SUCCESS'), orderAmountMinor: 1_250_000 });
+    await house.receive(signed('payment_success', 'pay-1'));
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual([
+      '✅ Resolved by another payment',
+      '❌ Declined by the bank',
+      '✅ Resolved by another payment',
+    ]);
+  });
+});
+
+describe('a payment before the failure', () => {
+  it('of the same customer alone resolves nothing: it was for something else', async () => {
+    const house = cardsHouse();
+    await payment(house, 'ORDER-2');
+    house.clock.nowMs += 60_000;
+    await failure(house);
+    await house.drain(4_000_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+  });
+
+  it('under the same reference is held against the look-up: a payment that cannot be proven resolves nothing', async () => {
+    const house = cardsHouse();
+    await house.receive(paidBy('ORDER-1'));
+    await failure(house);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined/);
+  });
+});
+
+describe('a payment’s event', () => {
+  it('is refused, to be sent again, when it cannot be kept', async () => {
+    const { recovery, store } = cardsHouse();
+    await store.close();
+    await expect(recovery.expect(paidBy('ORDER-1'), 0)).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('is kept once however often it comes, and never with the card it saved', async () => {
+    const house = cardsHouse();
+    const token = { tokenKey: 'TOKEN-CANARY', cardPan: '411111******1111' };
+    for (let times = 0; times < 3; times += 1) {
+      await house.recovery.expect(paidBy('ORDER-1', { savedCard: token }), 0);
+    }
+    const kept = await house.store.read('alert-payment:payment_success/order/ORDER-1');
+    expect(kept?.version).toBe(1);
+    expect(sealer.open(kept?.key ?? '', kept?.value ?? '')).not.toContain('CANARY');
+  });
+
+  it('holds up no alert when the key that names customers is gone', async () => {
+    const house = cardsHouse();
+    const logged: string[] = [];
+    const { cards, store } = house;
+    const broken = createAlertRecovery({
+      store,
+      sealer,
+      cards,
+      chargeOf: () => Promise.resolve(undefined),
+      fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
+      lookUp: () => Promise.resolve({ kind: 'not_found' }),
+      rememberMs: 1_000,
+      now: () => house.clock.nowMs,
+      log: (_level, message) => void logged.push(message),
+    });
+    await broken.linkFailure(failed, { kind: 'not_found' }, 0);
+    expect(logged).toEqual(['a failure cannot be linked to its payments']);
+  });
+});
+
+describe('a failure that comes while a payment of its customer is being held against others', () => {
+  it('is found by that payment, though its worker ends in the very moment that it is to look again', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    const { store } = house;
+    let isRaced = false;
+    const racing = createAlertRecovery({
+      store: {
+        ...store,
+        async write(entry, value, options) {
+          if (entry.key.startsWith(paymentPrefix) && !isRaced) {
+            isRaced = true;
+            // Its worker has found nothing, and is done with it.
+            await store.write(entry, value, { ttlMs: 86_400_000 });
+          }
+          return await store.write(entry, value, options);
+        },
+      },
+      sealer,
+      cards: house.cards,
+      chargeOf: () => Promise.resolve(undefined),
+      fingerprint: (text) => Promise.resolve(text.replaceAll('\0', '|')),
+      lookUp: () => Promise.reject(new Error('nobody asks here')),
+      rememberMs: 86_400_000,
+      now: () => house.clock.nowMs,
+      log: () => undefined,
+    });
+    await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
+    await racing.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
+    expect(isRaced).toBe(true);
+    // Due once more: whoever takes it now finds the failure.
+    house.clock.nowMs += 10_000;
+    const due = [...(await store.take(1_000)), ...(await store.take(1_000))];
+    expect(due.map(({ key }) => key)).toContain(`${paymentPrefix}payment_success/order/ORDER-1`);
+  });
+});

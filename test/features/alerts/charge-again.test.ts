@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { outcomeAlone, withoutDetails } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { RetryVerdict } from '../../../src/domain/retry-rule.ts';
+import type { FoundAlert } from '../../../src/features/alerts/alert-cards.ts';
+import type { LedgerCard } from '../../../src/features/cards/card-ledger.ts';
+import { judgeChargeAgain } from '../../../src/features/alerts/charge-again.ts';
+import { failed, recordOf } from '../cards-house.ts';
+
+const dayMs = 86_400_000;
+const jane: LedgerCard = { id: 'card1', face: { lastFour: '4242' }, customerEmail: 'Jane@example.com' };
+const other: LedgerCard = { id: 'card2', face: { lastFour: '1881' }, customerEmail: 'jane@example.com.ng' };
+
+function alertOf(status: string): FoundAlert {
+  const lookup = confirm({ reference: 'ORDER-1' as OrderReference }, recordOf('ORDER-1', status));
+  return { event: failed, receivedAtMs: 0, card: { kind: 'open' }, evidence: { lookup, atMs: 0 } };
+}
+
+type Options = {
+  cards?: LedgerCard[];
+  verdict?: RetryVerdict;
+  nowMs?: number;
+  alert?: FoundAlert;
+  chargedCard?: string;
+};
+
+function judge(options: Options = {}) {
+  const { cards = [jane], verdict = { kind: 'allowed', attemptsLeft: 2 }, nowMs = dayMs } = options;
+  const deps = {
+    ledger: { search: async () => cards },
+    mayTry: async () => verdict,
+    chargedCard: async () => options.chargedCard,
+    restMs: dayMs,
+    now: () => nowMs,
+  };
+  return judgeChargeAgain(deps, options.alert ?? alertOf('FAILED'));
+}
+
+describe('judgeChargeAgain', () => {
+  it('begins with the only card of exactly this address, the amount and the customer', async () => {
+    expect(await judge({ cards: [jane, other] })).toEqual({
+      kind: 'allowed',
+      card: jane,
+      money: { minor: 1_250_000, currency: 'NGN' },
+      customerId: 'cust-7',
+    });
+  });
+
+  it('leaves the card to be chosen when the customer has several', async () => {
+    const second = { ...other, customerEmail: 'jane@example.com' };
+    expect(await judge({ cards: [jane, second] })).not.toHaveProperty('card');
+  });
+
+  it('begins with the very card that the bot charged, of several that the customer has', async () => {
+    const second = { ...other, customerEmail: 'jane@example.com' };
+    const cards = [jane, second];
+    expect(await judge({ cards, chargedCard: 'card2' })).toMatchObject({ kind: 'allowed', card: second });
+    const verdict: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+    expect(await judge({ cards, chargedCard: 'card2', verdict })).toEqual({
+      kind: 'resting',
+      nextTryFrom: 2 * dayMs,
+    });
+    // Deleted since, or another customer's by now.
+    expect(await judge({ cards, chargedCard: 'gone' })).not.toHaveProperty('card');
+  });
+
+  it.each([
+    [
+      'the order’s amount, where the record says nothing of what was taken',
+      { orderAmountMinor: 700, orderCurrency: 'USD' },
+      { minor: 700, currency: 'USD' },
+    ],
+    ['the event’s amount, where the record names none', {}, { minor: 1_250_000, currency: 'NGN' }],
+    [
+      'the order’s amount, where nothing was taken',
+      { amountMinor: 0, currency: 'NGN', orderAmountMinor: 700 },
+      { minor: 700, currency: 'NGN' },
+    ],
+  ])('begins with %s', async (_what, told, money) => {
+    const { amountMinor: _amount, currency: _currency, ...record } = recordOf('ORDER-1', 'FAILED');
+    const lookup = confirm({ reference: 'ORDER-1' as OrderReference }, { ...record, ...told });
+    const alert: FoundAlert = { ...alertOf('FAILED'), evidence: { lookup, atMs: 0 } };
+    expect(await judge({ alert })).toMatchObject({ kind: 'allowed', money });
+  });
+
+  it('waits for the rest after the event, also when this bot did not make that charge', async () => {
+    expect(await judge({ nowMs: dayMs - 1 })).toEqual({ kind: 'resting', nextTryFrom: dayMs });
+  });
+
+  it('waits for the later of the event’s rest and the card’s own', async () => {
+    const verdict: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+    expect(await judge({ verdict })).toEqual({ kind: 'resting', nextTryFrom: 2 * dayMs });
+  });
+
+  it.each<RetryVerdict>([
+    { kind: 'save_again' },
+    { kind: 'under_way', reference: 'pay-1' },
+    { kind: 'stopped', declines: 3, nextTryFrom: 9 * dayMs },
+  ])('refuses what the card’s history refuses (%o)', async (verdict) => {
+    expect(await judge({ verdict })).toEqual({ kind: 'refused', verdict });
+  });
+
+  it('never begins where money may have moved, or where nothing was looked up', async () => {
+    const { evidence: _evidence, ...bare } = alertOf('FAILED');
+    const unchecked = { lookup: { kind: 'unchecked', failure: 'timeout' }, atMs: 0 } as const;
+    for (const alert of [alertOf('SUCCESS'), bare, { ...bare, evidence: unchecked }]) {
+      expect(await judge({ alert })).toEqual({ kind: 'not_declined' });
+    }
+  });
+
+  it('never says that no card is known of a customer who is not known any more', async () => {
+    const { evidence, ...alert } = alertOf('FAILED');
+    if (!evidence) throw new Error('no evidence');
+    const old = {
+      ...alert,
+      event: withoutDetails(failed),
+      evidence: { ...evidence, lookup: outcomeAlone(evidence.lookup) },
+    };
+    expect(await judge({ alert: old })).toEqual({ kind: 'details_gone' });
+  });
+
+  it('says that no card is known', async () => {
+    expect(await judge({ cards: [other] })).toEqual({ kind: 'no_card' });
+  });
+});

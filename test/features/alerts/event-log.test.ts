@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import {
+  destinationsOf,
+  needsLookUp,
+  type AlertRule,
+  type RoutePlan,
+} from '../../../src/domain/alert-route.ts';
+import type { Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import { eventAsLogged, type LoggedEvent } from '../../../src/domain/logged-event.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import { createEventLog, type EventLog } from '../../../src/features/alerts/event-log.ts';
+import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
+import { deliverNext, event, house, killed, sealer } from '../house.ts';
+import { onBothStores } from '../two-stores.ts';
+
+const hourMs = 3_600_000;
+const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
+
+async function logged(log: EventLog, untilMs = 100 * hourMs): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const hour of log.between(0, untilMs)) events.push(...hour.events);
+  return events;
+}
+
+function planOf(rules: AlertRule[]): RoutePlan {
+  return {
+    rules,
+    environment: 'live',
+    account: 'main account',
+    failures: 'C0ALERTS01',
+    successes: undefined,
+  };
+}
+
+function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
+  const opened = house(answers);
+  const plan = planOf(rules);
+  const route = (told: PaymentEvent, atMs: number) => destinationsOf(plan, told, atMs);
+  Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
+  Object.assign(opened.deliver, { route });
+  return opened;
+}
+
+describe('the log of events', () => {
+  it('has every event once: told, told in several channels, and told nowhere', async () => {
+    const everywhere: AlertRule = {
+      name: 'r',
+      match: {},
+      channels: ['C0BIG00001', 'C0TWO00001'],
+      goesOn: true,
+    };
+    const failures = { ...everywhere, match: { event: 'payment_failed' as const } };
+    const { receive, drain, eventLog, posts } = routed([failures]);
+    await receiveEvent(receive, event, 'f');
+    await receiveEvent(receive, success, 'f');
+    await receiveEvent(receive, success, 'f');
+    await drain(60_000);
+    expect(posts).toHaveLength(3);
+    const kinds = (await logged(eventLog)).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['payment_failed', 'payment_success']);
+  });
+
+  it('costs the sender no call of the store more, wherever the event goes', async () => {
+    const { receive, store } = house();
+    const calls: string[] = [];
+    const spied = {
+      ...receive,
+      store: {
+        read: (key: string) => (calls.push('read'), store.read(key)),
+        create: (...given: Parameters<typeof store.create>) => (calls.push('create'), store.create(...given)),
+        write: (...given: Parameters<typeof store.write>) => (calls.push('write'), store.write(...given)),
+      },
+    };
+    await receiveEvent(spied, success, 'f');
+    expect(calls).toEqual(['create']);
+    await receiveEvent(spied, event, 'f');
+    expect(calls).toEqual(['create', 'create']);
+  });
+
+  it('asks the service nothing about what is told nowhere', async () => {
+    const { receive, deliver, drain, eventLog } = house();
+    deliver.lookUp = () => Promise.reject(new Error('nothing is looked up here'));
+    await receiveEvent(receive, success, 'f');
+    await drain();
+    expect(await logged(eventLog)).toEqual([expect.not.objectContaining({ lookup: expect.anything() })]);
+  });
+
+  it('holds what a rule asks for, from the look-up where the event is silent, and no more of the customer', async () => {
+    const { reason: _, ...silent } = event;
+    const declined: Lookup = confirm(
+      { reference: 'SUB-1' as OrderReference },
+      {
+        status: 'FAILED',
+        orderReference: 'SUB-1',
+        gatewayMessage: 'No FUNDS',
+        amountMinor: 500,
+        currency: 'NGN',
+      },
+    );
+    const { receive, drain, eventLog, clock } = routed([], { lookups: [declined] });
+    await receiveEvent(receive, silent, 'f');
+    await drain(60_000);
+    const events = await logged(eventLog);
+    expect(events).toEqual([
+      {
+        id: event.key,
+        kind: 'payment_failed',
+        loggedAtMs: 1_000_000,
+        receivedAtMs: clock.nowMs - 60_000,
+        orderReference: 'SUB-1',
+        amountMinor: 500,
+        currency: 'NGN',
+        reason: 'No FUNDS',
+        emailDomain: 'example.com',
+        lookup: 'not_confirmed',
+      },
+    ]);
+    const [first] = events;
+    const rule = { name: 'r', channels: ['C'], goesOn: false };
+    const plan = planOf([
+      { ...rule, match: { emailDomain: 'example.com', reasonPart: 'funds', currency: 'NGN' } },
+    ]);
+    expect(destinationsOf(plan, eventAsLogged(first as LoggedEvent), 0)).toMatchObject([{ channel: 'C' }]);
+  });
+
+  it('reads to the millisecond: from the first, and before the last', async () => {
+    const { eventLog } = house();
+    await eventLog.add(event, hourMs);
+    expect(await logged(eventLog, hourMs)).toEqual([]);
+    expect(await logged(eventLog, hourMs + 1)).toHaveLength(1);
+  });
+
+  it('has each event once wherever the worker was killed', async () => {
+    for (const told of [event, success]) {
+      // Kills before every write, and the last round kills none.
+      for (let fatal = 1; fatal <= 8; fatal += 1) {
+        const { receive, deliver, drain, eventLog } = house();
+        // oxlint-disable-next-line no-await-in-loop
+        await receiveEvent(receive, told, 'f');
+        let calls = 0;
+        const survives = () => {
+          calls += 1;
+          return calls !== fatal;
+        };
+        const { store } = deliver;
+        const dying: typeof store = {
+          ...store,
+          create: (...given) => (survives() ? store.create(...given) : killed()),
+          write: (...given) => (survives() ? store.write(...given) : killed()),
+        };
+        const log = createEventLog({ store: dying, sealer, now: () => 0, log: () => undefined });
+        // oxlint-disable-next-line no-await-in-loop
+        await deliverNext({ ...deliver, store: dying, logEvent: (...given) => log.add(...given) }).catch(
+          () => 0,
+        );
+        // oxlint-disable-next-line no-await-in-loop
+        await drain(120_000);
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await logged(eventLog)).toHaveLength(1);
+      }
+    }
+  });
+
+  it('is added to once, however often Slack refuses the post', async () => {
+    const refusals = Array.from(
+      { length: 5 },
+      () => ({ kind: 'rate_limited', retryAfterMs: 1_000 }) as const,
+    );
+    const { receive, deliver, drain } = house({ posts: refusals });
+    let added = 0;
+    const { logEvent } = deliver;
+    deliver.logEvent = (...given) => ((added += 1), logEvent(...given));
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(added).toBe(1);
+  });
+
+  it('leaves out, and says so, what cannot be opened', async () => {
+    const { store, eventLog } = house();
+    await eventLog.add(event, 1_000);
+    await store.create('event:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
+    const words: string[] = [];
+    const log = createEventLog({
+      store,
+      sealer,
+      now: () => 0,
+      log: (level, text) => words.push(`${level} ${text}`),
+    });
+    expect(await logged(log)).toHaveLength(1);
+    expect(words).toEqual(['error an event of the last week cannot be read; it is left out']);
+  });
+});
+
+onBothStores('the log of events', (open) => {
+  it('has an event once though another replica adds it again, and all of many, in their order', async () => {
+    const { one, two, close } = await open();
+    const logs = [one, two].map((store) =>
+      createEventLog({ store, sealer, now: () => 0, log: () => undefined }),
+    );
+    const [first, second] = logs as [EventLog, EventLog];
+    const others = Array.from({ length: 600 }, (_, index) => ({ ...event, key: `k${index}` }));
+    await first.add(event, 1_000);
+    await Promise.all(others.map((other, index) => (index % 2 === 0 ? first : second).add(other, 2_000)));
+    await second.add(event, 1_000);
+    const events = await logged(second);
+    expect(events).toHaveLength(others.length + 1);
+    expect(events[0]?.id).toBe(event.key);
+    await close();
+  });
+
+  it('is forgotten by itself, and sealed', async () => {
+    const { one, contents, close } = await open();
+    await createEventLog({ store: one, sealer, now: () => 0, log: () => undefined }).add(event, 1_000);
+    expect(await contents.keys('event:')).toEqual([`event:${event.key}`]);
+    expect(await contents.workLeft()).toBe(0);
+    expect(await contents.dump()).not.toContain('Insufficient funds');
+    await close();
+  });
+});

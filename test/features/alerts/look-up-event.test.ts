@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { createEventLookUp, lookUpEvent } from '../../../src/features/alerts/look-up-event.ts';
+
+const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1' };
+const record: Transaction = {
+  id: 'T-1',
+  status: 'SUCCESS',
+  orderReference: 'SUB-1',
+  amountMinor: 500,
+  currency: 'NGN',
+  orderAmountMinor: 500,
+  orderCurrency: 'NGN',
+};
+const found = () => Promise.resolve(record);
+const none = () => Promise.resolve(undefined);
+const away = () => Promise.reject(new ServiceFailure('network', 'away'));
+const never = () => Promise.reject(new Error('asked'));
+
+describe('lookUpEvent', () => {
+  it('holds the event’s amount against the one taken', async () => {
+    expect(await lookUpEvent(found, { ...event, amountMinor: 500, currency: 'NGN' })).toMatchObject({
+      kind: 'confirmed',
+    });
+    expect(await lookUpEvent(found, { ...event, amountMinor: 400 })).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: { amount: { statement: 'Amount NGN 5.00 differs from the event’s amount, NGN 4.00' } },
+    });
+  });
+
+  it('claims nothing when the service cannot be asked', async () => {
+    expect(await lookUpEvent(away, event)).toEqual({ kind: 'unchecked', failure: 'network' });
+  });
+
+  it('lets a bug through', async () => {
+    await expect(lookUpEvent(() => Promise.reject(new TypeError('bug')), event)).rejects.toThrow('bug');
+  });
+
+  it.each([undefined, '', 'x'.repeat(51)])(
+    'looks nothing up for the reference %j',
+    async (orderReference) => {
+      const { orderReference: _replaced, ...rest } = event;
+      const without = orderReference === undefined ? rest : { ...rest, orderReference };
+      expect(await lookUpEvent(never, without)).toEqual({ kind: 'no_reference' });
+    },
+  );
+
+  it('trusts an unsigned reference only as far as the record has the signed transaction id', async () => {
+    const unsigned: PaymentEvent = { kind: 'payment_failed', key: 'k', referenceHint: 'SUB-1' };
+    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-1' })).toMatchObject({
+      kind: 'confirmed',
+    });
+    const other = { kind: 'no_reference', hint: 'other' };
+    expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual(other);
+    expect(await lookUpEvent(found, unsigned)).toEqual(other);
+    const unknown = { kind: 'no_reference', hint: 'unknown' };
+    expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual(unknown);
+  });
+});
+
+function service(tookMs: number, answers: boolean[]) {
+  const clock = { nowMs: 0 };
+  const asked: number[] = [];
+  const lookUp = createEventLookUp({
+    now: () => clock.nowMs,
+    findTransaction() {
+      asked.push(clock.nowMs);
+      clock.nowMs += tookMs;
+      return answers.shift() ? found() : Promise.reject(new ServiceFailure('timeout', 'no answer'));
+    },
+  });
+  return { clock, asked, lookUp };
+}
+
+describe('createEventLookUp', () => {
+  it('costs a burst one wait while the service hangs', async () => {
+    const { clock, asked, lookUp } = service(8_000, []);
+    for (let n = 0; n < 30; n += 1) {
+      expect(await lookUp(event)).toEqual({ kind: 'unchecked', failure: 'timeout', sinceMs: 0 });
+    }
+    expect(asked).toEqual([0]);
+    expect(clock.nowMs).toBe(8_000);
+  });
+
+  it('asks again when it has waited three times as long, and then goes on as usual', async () => {
+    const { clock, asked, lookUp } = service(8_000, [false, true, true]);
+    await lookUp(event);
+    clock.nowMs = 8_000 + 24_000;
+    expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
+    expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
+    expect(asked).toHaveLength(3);
+  });
+});

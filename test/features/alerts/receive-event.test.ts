@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { SavedCard } from '../../../src/domain/saved-card.ts';
+import {
+  keepUnknownEvent,
+  receiveEvent,
+  type ReceiveDeps,
+} from '../../../src/features/alerts/receive-event.ts';
+import { channel, event, house, killed, ops, sealer } from '../house.ts';
+
+describe('receiveEvent', () => {
+  it('stores an event once: a repeat is a duplicate and one alert is posted', async () => {
+    const { receive, drain, posts } = house();
+    expect(await receiveEvent(receive, event, 'f')).toBe('new');
+    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
+    await drain(60_000);
+    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
+    await drain(60_000);
+    expect(posts.map((one) => one.channel)).toEqual([channel]);
+  });
+
+  it('tells the operators, once, of a repeat with another amount or outcome', async () => {
+    const { receive, drain, posts } = house();
+    await receiveEvent(receive, event, 'f');
+    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
+    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
+    await drain(60_000);
+    expect(posts.filter((one) => one.channel === ops)).toHaveLength(1);
+    expect(posts.find((one) => one.channel === ops)?.post).toMatchObject({
+      notice: { kind: 'event_differs', differs: [] },
+    });
+  });
+
+  it('says of a repeat which part of it is another, while the first can be read', async () => {
+    const { receive, drain, posts } = house();
+    await receiveEvent(receive, event, 'f');
+    await receiveEvent(receive, { ...event, amountMinor: 1, reason: 'another' }, 'g');
+    await drain(60_000);
+    expect(posts.find((one) => one.channel === ops)?.post).toMatchObject({
+      notice: { differs: ['amount', 'reason'] },
+    });
+  });
+
+  it('tells nobody of a repeat with another reason alone, which a sender may write a time into', async () => {
+    const { receive, drain, posts } = house();
+    await receiveEvent(receive, event, 'f');
+    const repeat = { ...event, reason: 'timed out after 3 ms' };
+    expect(await receiveEvent(receive, repeat, 'g')).toBe('differs');
+    await drain(60_000);
+    expect(posts.map((one) => one.channel)).toEqual([channel]);
+  });
+
+  it('remembers an event that is told nowhere', async () => {
+    const { receive, drain, posts } = house();
+    const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
+    expect(await receiveEvent(receive, success, 'f')).toBe('new');
+    expect(await receiveEvent(receive, success, 'f')).toBe('duplicate');
+    await drain(60_000);
+    expect(posts).toEqual([]);
+  });
+
+  it('keeps nothing of the customer in the clear, and no card token at all while the ledger is off', async () => {
+    const { receive, store } = house();
+    await receiveEvent(receive, { ...event, savedCard: { tokenKey: 'canary-token' } }, 'f');
+    const values = await Promise.all(store.keys().map(async (key) => (await store.read(key))?.value ?? ''));
+    const dump = `${store.keys().join()} ${values.join()}`;
+    for (const secret of ['canary-transaction', 'canary-token', 'jane@example.com']) {
+      expect(dump).not.toContain(secret);
+    }
+    const opened = values.map((value) =>
+      sealer.open(store.keys()[0] ?? '', (JSON.parse(value) as { sealed: string }).sealed),
+    );
+    expect(opened.join()).toContain('SUB-1');
+    expect(opened.join()).not.toContain('canary-token');
+  });
+});
+
+const card: SavedCard = { tokenKey: 'canary-token', customerEmail: 'jane@example.com' };
+const saving: PaymentEvent = {
+  ...event,
+  kind: 'payment_success',
+  key: 'payment_success:SUB-1',
+  isSavedCardCharge: false,
+  savedCard: card,
+};
+
+function ledgerHouse() {
+  const opened = house();
+  const steps: string[] = [];
+  const remembered: SavedCard[] = [];
+  const triggered: PaymentEvent[] = [];
+  const { store } = opened;
+  const deps: ReceiveDeps = {
+    ...opened.receive,
+    store: {
+      read(key) {
+        steps.push('read');
+        return store.read(key);
+      },
+      create(key, value, options) {
+        steps.push('create');
+        return store.create(key, value, options);
+      },
+      write(entry, value, options) {
+        steps.push('write');
+        return store.write(entry, value, options);
+      },
+    },
+    rememberCard(told) {
+      steps.push('remember');
+      remembered.push(told);
+      return Promise.resolve();
+    },
+    beforeReceived(told) {
+      steps.push('trigger');
+      triggered.push(told);
+      return Promise.resolve();
+    },
+  };
+  return { ...opened, deps, steps, remembered, triggered };
+}
+
+describe('receiveEvent of an event that brings a saved card', () => {
+  it('remembers the card, puts the look-up of the charge on record, then stores the event without the card', async () => {
+    const { deps, steps, remembered, triggered, store } = ledgerHouse();
+    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    expect(steps).toEqual(['read', 'remember', 'trigger', 'create']);
+    expect(remembered).toEqual([card]);
+    expect(triggered).toMatchObject([{ key: saving.key, orderReference: 'SUB-1' }]);
+    expect(JSON.stringify(triggered)).not.toContain('canary-token');
+    const records = await Promise.all(store.keys().map(async (key) => [key, (await store.read(key))?.value]));
+    const opened = records.map(([key = '', value = '']) =>
+      sealer.open(key, (JSON.parse(value) as { sealed: string }).sealed),
+    );
+    expect(opened.join()).toContain('SUB-1');
+    expect(opened.join()).not.toContain('canary-token');
+  });
+
+  it.each([
+    ['kept', true],
+    ['not_kept', false],
+  ] as const)(
+    'stores that the card was %s, by its face, and whose it is, without its token',
+    async (kind, isOn) => {
+      const { deps, store } = ledgerHouse();
+      const { customerEmail: _email, ...bare } = saving;
+      const told = { ...card, cardType: 'Visa', cardPan: '411111******1111' };
+      await receiveEvent(
+        { ...deps, ...(isOn ? {} : { rememberCard: undefined }) },
+        { ...bare, savedCard: told },
+        'f',
+      );
+      const key = `outbox:alert:${saving.key}`;
+      const { sealed } = JSON.parse((await store.read(key))?.value ?? '') as { sealed: string };
+      const stored = JSON.parse(sealer.open(key, sealed)) as PaymentEvent;
+      expect(stored).toMatchObject({
+        cardSaved: { kind, face: { cardType: 'Visa', lastFour: '1111' } },
+        customerEmail: 'jane@example.com',
+      });
+      expect(JSON.stringify(stored)).not.toMatch(/canary-token|411111/);
+    },
+  );
+
+  it('stores nothing when the card could not be kept, so that the delivery comes again', async () => {
+    const { deps, remembered, triggered, store } = ledgerHouse();
+    await expect(receiveEvent({ ...deps, rememberCard: killed }, saving, 'f')).rejects.toThrow('killed');
+    expect(store.keys()).toEqual([]);
+    expect(triggered).toEqual([]);
+    expect(await receiveEvent(deps, saving, 'f')).toBe('new');
+    expect(remembered).toEqual([card]);
+  });
+
+  it('remembers again when a crash came between the card and the event', async () => {
+    const { deps, remembered } = ledgerHouse();
+    const crashing = { ...deps, store: { ...deps.store, create: killed } };
+    await expect(receiveEvent(crashing, saving, 'f')).rejects.toThrow('killed');
+    await receiveEvent(deps, saving, 'f');
+    expect(remembered).toEqual([card, card]);
+  });
+
+  it('does not bring back, by a repeat, a card that was forgotten meanwhile', async () => {
+    const { deps, remembered } = ledgerHouse();
+    await receiveEvent(deps, saving, 'f');
+    expect(await receiveEvent(deps, saving, 'f')).toBe('duplicate');
+    expect(await receiveEvent(deps, saving, 'g')).toBe('differs');
+    expect(remembered).toEqual([card]);
+  });
+
+  it('takes no token that only a repeat brings, and does not say that it was kept', async () => {
+    const { deps, remembered, triggered } = ledgerHouse();
+    const { savedCard: _token, ...bare } = saving;
+    await receiveEvent(deps, { ...bare, cardSaved: { kind: 'no_token' } }, 'f');
+    expect(await receiveEvent(deps, saving, 'f')).toBe('duplicate');
+    expect(remembered).toEqual([]);
+    expect(triggered.at(-1)?.cardSaved).toEqual({ kind: 'no_token' });
+  });
+
+  it('looks the charge up at every repeat, also at one that differs', async () => {
+    const { deps, triggered } = ledgerHouse();
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent(deps, event, 'g');
+    expect(triggered).toEqual([event, event, event]);
+  });
+
+  it('asks the store nothing more for an event without a card, or while the ledger is off', async () => {
+    const { deps, steps, remembered } = ledgerHouse();
+    await receiveEvent(deps, event, 'f');
+    await receiveEvent({ ...deps, rememberCard: undefined }, saving, 'f');
+    expect(steps).toEqual(['trigger', 'create', 'trigger', 'create']);
+    expect(remembered).toEqual([]);
+  });
+
+  it('tells the alert of a failed first payment as before', async () => {
+    const { deps, drain, posts } = ledgerHouse();
+    await receiveEvent(deps, { ...event, isSavedCardCharge: false, savedCard: card }, 'f');
+    await drain(60_000);
+    expect(posts.map((one) => one.channel)).toEqual([channel]);
+    expect(JSON.stringify(posts)).not.toContain('canary-token');
+  });
+});
+
+describe('keepUnknownEvent', () => {
+  it('keeps every delivery and tells the operators once per kind', async () => {
+    const { receive, store, drain, posts } = house();
+    await keepUnknownEvent(receive, { eventKind: 'refund', key: 'a', body: Buffer.from('{}') });
+    await keepUnknownEvent(receive, { eventKind: 'refund', key: 'b', body: Buffer.from('{}') });
+    await drain(60_000);
+    expect(store.keys()).toEqual(expect.arrayContaining(['unknown:a', 'unknown:b']));
+    expect(posts).toMatchObject([
+      { channel: ops, post: { notice: { kind: 'unknown_event', eventKind: 'refund', keptDays: 30 } } },
+    ]);
+  });
+
+  it('tells a kind again once it is forgotten, as its notice says', async () => {
+    const { receive, clock, drain, posts } = house();
+    const delivery = { eventKind: 'refund', body: Buffer.from('{}') };
+    for (const [key, waitMs, told] of [
+      ['a', 0, 1],
+      ['b', receive.rememberMs / 2, 1],
+      ['c', receive.rememberMs, 2],
+    ] as const) {
+      clock.nowMs += waitMs;
+      // oxlint-disable-next-line no-await-in-loop
+      await keepUnknownEvent(receive, { ...delivery, key });
+      // oxlint-disable-next-line no-await-in-loop
+      await drain(60_000);
+      expect(posts).toHaveLength(told);
+    }
+  });
+});

@@ -1,0 +1,509 @@
+import { describe, expect, it } from 'vitest';
+import type { AlertRule } from '../../../../src/domain/alert-route.ts';
+import type { Lookup } from '../../../../src/domain/alert.ts';
+import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
+import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
+import { settleMs } from '../../../../src/domain/storm.ts';
+import { alertCardPrefix, createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
+import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
+import type { Composed, Post } from '../../../../src/messages/prepare-post.ts';
+import { deliverPost } from '../../../../src/app/deliver-post.ts';
+import { createStorms, stormPrefix } from '../../../../src/features/alerts/storm/storms.ts';
+import { workOnce } from '../../../../src/records/work-once.ts';
+import type { Entry, Store } from '../../../../src/store/store.ts';
+import { countOf } from '../../../support/counts.ts';
+import { momentsOf } from '../../../support/kill-everywhere.ts';
+import { everyPoint } from '../../charge-house.ts';
+import { channel, house, sealer, untouchedCards } from '../../house.ts';
+import { memoryStore } from '../../memory-store.ts';
+
+// The promises stand beside `stepStorm`. Here whole bots, from the webhook to what stands in the channel, are driven
+// through what can go wrong: killed at every await; and at random killed, held up for longer than a lease, with
+// answers of the store lost, events sent twice, several replicas, people who press and payments that come.
+
+const threshold = 2;
+const windowMs = 300_000;
+const leaseMs = 45_000;
+const money = { minor: 1_000, currency: 'NGN' };
+const paid = { reference: 'PAID-1', isSameReference: false, money, afterMs: 1 };
+
+type Standing = { key: string; ts: string; post: Post; editedAtMs: number[] };
+type Pass = <Result>(name: string, effect: () => Result | Promise<Result>) => Promise<Result>;
+
+/** What outlives a process: the store, and what stands in the channel. */
+function openWorld() {
+  const clock = { nowMs: 1_800_000_000_000 };
+  const messages: Standing[] = [];
+  return { clock, store: memoryStore(clock), messages };
+}
+type World = ReturnType<typeof openWorld>;
+
+function eventOf(number: number, kind: PaymentEventKind = 'payment_failed'): PaymentEvent {
+  const orderReference = `BURST-${number}`;
+  const said = { orderReference, amountMinor: 1_000 + number, currency: 'NGN', reason: 'Insufficient funds' };
+  return { kind, key: `${kind}/order/${orderReference}`, ...said };
+}
+
+const proven = { part: '', holds: true, statement: '' } as const;
+
+/** What the service says of a payment: it was made. */
+function lookUp({ kind, orderReference = '', amountMinor = 0 }: PaymentEvent): Promise<Lookup> {
+  if (kind === 'payment_failed') return Promise.resolve({ kind: 'not_found' });
+  return Promise.resolve({
+    kind: 'confirmed',
+    transaction: { status: 'SUCCESS', orderReference, amountMinor, currency: 'NGN' },
+    money: { minor: amountMinor, currency: 'NGN' },
+    evidence: {
+      status: { ...proven, part: 'status' },
+      reference: { ...proven, part: 'reference' },
+      amount: { ...proven, part: 'amount' },
+    },
+  });
+}
+
+const kindOf = (key: string): string => key.split(':').slice(0, 2).join(':');
+
+function pointed(store: Store, pass: Pass): Store {
+  return {
+    ...store,
+    create: (...given) => pass(`create ${kindOf(given[0])}`, () => store.create(...given)),
+    read: (key) => pass(`read ${kindOf(key)}`, () => store.read(key)),
+    write: (...given) => pass(`write ${kindOf(given[0].key)}`, () => store.write(...given)),
+    list: (...given) => pass('list', () => store.list(...given)),
+    take: (...given) => pass('take', () => store.take(...given)),
+  };
+}
+
+const hasEnded = () => Promise.resolve(undefined);
+const route = () => [{ channel }];
+
+/** One process of the bot, over what outlives it; everything that it awaits goes through `pass`. */
+function startProcess(world: World, pass: Pass = everyPoint().pass) {
+  const { clock, messages } = world;
+  const { deliver: plain, receive: plainReceive } = house();
+  const store = pointed(world.store, pass);
+  const now = () => clock.nowMs;
+  const shared = {
+    store,
+    sealer,
+    rememberMs: 30 * 86_400_000,
+    now,
+    wake: () => undefined,
+    log: () => undefined,
+  };
+  const place = { environment: 'live', account: 'main account' } as const;
+  const storms = createStorms({ mutedIn: () => [], ...shared, ...place, threshold, windowMs });
+  const cards = createAlertCards({
+    ...shared,
+    storms,
+    hasEnded,
+    lookUp: () => Promise.resolve({ kind: 'not_found' }),
+  });
+
+  function compose(post: Post): Composed {
+    const key = post.kind === 'alert' ? post.alert.event.key : post.key;
+    return {
+      digest: JSON.stringify(post),
+      post: (to) =>
+        pass('post', () => {
+          const ts = `${clock.nowMs / 1_000}.${String(messages.length).padStart(6, '0')}`;
+          messages.push({ key, ts, post, editedAtMs: [] });
+          return { kind: 'posted', channel: to, ts };
+        }),
+      edit: (to, ts) =>
+        pass('edit', () => {
+          const found = messages.find((one) => one.ts === ts);
+          if (found) found.post = post;
+          found?.editedAtMs.push(clock.nowMs);
+          return { kind: 'posted', channel: to, ts };
+        }),
+    };
+  }
+
+  const deliver = {
+    ...plain,
+    store,
+    storms,
+    route,
+    lookUp,
+    compose,
+    now,
+    leaseMs,
+    logEvent: () => Promise.resolve(),
+    cards: {
+      ...untouchedCards,
+      read: (id: string) => cards.read(id),
+      retell: (id: string) => cards.retell(id),
+    },
+    findByKey(_channel: string, key: string) {
+      const found = messages.find((one) => one.key === key);
+      return Promise.resolve(found ? { kind: 'found' as const, ts: found.ts } : { kind: 'absent' as const });
+    },
+  };
+  const kinds = [
+    { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, cards) },
+  ];
+  const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds });
+
+  return {
+    storms,
+    cards,
+    once,
+    async drain(forMs: number, stepMs = 1_000): Promise<void> {
+      const endsAtMs = clock.nowMs + forMs;
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop
+        while (await once());
+        if (clock.nowMs >= endsAtMs) return;
+        clock.nowMs += stepMs;
+      }
+    },
+    receive: (event: PaymentEvent) => receiveEvent({ ...plainReceive, route, store, now }, event, 'f'),
+  };
+}
+
+/** The digests that stand, without direct messages. */
+function digestsOf({ messages }: World) {
+  return messages.flatMap(({ post, editedAtMs }) =>
+    post.kind === 'digest' && !post.isDirect ? [{ ...post.storm, editedAtMs }] : [],
+  );
+}
+
+/** Every promise that is broken once all is told and every storm is over. `takenBy`: who was told to have taken which storm. */
+async function broken(
+  world: World,
+  events: readonly PaymentEvent[],
+  takenBy: ReadonlyMap<string, string> = new Map(),
+): Promise<string[]> {
+  const { storms, cards } = startProcess(world);
+  const singles = world.messages.flatMap(({ post }) =>
+    post.kind === 'alert' ? [post.alert.event.orderReference ?? ''] : [],
+  );
+  const digests = digestsOf(world);
+  const listed = new Map(
+    await Promise.all(digests.map(async ({ id }) => [id, await storms.items(id)] as const)),
+  );
+  const inDigests = [...listed.values()]
+    .flat()
+    .flatMap(({ reference = '', isAbove }) => (isAbove ? [] : [reference]));
+  const told = [...singles, ...inDigests];
+  const wrongs: [boolean, string][] = [
+    [told.length !== new Set(told).size, `doubled: ${told.toSorted().join()}`],
+    [
+      events.some(({ orderReference = '' }) => !told.includes(orderReference)),
+      `lost: told of ${told.toSorted().join()}`,
+    ],
+    [new Set(digests.map(({ id }) => id)).size !== digests.length, 'a storm with two digests'],
+  ];
+  for (const { id, count, isOver, recovered, taken, summary, editedAtMs } of digests) {
+    const items = listed.get(id) ?? [];
+    const sum = items.reduce((all, { amountMinor = 0 }) => all + amountMinor, 0);
+    // oxlint-disable-next-line no-await-in-loop
+    const found = await Promise.all(items.map(async (item) => (await cards.read(item.id)).card));
+    const resolved = found.filter(({ kind }) => kind === 'recovered').length;
+    const open = found.filter(({ kind }) => kind === 'open').length;
+    const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== taken?.by).length;
+    const isHasty = editedAtMs.some((atMs, index) => atMs - (editedAtMs[index - 3] ?? 0) < 5_000);
+    const above = items.filter(({ isAbove }) => isAbove).map(({ id: alert }) => alert);
+    const shown = world.messages.flatMap(({ post }) =>
+      post.kind === 'alert' ? (post.alert.card ?? []) : [],
+    );
+    const isHidden = shown.some((card) => above.includes(card.id) && card.card.kind === 'open');
+    wrongs.push(
+      [taken !== undefined && isHidden, `${id} is taken, and a message above it does not say so`],
+      [!isOver, `${id} never ends`],
+      [count !== items.length, `${id} counts ${count} of ${items.length}`],
+      [new Set(items.map((item) => item.id)).size !== items.length, `${id} lists one twice`],
+      [summary.sums[0]?.minor !== sum, `${id} sums ${summary.sums[0]?.minor} of ${sum}`],
+      [recovered !== resolved, `${id} says that ${recovered} are resolved, not ${resolved}`],
+      [
+        taken !== undefined && open + others > 0,
+        `${id} is taken by ${taken?.by}, ${open} open, ${others} others’`,
+      ],
+      [
+        takenBy.has(id) && takenBy.get(id) !== taken?.by,
+        `${id} was taken by ${takenBy.get(id)}, says ${taken?.by}`,
+      ],
+      [isHasty, `${id} is edited too often`],
+    );
+  }
+  return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+}
+
+const ada = 'U0ADA00001';
+const bola = 'U0BOLA0001';
+
+/** A burst, told, taken, one of it paid, and over. */
+async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByMs = 8_000): Promise<void> {
+  const process = startProcess(world, pass);
+  for (const number of [1, 2, 3, 4, 5]) {
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    await process.receive(eventOf(number, kind));
+    // oxlint-disable-next-line no-await-in-loop
+    if (number === 1) await process.drain(0);
+  }
+  await process.drain(digestByMs);
+  const [digest] = digestsOf(world);
+  if (digest && kind === 'payment_failed') {
+    await process.storms.take(digest.id, ada);
+    await process.cards.move(eventOf(4).key, { kind: 'recover', payment: paid });
+  }
+  await process.drain(windowMs + settleMs + 60_000, 10_000);
+  if (kind === 'payment_failed') {
+    // When it is over, and rests.
+    await process.cards.move(eventOf(5).key, { kind: 'recover', payment: paid });
+    await process.drain(20_000);
+  }
+}
+
+/** The sender repeats what was not answered, the person presses again, and another process works on. */
+async function recover(world: World, kind: PaymentEventKind): Promise<string[]> {
+  // What the dead one held is free after its lease.
+  await live(world, kind, undefined, 60_000);
+  const digests = digestsOf(world);
+  const wrongs = await broken(
+    world,
+    [1, 2, 3, 4, 5].map((number) => eventOf(number, kind)),
+  );
+  const isTaken = kind === 'payment_success' || digests[0]?.taken?.by === ada;
+  const [first] = digests;
+  const isWhole = digests.length === 1 && first?.count === 5 && isTaken;
+  return isWhole ? wrongs : [...wrongs, `${digests.length} digests, of ${first?.count}, ${first?.taken?.by}`];
+}
+
+describe.each(['payment_failed', 'payment_success'] as const)(
+  'a burst of %s killed at every await',
+  (kind) => {
+    it('is told by one digest that counts each once, and ends', async () => {
+      const whole = everyPoint();
+      const untouched = openWorld();
+      await live(untouched, kind, whole.pass);
+      expect(await recover(untouched, kind)).toEqual([]);
+      expect(whole.passed.length).toBeGreaterThan(200);
+      const wrong: string[] = [];
+      for (const moment of momentsOf(whole.passed.map((name, index) => `${name} #${index}`))) {
+        const killAt = Number(moment.split('#').at(-1));
+        const world = openWorld();
+        const points = everyPoint(killAt);
+        // oxlint-disable-next-line no-await-in-loop
+        await Promise.race([live(world, kind, points.pass), points.killed]);
+        // oxlint-disable-next-line no-await-in-loop
+        const wrongs = await recover(world, kind);
+        wrong.push(...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? ''}: ${words}`));
+      }
+      expect(wrong).toEqual([]);
+    });
+  },
+);
+
+/** The same numbers for the same seed. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed * 2_654_435_761 + 1;
+  return (sides) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 0x9e3779b9) >>> 0;
+    return Math.floor((((state ^ (state >>> 13)) >>> 0) / 2 ** 32) * sides);
+  };
+}
+
+/** One await in sixty goes wrong; a process that is dead, or asleep until `wake`, is left behind. */
+function troubled(roll: (sides: number) => number) {
+  let left = Promise.withResolvers<void>();
+  let asleep = Promise.withResolvers<void>();
+  let isDead = false;
+  async function trouble(maySleep = true): Promise<void> {
+    const what = isDead ? 0 : roll(240);
+    if (what > (maySleep ? 2 : 0)) return;
+    isDead ||= what === 0;
+    left.resolve();
+    await (isDead ? new Promise(() => undefined) : asleep.promise);
+  }
+  const pass: Pass = async (name, effect) => {
+    const isStore = name !== 'post' && name !== 'edit';
+    // Whoever sleeps just as a post leaves has it arrive after its lease: nothing prevents that.
+    await trouble(isStore);
+    if (isStore && roll(240) === 0) throw new StoreUnavailable('not carried out');
+    const result = await effect();
+    if (isStore && roll(240) === 0) throw new StoreUnavailable('carried out, and the answer lost');
+    await trouble();
+    return result;
+  };
+  return {
+    pass,
+    isDead: () => isDead,
+    /** Until it is done, or nobody knows. */
+    async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+      const done = work().catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        return undefined;
+      });
+      return await Promise.race([done, left.promise.then(() => undefined)]);
+    },
+    wake() {
+      asleep.resolve();
+      left = Promise.withResolvers<void>();
+      asleep = Promise.withResolvers<void>();
+    },
+  };
+}
+
+type Replica = ReturnType<typeof startProcess> & ReturnType<typeof troubled>;
+
+async function work(replica: Replica): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- one round after the other
+  for (let round = 0; round < 6; round += 1) await replica.run(replica.once);
+}
+
+async function wake(replica: Replica): Promise<void> {
+  replica.wake();
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What people, senders and payments do to a bot, and what they are told. */
+function openScene(seed: number) {
+  const roll = dice(seed);
+  const world = openWorld();
+  const { clock } = world;
+  const events: PaymentEvent[] = [];
+  const takenBy = new Map<string, string>();
+  const some = (): PaymentEvent => events[roll(events.length)] ?? eventOf(1);
+
+  async function receive(replica: Replica): Promise<void> {
+    // A sender that got no answer sends again; some send again anyway, to whichever replica.
+    const isNew = events.length === 0 || roll(4) > 0;
+    const event = isNew ? eventOf(events.length + 1) : some();
+    if (isNew) events.push(event);
+    await replica.run(() => replica.receive(event));
+  }
+  async function take(replica: Replica): Promise<void> {
+    const [digest] = digestsOf(world).slice(-1);
+    if (!digest) return;
+    const by = roll(2) === 0 ? ada : bola;
+    const taken = await replica.run(() => replica.storms.take(digest.id, by));
+    if (taken?.kind === 'taken') takenBy.set(digest.id, by);
+    if (taken?.kind === 'had') takenBy.set(digest.id, taken.by);
+  }
+  async function pay(replica: Replica): Promise<void> {
+    if (events.length === 0) return;
+    const { key } = some();
+    await replica.run(() => replica.cards.move(key, { kind: 'recover', payment: paid }));
+  }
+  function pass(): void {
+    clock.nowMs += [1_000, 5_000, leaseMs + 1_000, windowMs][roll(4)] ?? 0;
+  }
+  const acts = [receive, receive, receive, receive, work, work, work, work, take, pay, wake, pass];
+  return { roll, world, events, takenBy, acts };
+}
+
+async function walk(seed: number): Promise<string[]> {
+  const { roll, world, events, takenBy, acts } = openScene(seed);
+  function start(): Replica {
+    const troubles = troubled(roll);
+    return { ...troubles, ...startProcess(world, troubles.pass) };
+  }
+  const replicas = [start(), start()];
+  /* oxlint-disable no-await-in-loop -- one thing after the other */
+  for (let act = 0; act < 60; act += 1) {
+    const which = roll(replicas.length);
+    const standing = replicas[which];
+    const replica = standing && !standing.isDead() ? standing : start();
+    replicas[which] = replica;
+    await acts[roll(acts.length)]?.(replica);
+  }
+  for (const replica of replicas) await wake(replica);
+  const calm = startProcess(world);
+  for (const event of events) await calm.receive(event);
+  /* oxlint-enable no-await-in-loop */
+  await calm.drain(2 * windowMs + settleMs, 5_000);
+  return await broken(world, events, takenBy);
+}
+
+describe('storms of two replicas, amid kills, sleepers, lost answers and repeats', () => {
+  it('keep every promise', async () => {
+    const wrong: string[] = [];
+    for (let seed = 1; seed <= countOf({ full: 3_000, share: 150 }); seed += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      wrong.push(...(await walk(seed)).map((words) => `seed ${seed}: ${words}`));
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+function rule(name: string, more: Partial<AlertRule> = {}): AlertRule {
+  return { name, match: {}, channels: [channel], goesOn: false, ...more };
+}
+
+async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]> {
+  const world = openWorld();
+  const { receive } = house();
+  const { storms } = startProcess(world);
+  const asked: string[] = [];
+  for (const [index, one] of rules.entries()) {
+    const to = { channel, ...(one ? { rule: one } : {}) };
+    const event = eventOf(index);
+    const now = () => world.clock.nowMs;
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    await receiveEvent({ ...receive, store: world.store, route: () => [to], now }, event, 'f');
+    // oxlint-disable-next-line no-await-in-loop
+    const storm = await storms.ask(to, `outbox:alert:${event.key}`, event.kind);
+    asked.push(storm ? 'digest' : 'single');
+    world.clock.nowMs += 1_000;
+  }
+  return asked;
+}
+
+describe('which alerts make a storm', () => {
+  it('calls whom a rule mentions though a storm of other alerts is on: an edited digest would call nobody', async () => {
+    const calling = rule('large', { mention: { kind: 'group', id: 'S0ONCALL01' } });
+    expect(await told([undefined, undefined, undefined, calling, calling, calling, undefined])).toEqual(
+      // The burst, those that call, and one more of the burst’s.
+      ['single', 'single', 'digest', 'single', 'single', 'digest', 'digest'],
+    );
+  });
+
+  it('counts the alerts of all rules that mention nobody as one', async () => {
+    expect(await told([rule('one'), rule('two'), rule('three')])).toEqual(['single', 'single', 'digest']);
+  });
+
+  it('never makes one of a rule whose threshold is 0', async () => {
+    const never = rule('never', { digestAfter: 0 });
+    expect(await told([never, never, never, never])).toEqual(['single', 'single', 'single', 'single']);
+  });
+});
+
+async function spoil({ store }: World, isIt: (key: string) => boolean): Promise<void> {
+  const [key = ''] = store.keys().filter(isIt);
+  const entry = await store.read(key);
+  // As the worker puts it aside.
+  expect(
+    entry && (await store.write(entry, 'sealed with a lost key', { ttlMs: 30 * 86_400_000 })),
+  ).toBeDefined();
+}
+async function burst(world: World, from: number, to: number): Promise<void> {
+  const process = startProcess(world);
+  // oxlint-disable-next-line no-await-in-loop -- in their order
+  for (let number = from; number <= to; number += 1) await process.receive(eventOf(number));
+  await process.drain(20_000);
+}
+
+describe('what cannot be read any more', () => {
+  it('of a storm keeps no alert from being told: the next storm tells it', async () => {
+    const world = openWorld();
+    await burst(world, 1, 5);
+    await spoil(world, (key) => key.startsWith(stormPrefix));
+    await burst(world, 6, 10);
+    const digests = digestsOf(world);
+    expect(digests.map(({ count }) => count)).toEqual([5, 5]);
+    expect(new Set(digests.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('of one alert keeps its storm from nothing', async () => {
+    const world = openWorld();
+    await burst(world, 1, 5);
+    await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('outbox:alert:'));
+    await burst(world, 6, 7);
+    await startProcess(world).drain(windowMs + settleMs, 10_000);
+    expect(digestsOf(world)).toMatchObject([{ count: 6, isOver: true }]);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
+import { awayFrom, outages } from '../../away-house.ts';
+import {
+  cardsHouse,
+  failed,
+  linesOf,
+  paidBy,
+  pressables,
+  recordOf,
+  type CardsHouse,
+} from '../../cards-house.ts';
+
+const ada = 'U0ADA00001';
+const bola = 'U0BOLA0001';
+const minuteMs = 60_000;
+
+function failure(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const reference = `BURST-${number}`;
+  const customerId = `cust-${number}`;
+  const key = `payment_failed/order/${reference}`;
+  return {
+    ...failed,
+    key,
+    orderReference: reference,
+    customerId,
+    customerEmail: `c${number}@example.com`,
+    ...more,
+  };
+}
+
+async function burst(house: CardsHouse, from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number += 1) {
+    // oxlint-disable-next-line no-await-in-loop
+    await house.receive(failure(number));
+  }
+}
+
+function stormHouse(threshold = 5): CardsHouse {
+  return cardsHouse(undefined, undefined, undefined, threshold);
+}
+
+function digestOf(house: CardsHouse): CardsHouse['messages'][number] {
+  const [digest, ...others] = house.parents().filter(({ shown }) => /Storm/.test(shown.text));
+  if (!digest || others.length > 0) throw new Error(`${others.length + (digest ? 1 : 0)} digests stand`);
+  return digest;
+}
+
+function idOf(house: CardsHouse): string {
+  const block = digestOf(house).shown.blocks.findLast(({ type }) => type === 'actions');
+  const [button] = block?.type === 'actions' ? block.elements : [];
+  return button?.type === 'button' ? (button.value ?? '') : '';
+}
+
+describe('a storm of failed charges', () => {
+  it('is one digest with exact counts, however long its alerts would have waited for Slack’s pace', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 2);
+    await house.drain(0);
+    await burst(house, 3, 60);
+    await house.drain(30_000);
+    expect(house.parents()).toHaveLength(2);
+    const digest = digestOf(house);
+    expect(digest.shown.text).toBe('🚨 Storm: 60 failed charges · NGN 750,000.00');
+    expect(linesOf(digest)).toContain('1 of them above.');
+    expect(linesOf(digest)).toContain('60×  Insufficient funds');
+    expect(pressables(digest)).toEqual(['Acknowledge all', 'Show list', 'CSV']);
+    await burst(house, 61, 70);
+    await house.drain(30_000);
+    expect(digestOf(house).shown.text).toContain('70 failed charges');
+    expect(house.parents()).toHaveLength(2);
+  });
+
+  it('looks up what its event does not say, so that the sum is whole', async () => {
+    const house = stormHouse(1);
+    const { amountMinor: _amount, reason: _reason, ...silent } = failure(2);
+    house.records.set('BURST-2', recordOf('BURST-2', 'FAILED'));
+    await burst(house, 1, 1);
+    await house.receive(silent);
+    await house.drain(30_000);
+    expect(digestOf(house).shown.text).toBe('🚨 Storm: 2 failed charges · NGN 25,000.00');
+  });
+
+  it('looks nothing up that is late: a long row of look-ups would keep its digest waiting', async () => {
+    const house = stormHouse();
+    for (let number = 1; number <= 30; number += 1) {
+      const { amountMinor: _amount, reason: _reason, ...silent } = failure(number);
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      await house.receive(silent);
+    }
+    house.clock.nowMs += minuteMs;
+    await house.drain(30_000);
+    expect(digestOf(house).shown.text).toBe('🚨 Storm: 30 failed charges');
+    expect(linesOf(digestOf(house))).toContain('30 failed charges');
+    expect(house.service.asked).toBe(0);
+    expect(house.parents()).toHaveLength(1);
+  });
+
+  it('is made of a backlog that Slack’s outage left, and told within two minutes of its return', async () => {
+    const house = stormHouse(20);
+    const slack = awayFrom(house, true);
+    const [[, away] = []] = outages;
+    if (!away) throw new Error('There are outages.');
+    slack.leave(away);
+    for (let minute = 0; minute < 10; minute += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      await burst(house, minute * 40 + 1, minute * 40 + 40);
+      // oxlint-disable-next-line no-await-in-loop
+      await house.drain(minuteMs);
+    }
+    expect(slack.calls.post).toBeGreaterThan(0);
+    expect(house.messages).toEqual([]);
+    slack.comeBack();
+    await house.drain(2 * minuteMs);
+    expect(house.parents().length).toBeLessThanOrEqual(21);
+    expect(digestOf(house).shown.text).toContain('400 failed charges');
+  });
+});
+
+describe('Acknowledge all', () => {
+  it('leaves a card that somebody has in hand with them', async () => {
+    const house = stormHouse();
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    await house.cards.move(failure(8).key, { kind: 'acknowledge', by: bola });
+    await house.storms.take(idOf(house), ada);
+    await house.drain(20_000);
+    expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
+  });
+});
+
+function referenceOf(number: number): string {
+  return `PAID-${number}`;
+}
+
+function payment(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const customer = { customerId: `payer-${number}`, customerEmail: `p${number}@example.com` };
+  return paidBy(referenceOf(number), { ...customer, ...more });
+}
+
+/** Payments are told where failures are. */
+function paidHouse(): CardsHouse {
+  const house = stormHouse();
+  house.paidTo.push({ channel: 'C0ALERTS01' });
+  return house;
+}
+
+/** The service knows them all as paid. */
+async function pay(house: CardsHouse, from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number += 1) {
+    house.records.set(referenceOf(number), recordOf(referenceOf(number), 'SUCCESS'));
+    // oxlint-disable-next-line no-await-in-loop
+    await house.receive(payment(number));
+  }
+}
+
+function digests(house: CardsHouse, words: RegExp): CardsHouse['messages'] {
+  return house.parents().filter(({ shown }) => words.test(shown.text));
+}
+
+const ofPayments = /Many payments/;
+
+describe('many payments that a channel is told', () => {
+  it('do not hide the one that its look-up does not confirm', async () => {
+    const house = paidHouse();
+    await pay(house, 1, 10);
+    await house.receive(payment(11));
+    house.records.set(referenceOf(12), recordOf(referenceOf(12), 'FAILED'));
+    await house.receive(payment(12));
+    await house.drain(30_000);
+    const singles = house.parents().filter(({ shown }) => !ofPayments.test(shown.text));
+    expect(singles).toHaveLength(2);
+    expect(singles.at(-1)?.shown.text).toMatch(/⚠️ .*PAID-12/);
+    expect(digests(house, ofPayments)[0]?.shown.text).toContain('Many payments: 10 ·');
+  });
+
+  it('do not hide the one whose card could not be kept', async () => {
+    const house = paidHouse();
+    await pay(house, 1, 10);
+    house.records.set(referenceOf(11), recordOf(referenceOf(11), 'SUCCESS'));
+    await house.receive(payment(11, { cardSaved: { kind: 'no_token' } }));
+    await house.receive(payment(12, { cardSaved: { kind: 'kept', face: {} } }));
+    house.records.set(referenceOf(12), recordOf(referenceOf(12), 'SUCCESS'));
+    await house.drain(30_000);
+    expect(house.parents()).toHaveLength(2);
+    const [digest] = digests(house, ofPayments);
+    expect(digest?.shown.text).toContain('Many payments: 11 ·');
+    expect(digest && linesOf(digest)).toMatch(/Cards saved\s*1/);
+  });
+});

@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { summariseDay } from '../../../../src/features/alerts/summary/summarise-day.ts';
+import { channel } from '../../house.ts';
+import { openCard, plan } from '../../summary-stage.ts';
+
+describe('what was not known when its day was told', () => {
+  it('leaves no event out and counts none twice, whenever each came and was logged', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(60), fc.nat(60))), async (drawn) => {
+        const events = drawn.map(([receivedAtMs, waitedMs], index) => ({
+          kind: 'payment_failed' as const,
+          id: `${index}`,
+          receivedAtMs,
+          loggedAtMs: receivedAtMs + waitedMs,
+        }));
+        async function* between() {
+          await Promise.resolve();
+          yield { hourMs: 0, events };
+        }
+        const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 200 };
+        const ends = [0, 10, 30, 31, 61, 200];
+        const counts = await Promise.all(
+          ends.slice(1).map(async (untilMs, index) => {
+            const span = { fromMs: ends[index] ?? 0, untilMs };
+            return (await summariseDay(deps, channel, span)).failed.count;
+          }),
+        );
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(events.length);
+      }),
+    );
+  });
+});
+
+describe('an event whose own look-up says otherwise', () => {
+  it('is in no sum of the day, and told beside them', async () => {
+    const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
+    const kinds = ['payment_failed', 'payment_success'] as const;
+    const events = kinds.flatMap((kind) =>
+      lookups.map((lookup, index) => ({
+        kind,
+        id: `${kind}/${index}`,
+        receivedAtMs: 1,
+        loggedAtMs: 1,
+        reason: `${index}`,
+        amountMinor: 10 ** index,
+        currency: 'NGN',
+        ...(lookup === undefined ? {} : { lookup }),
+      })),
+    );
+    async function* between() {
+      await Promise.resolve();
+      yield { hourMs: 0, events };
+    }
+    const deps = { eventLog: { between }, plan, readCard: openCard, now: () => 3 };
+    expect(await summariseDay(deps, channel, { fromMs: 0, untilMs: 2 })).toMatchObject({
+      failed: { count: 4, sums: [{ minor: 11_011 }] },
+      paid: { count: 3, sums: [{ minor: 111 }] },
+      proven: 1,
+      disputed: { failed: 1, paid: 2 },
+      reasons: [{ reason: '0' }, { reason: '1' }, { reason: '3' }, { reason: '4' }],
+    });
+  });
+});

@@ -1,0 +1,151 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { DecideResult } from '../../../src/features/approvals/approval-desk.ts';
+import {
+  approvalPrefix,
+  createApprovals,
+  type Approvals,
+} from '../../../src/features/approvals/approvals.ts';
+import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
+import { termsHash } from '../../../src/features/approvals/terms-hash.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { countOf } from '../../support/counts.ts';
+import { ada, bola, minuteMs, terms } from '../charge-house.ts';
+import { sealer } from '../house.ts';
+import { onBothStores } from '../two-stores.ts';
+
+const chidi = 'U0CHIDI01';
+const times = countOf({ full: 200, share: 50 });
+const atOnce = 20;
+
+const fail = () => Promise.reject(new Error('not asked'));
+
+/** One replica; `begun` is what all of them sent. */
+function replica(store: Store, begun: string[]) {
+  const background: Promise<unknown>[] = [];
+  const approvals = createApprovals({
+    store,
+    sealer,
+    fingerprint: async () => 'card',
+    now: Date.now,
+    log: () => undefined,
+    wake: () => undefined,
+    wait: fail,
+    inBackground: (work) => void background.push(work),
+    rememberMs: 60 * minuteMs,
+    expireMs: 240 * minuteMs,
+    termsHash: (kept) => termsHash('account', kept),
+    standingOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
+    // What makes a second run harmless is not there: one alone may get here.
+    chargeExists: async () => false,
+    submitApproved: async ({ reference }) => {
+      begun.push(reference);
+      return { kind: 'known', charge: {} as ChargeSeen };
+    },
+    changeCardEmail: fail,
+    deliverAgain: fail,
+    channel: 'C0APPROVE1',
+    approvers: async () => [],
+    show: async () => undefined,
+    messages: { keep: async () => undefined, post: async () => undefined, refresh: async () => undefined },
+  });
+  return { ...approvals, drained: () => Promise.all(background) };
+}
+
+function termsOf(index: number): ApprovalTerms {
+  return {
+    kind: 'charge',
+    reference: `pay-${index}` as OrderReference,
+    terms,
+    card: 'card',
+    viewId: `V${index}`,
+  };
+}
+
+type Click = (desk: Approvals['desk'], approval: Approval) => Promise<DecideResult>;
+const approve =
+  (by: string): Click =>
+  (desk, { id, termsHash }) =>
+    desk.approve({ id, by, termsHash });
+const refuse: Click = (desk, { id }) => desk.refuse({ id, by: chidi, reason: 'Not this one' });
+
+function who(approval: Approval): string | undefined {
+  return approval.state.kind === 'refused' ? approval.state.by : approval.approvals[0]?.by;
+}
+
+function expectOneDecision(all: readonly [DecideResult, DecideResult][]): void {
+  for (const results of all) {
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'over']);
+    const [decided, over] = results.toSorted((first) => (first.kind === 'decided' ? -1 : 1));
+    if (decided?.kind !== 'decided' || over?.kind !== 'over') throw new Error('neither decided nor over');
+    // Whoever came second is told who was first.
+    expect(who(over.approval)).toBe(who(decided.approval));
+  }
+}
+
+onBothStores('two approvers who click at once', (open) => {
+  /** Two hundred requests, each clicked at once on both replicas, while both replicas' workers come by. */
+  async function race(clicks: readonly [Click, Click], needed = 1) {
+    const { one, two, close } = await open();
+    onTestFinished(close);
+    const begun: string[] = [];
+    const replicas = [replica(one, begun), replica(two, begun)] as const;
+    async function play(index: number) {
+      const id = `pay-${index}`;
+      const asked = await replicas[index % 2]!.desk.request({
+        id,
+        terms: termsOf(index),
+        by: ada,
+        rule: '',
+        needed,
+      });
+      const results = await Promise.all([
+        clicks[0](replicas[0].desk, asked),
+        clicks[1](replicas[1].desk, asked),
+        ...replicas.map(async (replica) => {
+          const entry = await one.read(approvalPrefix + id);
+          if (entry) await replica.work(entry);
+        }),
+      ]);
+      return results.slice(0, 2) as [DecideResult, DecideResult];
+    }
+    const all: [DecideResult, DecideResult][] = [];
+    for (let from = 0; from < times; from += atOnce) {
+      // oxlint-disable-next-line no-await-in-loop -- some at once, and not all
+      all.push(...(await Promise.all(Array.from({ length: atOnce }, (_, index) => play(from + index)))));
+    }
+    await Promise.all(replicas.map(({ drained }) => drained()));
+    const ends = await Promise.all(all.map((_, index) => replicas[0].desk.find(`pay-${index}`)));
+    return { all, begun, ends };
+  }
+
+  it('make one decision each time, of many approvals by both, and it is executed once', async () => {
+    const { all, begun, ends } = await race([approve(bola), approve(chidi)]);
+    expectOneDecision(all);
+    expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
+    expect(ends.every((end) => end?.state.kind === 'executed' && end.approvals.length === 1)).toBe(true);
+  });
+
+  it('make one decision each time, of many approvals against refusals', async () => {
+    const { all, begun, ends } = await race([approve(bola), refuse]);
+    expectOneDecision(all);
+    const executed = ends.flatMap((end) => (end?.state.kind === 'executed' ? [end.id] : []));
+    expect(begun.toSorted()).toEqual(executed.toSorted());
+    expect(ends.every((end) => end?.state.kind === 'executed' || end?.state.kind === 'refused')).toBe(true);
+  });
+
+  it('both count where two are needed, and it is executed once', async () => {
+    const { all, begun, ends } = await race([approve(bola), approve(chidi)], 2);
+    expect(all.flat().every(({ kind }) => kind === 'decided')).toBe(true);
+    expect(begun.toSorted()).toEqual(all.map((_, index) => `pay-${index}`).toSorted());
+    expect(ends.every((end) => end?.approvals.length === 2)).toBe(true);
+  });
+
+  it('are one approver where it is the same person on both replicas', async () => {
+    const { all, begun } = await race([approve(bola), approve(bola)], 2);
+    for (const results of all)
+      expect(results.map(({ kind }) => kind).toSorted()).toEqual(['approved_before', 'decided']);
+    expect(begun).toEqual([]);
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import type { Approval } from '../../../src/domain/approval.ts';
+import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approvals.ts';
+import {
+  ada,
+  bola,
+  everyPoint,
+  hourMs,
+  minuteMs,
+  reference,
+  submit,
+  terms,
+  viewId,
+} from '../charge-house.ts';
+import {
+  approve,
+  asked,
+  openApprovalWorld,
+  startApprovals,
+  type ApprovalProcess,
+  type ApprovalWorld,
+} from '../approval-house.ts';
+import { sealer } from '../house.ts';
+
+const chidi = 'U0CHIDI01';
+
+describe('a charge that needs a second person', () => {
+  it('is one request however often its dialogue is submitted, also with other terms and after its end', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await asked(process)).toEqual(approval);
+    const draft = await process.desk.keepDraft(viewId, {
+      ...terms,
+      money: { minor: 5_000_000, currency: 'NGN' },
+    });
+    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({
+      kind: 'awaiting_approval',
+      approval,
+    });
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'Not this month' });
+    expect((await asked(process)).state).toMatchObject({
+      kind: 'refused',
+      by: bola,
+      reason: 'Not this month',
+    });
+    expect(await process.approvals.waiting()).toEqual([]);
+  });
+
+  it('is not approved by who was shown other terms', async () => {
+    const process = startApprovals(openApprovalWorld());
+    const approval = await asked(process);
+    expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
+      kind: 'other_terms',
+    });
+    expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toEqual({
+      kind: 'unknown_approval',
+    });
+  });
+
+  it('forgets the token key once it has ended', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    const kept = async () => {
+      const entry = await world.store.read(approvalPrefix + approval.id);
+      if (!entry) throw new Error('no such request');
+      return entry;
+    };
+    expect((await kept()).value).not.toContain(terms.tokenKey);
+    expect(sealer.open('', (await kept()).value)).toContain(terms.tokenKey);
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'no' });
+    await process.drained();
+    expect(sealer.open('', (await kept()).value)).not.toContain(terms.tokenKey);
+  });
+});
+
+/** Approved while nothing can be executed; then something changes, and the worker comes. */
+async function approvedBefore(
+  world: ApprovalWorld,
+  change: (process: ApprovalProcess) => unknown,
+): Promise<Approval> {
+  world.standing = { kind: 'unknown' };
+  const process = startApprovals(world);
+  await approve(process, await asked(process));
+  expect(world.bank.posts).toEqual([]);
+  world.standing = { kind: 'known', roles: ['support-agent'] };
+  await change(process);
+  await process.workFor(10 * minuteMs);
+  const found = await process.approvals.find(reference);
+  if (!found) throw new Error('gone');
+  return found;
+}
+
+/** A process that freezes around its so-manieth await after Slack’s answer, until another run has had its turn. */
+async function frozenAfterStanding(
+  awaits: number,
+  at: 'before' | 'after',
+): Promise<{ isStopped: boolean; posts: string[] }> {
+  const world = openApprovalWorld();
+  const [isFrozen, isThawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let left: number | undefined;
+  async function freeze(): Promise<void> {
+    isFrozen.resolve();
+    await isThawed.promise;
+  }
+  const frozen = startApprovals(world, {
+    ...everyPoint(),
+    async pass(name, effect) {
+      if (left !== undefined) left -= 1;
+      const isIt = left === 0;
+      if (isIt && at === 'before') await freeze();
+      const result = await effect();
+      if (name === 'standing') left = awaits;
+      if (isIt && at === 'after') await freeze();
+      return result;
+    },
+  });
+  const { id, termsHash } = await asked(frozen);
+  await frozen.approvals.approve({ id, by: bola, termsHash });
+  await isFrozen.promise;
+  world.standing = { kind: 'known', roles: [] };
+  const other = startApprovals(world);
+  await other.workFor(5 * minuteMs);
+  const isStopped = (await other.approvals.find(id))?.state.kind === 'stopped';
+  isThawed.resolve();
+  await frozen.drained();
+  await other.workFor(30 * minuteMs);
+  return { isStopped, posts: world.bank.posts };
+}
+
+describe('what was approved is judged again before it is done', () => {
+  it('is done as soon as Slack can say again what whoever asked may do', async () => {
+    const world = openApprovalWorld();
+    expect((await approvedBefore(world, () => undefined)).state.kind).toBe('executed');
+    expect(world.bank.posts).toEqual([reference]);
+  });
+
+  it('is stopped when whoever asked may not charge any more', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.standing = { kind: 'known', roles: [] }));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('“charge”') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is not charged by a run that Slack kept so long that another has stopped it', async () => {
+    const world = openApprovalWorld();
+    const [isAsked, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = startApprovals(world, {
+      ...everyPoint(),
+      async pass(name, effect) {
+        const result = await effect();
+        if (name === 'standing') {
+          isAsked.resolve();
+          await isAnswered.promise;
+        }
+        return result;
+      },
+    });
+    const { id, termsHash } = await asked(slow);
+    await slow.approvals.approve({ id, by: bola, termsHash });
+    await isAsked.promise;
+
+    world.standing = { kind: 'known', roles: [] };
+    const other = startApprovals(world);
+    await other.workFor(2 * minuteMs);
+    expect((await other.approvals.find(id))?.state.kind).toBe('stopped');
+    isAnswered.resolve();
+    await slow.drained();
+    expect(world.bank.posts).toEqual([]);
+    expect(await other.desk.find(id)).toBeUndefined();
+  });
+
+  it('is not charged by a process that stood still at any await while another run stopped it', async () => {
+    for (const at of ['before', 'after'] as const) {
+      for (let awaits = 1; awaits <= 12; awaits++) {
+        // oxlint-disable-next-line no-await-in-loop -- one world after the other
+        const { isStopped, posts } = await frozenAfterStanding(awaits, at);
+        const charged = posts.length > 0;
+        expect(`${at} await ${awaits}: ${isStopped === charged ? 'both or neither' : 'one'}`).toBe(
+          `${at} await ${awaits}: one`,
+        );
+      }
+    }
+  });
+
+  it('is stopped beyond a limit, which it names with what is left and who can, and is not counted', async () => {
+    const { minor } = terms.money;
+    const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
+    const timeZone = 'UTC';
+    const world = { ...openApprovalWorld(), rules: { timeZone, roles: { agent: { limits }, lead: {} } } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect(world.bank.posts).toEqual([reference]);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'Above the requester’s limit for the day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is not counted for a limit when the card stops it', async () => {
+    const { minor } = terms.money;
+    const roles = { agent: { limits: { NGN: { per_agent_per_day: 2 * minor } } } };
+    const world = { ...openApprovalWorld(), rules: { timeZone: 'UTC', roles } };
+    const process = startApprovals(world);
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    await approve(process, first);
+    await approve(process, second.approval);
+    expect((await process.approvals.find(second.approval.id))?.state).toMatchObject({
+      kind: 'stopped',
+      why: 'The card was charged the same amount meanwhile.',
+    });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
+  });
+
+  it('is stopped when its time is over before it could be done', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, () => (world.clock.nowMs += 5 * hourMs));
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining('time was over') });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when what is kept is not what was approved', async () => {
+    const world = openApprovalWorld();
+    const { state } = await approvedBefore(world, async () => {
+      const key = approvalPrefix + reference;
+      const entry = await world.store.read(key);
+      const kept = entry && (JSON.parse(sealer.open(key, entry.value)) as { state: ApprovalCase });
+      if (!entry || kept?.state.terms?.kind !== 'charge') throw new Error('no such request');
+      kept.state.terms.terms.money = { minor: 125_000_000, currency: 'NGN' };
+      await world.store.write(entry, sealer.seal(key, JSON.stringify(kept)), { delayMs: 0 });
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'The terms are not the ones that were approved.' });
+    expect(world.bank.posts).toEqual([]);
+  });
+
+  it('is stopped when another charge of the card is under way by then', async () => {
+    const world = openApprovalWorld('otp');
+    const { state } = await approvedBefore(world, async (process) => {
+      world.approvalRules.length = 0;
+      const other = await submit(process, 'V0OTHER01', chidi);
+      expect(other.kind).toBe('begun');
+    });
+    expect(state).toMatchObject({ kind: 'stopped', why: 'Another charge of the card is still open.' });
+  });
+});

@@ -1,0 +1,70 @@
+import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import { blockKey, type BlockDeps } from '../../src/audit/audit-chain.ts';
+import { createAuditLog, type AuditLog } from '../../src/audit/audit-log.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export const sealer = createSealer([{ id: 'k1', key: Buffer.alloc(32, 7) }]);
+/** Somebody who can write to the store and has no key of the bot's. */
+export const strangersSealer = createSealer([{ id: 'k1', key: Buffer.alloc(32, 8) }]);
+
+export const startMs = Date.UTC(2026, 10, 21);
+
+export type RecordsOnly = Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+
+/** A replica's log, which was never told to `start`: nothing happens in it by itself before a second is over. */
+export function auditLog(store: RecordsOnly, by = sealer): AuditLog {
+  return createAuditLog({ store, sealer: by, log: () => undefined });
+}
+
+export function entryOf(id: string, more: Partial<AuditEntry> = {}): AuditEntry {
+  return { id, atMs: startMs, who: 'U0AGENT01', what: 'command', verb: 'charge', ...more };
+}
+
+/** One block for each list of ids. */
+export async function appendBlocks(log: AuditLog, blocks: readonly (readonly string[])[]): Promise<void> {
+  for (const [index, ids] of blocks.entries()) {
+    const atMs = startMs + index * 86_400_000;
+    // oxlint-disable-next-line no-await-in-loop -- what is asked for together stands in one block
+    await Promise.all(ids.map((id) => log.append(entryOf(id, { atMs }))));
+  }
+}
+
+/** What the verification finds, as `kind seq`. */
+export async function found(deps: BlockDeps): Promise<string[]> {
+  return (await verifyAudit(deps)).problems.map(({ kind, seq }) => `${kind} ${seq}`);
+}
+
+export async function readRecord(store: RecordsOnly, key: string): Promise<string> {
+  const entry = await store.read(key);
+  if (!entry) throw new Error(`no record ${key}`);
+  return entry.value;
+}
+
+/** Puts another text into a record, as somebody can who reaches the store past the bot. */
+export async function overwrite(
+  store: RecordsOnly,
+  key: string,
+  change: (value: string) => string,
+): Promise<void> {
+  const entry = await store.read(key);
+  if (!entry || !(await store.write(entry, change(entry.value)))) throw new Error(`no record ${key}`);
+}
+
+export async function remove(store: RecordsOnly, key: string): Promise<void> {
+  const entry = await store.read(key);
+  if (entry) await store.write(entry, '', { ttlMs: 0 });
+}
+
+/** Changes the lines of a block, and leaves its signature as it is. */
+export function overwriteLines(
+  store: RecordsOnly,
+  number: number,
+  change: (lines: string[]) => string[],
+): Promise<void> {
+  return overwrite(store, blockKey(number), (value) => {
+    const [signature = '', ...lines] = value.split('\n');
+    return [signature, ...change(lines)].join('\n');
+  });
+}

@@ -1,0 +1,308 @@
+import { createHash } from 'node:crypto';
+import type { Destination } from '../../src/domain/alert-route.ts';
+import type { PostOutcome } from '../../src/domain/delivery.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { alertCardPrefix, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { createAlertClaims, type BotCharge } from '../../src/features/alerts/alert-claims.ts';
+import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
+import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
+import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
+import type { Composed, Post } from '../../src/messages/prepare-post.ts';
+import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
+import { createStorms, stormPrefix } from '../../src/features/alerts/storm/storms.ts';
+import { workOnce } from '../../src/records/work-once.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/note-message.ts';
+import { stormDirectMessage, stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
+import { alertMessage } from '../../src/features/alerts/alert-message.ts';
+import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
+import { messageDigest } from '../../src/messages/delivery.ts';
+import type { SlackMessage } from '../../src/slack/kit/message.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { shownLines } from '../slack/shown-text.ts';
+import { house, sealer } from './house.ts';
+import { aroundStore } from '../support/around-store.ts';
+import { ownStore, ownStorePath } from '../support/own-store.ts';
+
+export const failed: PaymentEvent = {
+  kind: 'payment_failed',
+  key: 'payment_failed/order/ORDER-1',
+  orderReference: 'ORDER-1',
+  customerId: 'cust-7',
+  customerEmail: 'jane@example.com',
+  amountMinor: 1_250_000,
+  currency: 'NGN',
+  reason: 'Insufficient funds',
+};
+
+export function paidBy(reference: string, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const { reason: _reason, ...rest } = failed;
+  return {
+    ...rest,
+    kind: 'payment_success',
+    key: `payment_success/order/${reference}`,
+    orderReference: reference,
+    ...more,
+  };
+}
+
+export function recordOf(reference: string, status: string): Transaction {
+  return {
+    id: `T-${reference}`,
+    status,
+    amountMinor: 1_250_000,
+    currency: 'NGN',
+    orderReference: reference,
+    customerEmail: 'jane@example.com',
+  };
+}
+
+type Message = {
+  channel: string;
+  ts: string;
+  threadTs?: string;
+  shown: SlackMessage;
+  isGone?: boolean;
+  /** It stands, and Slack says this word to every edit of it. */
+  closed?: string;
+  edits?: number;
+};
+
+export type CardsHouse = ReturnType<typeof cardsHouse>;
+export type CardsWorld = {
+  clock: { nowMs: number };
+  records: Map<string, Transaction>;
+  messages: Message[];
+};
+
+/** No charge is stored here. */
+const hasEnded = () => Promise.resolve(undefined);
+
+function watchedStore(store: Store, pass: () => void): Store {
+  return aroundStore(store, async (call) => {
+    pass();
+    const result = await call();
+    pass();
+    return result;
+  });
+}
+
+/** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
+export function cardsHouse(
+  path = ownStorePath('cards'),
+  channels: readonly string[] = ['C0ALERTS01'],
+  /** Another replica: on the same store, Slack and clock. */
+  beside?: CardsWorld,
+  threshold = 0,
+) {
+  const { clock: own, deliver: plain, receive: plainReceive } = house();
+  const clock = beside?.clock ?? own;
+  if (beside) {
+    Object.defineProperty(own, 'nowMs', {
+      get: () => clock.nowMs,
+      set(ms: number) {
+        clock.nowMs = ms;
+      },
+    });
+  }
+  // Every call of the store and of Slack passes here, before it and after it.
+  const watched = { pass: (): void => undefined };
+  const store: Store = watchedStore(ownStore({ path, now: () => clock.nowMs }), () => watched.pass());
+  const records = beside?.records ?? new Map<string, Transaction>();
+  const charges = new Map<string, BotCharge>();
+  const service = { isAway: false, asked: 0 };
+  const messages: Message[] = beside?.messages ?? [];
+  const answers: PostOutcome[] = [];
+  const editAnswers: PostOutcome[] = [];
+  /** `refused`: Slack’s word to every edit there is; `deletes`: something deletes each post at once. */
+  const workspace: { refused?: string; deletes?: boolean } = {};
+
+  async function lookUp(event: PaymentEvent) {
+    return await lookUpEvent((reference) => {
+      service.asked += 1;
+      if (service.isAway) throw new ServiceFailure('network', 'away');
+      return Promise.resolve(records.get(reference));
+    }, event);
+  }
+  const shared = {
+    store,
+    sealer,
+    lookUp,
+    rememberMs: 30 * 86_400_000,
+    now: () => clock.nowMs,
+    wake: () => undefined,
+    log: () => undefined,
+  };
+  const storms = createStorms({
+    mutedIn: () => [],
+    ...shared,
+    threshold,
+    windowMs: 300_000,
+    environment: 'live',
+    account: 'main account',
+  });
+  const chargeOf = async (reference: string) => charges.get(reference);
+  const claims = createAlertClaims({ ...shared, hasEnded, chargeOf });
+  const cards = createAlertCards({ ...shared, storms, hasEnded });
+  const recovery = createAlertRecovery({
+    ...shared,
+    cards,
+    chargeOf,
+    fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
+  });
+
+  function compose(post: Post): Composed {
+    const shown = messageOf(post);
+    assertBlocks('message', shown.blocks);
+    return {
+      digest: messageDigest(shown),
+      post(to, threadTs) {
+        watched.pass();
+        const given = answers.shift();
+        if (given) return Promise.resolve(given);
+        if (threadTs !== undefined && !messages.some((one) => one.ts === threadTs && !one.isGone)) {
+          return Promise.resolve({ kind: 'gone', slackError: 'thread_not_found' });
+        }
+        const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
+        const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
+        messages.push({ ...place, shown, isGone: workspace.deletes === true });
+        watched.pass();
+        return Promise.resolve({ kind: 'posted', channel: to, ts });
+      },
+      edit(channel, ts) {
+        const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
+        if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
+        const closed = found.closed ?? workspace.refused;
+        if (closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: closed });
+        const refusal = editAnswers.shift();
+        if (refusal) return Promise.resolve(refusal);
+        watched.pass();
+        found.edits = (found.edits ?? 0) + 1;
+        found.shown = shown;
+        watched.pass();
+        return Promise.resolve({ kind: 'posted', channel, ts });
+      },
+    };
+  }
+
+  const findByKey: typeof plain.findByKey = (channel, key, _sinceMs, threadTs) => {
+    const found = messages.findLast(
+      (one) =>
+        !one.isGone &&
+        one.channel === channel &&
+        one.threadTs === threadTs &&
+        one.shown.metadata?.event_payload['key'] === key,
+    );
+    return Promise.resolve(found ? { kind: 'found', ts: found.ts } : { kind: 'absent' });
+  };
+
+  /** Where payments are told; nowhere at first. */
+  const paidTo: Destination[] = [];
+  const route = ({ kind }: PaymentEvent): readonly Destination[] =>
+    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo;
+  const deliver: DeliverPostDeps = {
+    ...plain,
+    route,
+    store,
+    lookUp,
+    compose,
+    findByKey,
+    storms,
+    cards: {
+      ...cards,
+      expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
+      linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
+      knowsCardOf: () => Promise.resolve(false),
+    },
+  };
+  const kinds = [
+    { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, cards) },
+  ];
+
+  async function drain(forMs = 5_000): Promise<void> {
+    const endsAtMs = clock.nowMs + forMs;
+    for (;;) {
+      while (await workOnce({ store, leaseMs: plain.leaseMs, kinds }));
+      if (clock.nowMs >= endsAtMs) return;
+      clock.nowMs += 1_000;
+    }
+  }
+
+  const receiving = {
+    ...plainReceive,
+    route,
+    store,
+    expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
+  };
+  return {
+    path,
+    watched,
+    clock,
+    store,
+    records,
+    charges,
+    claims,
+    service,
+    messages,
+    answers,
+    editAnswers,
+    workspace,
+    cards,
+    deliver,
+    recovery,
+    storms,
+    paidTo,
+    drain,
+    receiving,
+    receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
+    /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
+    parents: () =>
+      messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),
+    notes: (ts: string) => messages.filter((one) => one.threadTs === ts),
+    directs: () => messages.filter((one) => one.channel.startsWith('U')),
+  };
+}
+
+function messageOf(post: Post): SlackMessage {
+  switch (post.kind) {
+    case 'alert':
+      return alertMessage(post.alert);
+    case 'alert_note':
+      return alertNoteMessage(post.step, post.alert, post);
+    case 'alert_direct':
+      return alertDirectMessage(post.step, post.alert, post);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+    default:
+      return { text: post.kind, blocks: [] };
+  }
+}
+
+function peopleIn(message: SlackMessage): string[] {
+  return [...JSON.stringify(message).matchAll(/"user_id":"(\w+)"/g)].map(([, userId]) => userId ?? '');
+}
+
+/** What a person reads of it, mentions left out. */
+export function linesOf({ shown }: Message): string {
+  return shownLines({ ...shown, blocks: shown.blocks.filter(({ type }) => type !== 'actions') }).join('\n');
+}
+
+/** What can be pressed in it, by its words; the choices of a menu too. */
+export function pressables({ shown }: Message): string[] {
+  return shown.blocks.flatMap((block) =>
+    block.type !== 'actions'
+      ? []
+      : block.elements.flatMap((element) => {
+          if (element.type === 'button') return [element.text.text];
+          return element.type === 'overflow' ? element.options.map(({ text }) => `⋯ ${text.text}`) : [];
+        }),
+  );
+}
+
+export function mentionedIn({ shown }: Message): string[] {
+  return peopleIn(shown);
+}

@@ -1,0 +1,347 @@
+import { asRead } from '../domain/charge-story.ts';
+import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
+import type { ChargeNote } from '../../src/domain/charge-note.ts';
+import type { LimitRules } from '../../src/domain/charge-limits.ts';
+import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
+import type { Told } from '../../src/domain/charge-state.ts';
+import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
+import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import {
+  chargeKey,
+  chargeOf,
+  createChargeRecords,
+  hasEnded,
+  standingOf,
+} from '../../src/features/charge/charge-record.ts';
+import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
+import { createChargeDrafts } from '../../src/features/charge/charge-drafts.ts';
+import { createCardHistory } from '../../src/features/charge/card-history.ts';
+import { createChargeDesk } from '../../src/features/charge/charge-desk.ts';
+import { createLimitClaims, noLimits, type LimitClaims } from '../../src/features/charge/limit-claims.ts';
+import {
+  recoverCharge,
+  triggerCharge,
+  type ChargeDeps,
+  type Room,
+} from '../../src/features/charge/run-charge.ts';
+import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
+import { referenceOf } from '../../src/records/reference-of.ts';
+import type { RecordsDeps } from '../../src/records/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { sealer } from './house.ts';
+import { memoryStore } from './memory-store.ts';
+
+export const rightCode = '123456';
+export const terms: ChargeTerms = {
+  tokenKey: 'canary-token',
+  card: { cardType: 'Visa', lastFour: '4242' },
+  money: { minor: 1_250_000, currency: 'NGN' },
+  customerEmail: 'jane@example.com',
+};
+
+export const [ada, bola] = ['U0AGENT01', 'U0AGENT02'];
+/** A dialogue, and the charge that is made in it. */
+export const viewId = 'V0CHARGE1';
+export const reference = referenceOf(viewId);
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+/** What the bank does with a charge; `lost`: it charges, and the answer never comes. */
+export type Plan = 'approved' | 'otp' | 'declined' | 'rejected' | 'lost';
+
+type Kept = { status: 'SUCCESS' | 'AWAITING_OTP' | 'FAILED'; amountMinor: number; wrong: number };
+
+/** The payments service as the specification has it, in memory: one reference, one charge. */
+function openBank(plan: Plan) {
+  const charges = new Map<string, Kept>();
+  const posts: string[] = [];
+  const codes: string[] = [];
+  function keep(reference: string, status: Kept['status']): void {
+    charges.set(reference, { status, amountMinor: terms.money.minor, wrong: 0 });
+  }
+  return {
+    charges,
+    posts,
+    codes,
+    charge(reference: string): ChargeAnswer {
+      posts.push(reference);
+      if (charges.has(reference)) {
+        return { kind: 'rejected', reason: 'reference_exists', message: 'An order already exists' };
+      }
+      switch (plan) {
+        case 'approved':
+          keep(reference, 'SUCCESS');
+          return { kind: 'approved' };
+        case 'otp':
+          keep(reference, 'AWAITING_OTP');
+          return { kind: 'otp_required', transactionId: 'canary-transaction', message: 'Code sent' };
+        case 'declined':
+          keep(reference, 'FAILED');
+          return { kind: 'declined', bankMessage: 'Insufficient funds' };
+        case 'rejected':
+          return { kind: 'rejected', reason: 'invalid_token', message: 'Invalid card token' };
+        case 'lost':
+          keep(reference, 'SUCCESS');
+          return { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
+      }
+    },
+    code(reference: string, otp: string): OtpAnswer {
+      codes.push(otp);
+      const charge = charges.get(reference);
+      if (!charge || charge.wrong >= 3) return { kind: 'too_many' };
+      if (otp !== rightCode) {
+        charge.wrong += 1;
+        return { kind: 'wrong', bankMessage: 'Invalid OTP' };
+      }
+      charge.status = 'SUCCESS';
+      return { kind: 'accepted' };
+    },
+    /** Fifteen minutes without the right code; true when the charge has failed by now. */
+    expire(reference: string): boolean {
+      const charge = charges.get(reference);
+      if (charge?.status === 'AWAITING_OTP') charge.status = 'FAILED';
+      return charge?.status === 'FAILED';
+    },
+    find(reference: string): Transaction | undefined {
+      const charge = charges.get(reference);
+      if (!charge) return undefined;
+      const { status, amountMinor } = charge;
+      return asRead({ status, amountMinor, currency: 'NGN', orderReference: reference });
+    },
+  };
+}
+
+export type Bank = ReturnType<typeof openBank>;
+
+/** What outlives a process: the store, the bank, and what was put on record to be told. */
+export function openWorld(plan: Plan, rules?: LimitRules) {
+  const clock = { nowMs: 1_800_000_000_000 };
+  const notes = new Map<string, ChargeNote>();
+  const directs = new Map<string, { userId: string; what: Told }>();
+  /** The charges that the alerts have heard of. */
+  const paid = new Set<string>();
+  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs, paid, rules };
+}
+
+export type World = ReturnType<typeof openWorld>;
+
+const fingerprint = (tokenKey: string): Promise<string> =>
+  Promise.resolve(`fingerprint-of-${tokenKey.length}`);
+
+/** Charges as they stand in a store. */
+export function recordsIn(store: RecordsDeps['store']) {
+  return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
+}
+
+/** Everybody has the one role `agent`. */
+function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
+  const charges = recordsIn(store);
+  if (!rules) return noLimits;
+  return createLimitClaims({
+    store,
+    sealer,
+    wait: () => Promise.resolve(),
+    rules,
+    standingOf: () => Promise.resolve({ kind: 'known', roles: ['agent'] }),
+    chargeStanding: async (reference) => (await standingOf(charges, reference)) ?? 'ended',
+    now: () => clock.nowMs,
+  });
+}
+
+/** One process of the bot: all it awaits goes through `points`, where it can be killed. */
+export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
+  const { clock, bank, notes, directs, paid } = world;
+  const store = pointed(world.store, points);
+  const charges = recordsIn(store);
+  const shown: ChargeSeen[] = [];
+  const background = new Set<Promise<unknown>>();
+  const failures: unknown[] = [];
+  const now = () => clock.nowMs;
+  const cards = createCardHistory({
+    store,
+    sealer,
+    wait: () => Promise.resolve(),
+    rule: defaultRetryRule,
+    twinMs: 600_000,
+    now,
+    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
+  });
+  const deps: ChargeDeps = {
+    store,
+    charges,
+    sealer,
+    rememberMs: 365 * 86_400_000,
+    now,
+    log: () => undefined,
+    wait: () => Promise.resolve(),
+    audit: () => points.pass('audit', () => true),
+    cards,
+    limits: limitsOf(world, store),
+    alerts: {
+      ...createAlertClaims({
+        store,
+        sealer,
+        hasEnded: (reference) => hasEnded(charges, reference),
+        chargeOf: (reference) => chargeOf(charges, reference),
+        now,
+        wake: () => undefined,
+      }),
+      paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
+    },
+    drafts: createChargeDrafts({ store, sealer, fingerprint, wait: () => Promise.resolve() }),
+    fingerprint,
+    threeDSecureWords: ['3D Secure'],
+    chargeSavedCard: (charge, { leaveBy }) =>
+      points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),
+    submitOtp: (submission, { leaveBy }) =>
+      points.pass('submit_otp', () => {
+        if (now() > leaveBy || submission.payment !== 'saved_card_charge') return { kind: 'too_late' };
+        return bank.code(submission.reference, submission.otp);
+      }),
+    findTransaction: (reference) => points.pass('look_up', () => bank.find(reference)),
+    resendOtp: () => points.pass('resend', () => ({ kind: 'resent', message: undefined })),
+    links: {
+      begin: ({ terms: linked, by }) =>
+        points.pass('order', () => {
+          const order = { orderId: 'o1', checkoutLink: 'https://pay.example/1' };
+          const link = { reference, terms: linked, by, askedAtMs: now(), misses: 0, places: [by], order };
+          return { kind: 'known', link: { ...link, state: { kind: 'open' } } };
+        }),
+    },
+    tell: {
+      hasDesk: true,
+      refresh: () => points.pass('refresh', () => undefined),
+      note: (_, name, note) => points.pass('note', () => void (notes.has(name) || notes.set(name, note))),
+      direct: (userId, key, { what }) =>
+        points.pass('direct', () => void (directs.has(key) || directs.set(key, { userId, what }))),
+      deskPosted: () => points.pass('desk_posted', () => true),
+    },
+    show: (charge) =>
+      points.pass('show', () => {
+        shown.push(charge);
+        return hasModal;
+      }),
+    inBackground(work) {
+      const done = work
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => background.delete(done));
+      background.add(done);
+    },
+  };
+  const room: Room = { taken: 0, size: 32 };
+  async function drained(): Promise<void> {
+    while (background.size > 0) await Promise.all(background);
+  }
+  return {
+    deps,
+    /** With all that is awaited of it passing through the points. */
+    store,
+    desk: createChargeDesk(deps),
+    shown,
+    failures,
+    drained,
+    trigger: (event: Parameters<typeof triggerCharge>[1]) => triggerCharge(deps, event),
+    /** Does all that is due until `untilMs` of the world's clock, as the worker does. */
+    async work(untilMs: number): Promise<void> {
+      for (;;) {
+        const [entry] = await world.store.take(45_000);
+        if (entry && !entry.key.startsWith('charge:')) {
+          // An alert whose messages would be edited now.
+          await world.store.write(entry, entry.value);
+        } else if (entry) {
+          await recoverCharge(deps, room, entry);
+          await drained();
+        } else if (clock.nowMs < untilMs) clock.nowMs += 1_000;
+        else return;
+      }
+    },
+  };
+}
+
+export type Process = ReturnType<typeof startProcess>;
+
+/** A person reads the terms back and agrees to them. */
+export async function submit(
+  process: Process,
+  view = viewId,
+  by = ada,
+  despite?: string,
+): Promise<SubmitResult> {
+  const draft = await process.desk.keepDraft(view, terms);
+  return await process.desk.submit({
+    viewId: view,
+    draft,
+    by,
+    ...(despite === undefined ? {} : { despite }),
+  });
+}
+
+/** The same, and all that follows from it until something has to be waited for. */
+export async function charge(process: Process, view = viewId, by = ada): Promise<void> {
+  const submitted = await submit(process, view, by);
+  if (submitted.kind === 'begun') await submitted.carryOn();
+  await process.drained();
+}
+
+/** Seals the charge, which is due, with a key that nobody has; what it gives puts it back as it was. */
+export async function loseKey({ store }: World, lost = reference): Promise<() => Promise<void>> {
+  async function put(value: string): Promise<string> {
+    const entry = await store.read(chargeKey(lost));
+    if (!entry || !(await store.write(entry, value, { delayMs: 0 }))) throw new Error('no such charge');
+    return entry.value;
+  }
+  const before = await put(sealedWithALostKey);
+  return async () => void (await put(before));
+}
+
+/** Where a process can be killed: before and after each thing that it awaits of the world. */
+export type Points = {
+  pass: <T>(name: string, effect: () => T | Promise<T>) => Promise<T>;
+  /** In the order they were passed. */
+  passed: string[];
+  /** Resolves when it was killed. */
+  killed: Promise<void>;
+};
+
+/** Kills at the given point, counted from 0; every await gives two: before it happens and after. A dead process hangs for ever. */
+export function everyPoint(killAt = Infinity): Points {
+  const passed: string[] = [];
+  const dead = Promise.withResolvers<void>();
+  let isDead = false;
+  function point(name: string): Promise<void> | undefined {
+    if (!isDead && passed.length === killAt) {
+      isDead = true;
+      dead.resolve();
+    }
+    if (isDead) return new Promise(() => undefined);
+    passed.push(name);
+    return undefined;
+  }
+  return {
+    passed,
+    killed: dead.promise,
+    async pass(name, effect) {
+      await point(`before ${name}`);
+      const result = await effect();
+      await point(`after ${name}`);
+      return result;
+    },
+  };
+}
+
+export const sealedWithALostKey = 'sealed with a lost key';
+
+function pointed(store: Store, points: Points): Store {
+  return {
+    ...store,
+    create: (...given) => points.pass(`create ${kindOf(given[0])}`, () => store.create(...given)),
+    read: (key) => points.pass(`read ${kindOf(key)}`, () => store.read(key)),
+    write: (...given) => points.pass(`write ${kindOf(given[0].key)}`, () => store.write(...given)),
+  };
+}
+
+function kindOf(key: string): string {
+  return key.split(':')[0] ?? key;
+}

@@ -1,0 +1,173 @@
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  option,
+  record,
+} from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Twin } from '../../../src/domain/card-refusal.ts';
+import {
+  defaultRetryRule,
+  mayTry,
+  type CardAttempt,
+  type RetryVerdict,
+} from '../../../src/domain/retry-rule.ts';
+import type { CardClaim, CardHistory, ClaimResult } from '../../../src/features/charge/card-history.ts';
+import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts';
+
+type Kept = CardAttempt & { begunAt: number; minor: number; by: string };
+
+/** The rules in plain words: everything is remembered for ever, and there is one of everything. */
+class PlainHistory {
+  attempts: Kept[] = [];
+  private readonly charges: Set<string>;
+  constructor(charges: Set<string>) {
+    this.charges = charges;
+  }
+
+  private isLost(attempt: Kept, now: number): boolean {
+    const isOld = now - attempt.begunAt >= 5 * minute;
+    return attempt.outcome === 'pending' && isOld && !this.charges.has(attempt.reference);
+  }
+
+  private seen(now: number): Kept[] {
+    return this.attempts.map((attempt) =>
+      this.isLost(attempt, now) ? { ...attempt, outcome: 'cleared', at: now } : attempt,
+    );
+  }
+
+  mayTry(now: number): RetryVerdict {
+    return mayTry(this.seen(now), defaultRetryRule, now);
+  }
+
+  claim({ reference, money, by, despite }: CardClaim, now: number): ClaimResult {
+    const all = this.seen(now);
+    const own = all.find((attempt) => attempt.reference === reference);
+    if (own && this.charges.has(reference)) return { kind: 'claimed' };
+    if (own?.outcome === 'pending' && now - own.begunAt < minute) return { kind: 'claimed' };
+    const others = all.filter((attempt) => attempt !== own);
+    const named = (one: Kept) => ({ reference: ref(one.reference), by: one.by, at: one.begunAt });
+    const open = others.find((one) => one.outcome === 'pending' && one.minor === money.minor);
+    if (open) return { kind: 'refused', refusal: { kind: 'under_way', ...named(open) } };
+    const verdict = mayTry(others, defaultRetryRule, now);
+    if (verdict.kind === 'under_way') {
+      const found = others.find((one) => one.reference === verdict.reference)!;
+      return { kind: 'refused', refusal: { kind: 'under_way', ...named(found) } };
+    }
+    if (verdict.kind !== 'allowed') return { kind: 'refused', refusal: verdict };
+    const twins = others.filter(
+      (one) => one.outcome !== 'pending' && one.minor === money.minor && now - one.begunAt < twinMs,
+    );
+    const twin = twins.toSorted((a, b) => a.begunAt - b.begunAt).at(-1);
+    if (twin && twin.reference !== despite) {
+      return { kind: 'twin', twin: { ...named(twin), outcome: twin.outcome as Twin['outcome'] } };
+    }
+    const attempt: Kept = { reference, begunAt: now, at: now, outcome: 'pending', minor: money.minor, by };
+    this.attempts = [...others, attempt];
+    return { kind: 'claimed' };
+  }
+
+  settle(reference: string, outcome: Twin['outcome'], now: number): void {
+    const own = this.attempts.find((attempt) => attempt.reference === reference);
+    if (!own || own.outcome === outcome) return;
+    const told = this.attempts.filter((attempt) => attempt !== own && attempt.outcome !== 'pending');
+    own.at = Math.max(now, ...told.map((attempt) => attempt.at + 1));
+    own.outcome = outcome;
+  }
+}
+
+const count = 10;
+const reference = constantFrom(...Array.from({ length: count }, (_, index) => `pay-${index}`));
+const replica = constantFrom(0, 1);
+const outcome = oneof(
+  { weight: 8, arbitrary: constant<Twin['outcome']>('declined') },
+  { weight: 6, arbitrary: constantFrom<Twin['outcome'][]>('approved', 'cleared') },
+  { weight: 1, arbitrary: constant<Twin['outcome']>('three_d_secure') },
+);
+const minor = constantFrom(100, 200, 300);
+const despite = option(reference, { nil: undefined });
+/** A charge is claimed and stored, unless the process dies in between; and at once or later has its outcome. */
+const step = oneof(
+  {
+    weight: 3,
+    arbitrary: record({ kind: constant('charge' as const), reference, minor, despite, outcome, replica }),
+  },
+  { weight: 2, arbitrary: record({ kind: constant('begin' as const), reference, minor, despite, replica }) },
+  { weight: 1, arbitrary: record({ kind: constant('die' as const), reference, minor, despite, replica }) },
+  { weight: 3, arbitrary: record({ kind: constant('settle' as const), reference, outcome, replica }) },
+  {
+    weight: 2,
+    arbitrary: record({ kind: constant('pass' as const), ms: integer({ min: 1, max: 6 * minute }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: record({ kind: constant('pass' as const), ms: integer({ min: 23 * hour, max: 26 * hour }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({ kind: constant('pass' as const), ms: integer({ min: 25 * day, max: 40 * day }) }),
+  },
+);
+
+type Move = typeof step extends { generate: (...args: never[]) => { value: infer Value } } ? Value : never;
+
+/** Both, side by side; gives what the plain rules answered. */
+function sideBySide() {
+  const { clock, charges, history, other } = till();
+  const plain = new PlainHistory(charges);
+  /** The record lets go of what no longer counts, and nobody has a dialogue open for a month. */
+  function isPast(one: string): boolean {
+    const known = plain.attempts.find((attempt) => attempt.reference === one);
+    return known !== undefined && known.outcome !== 'pending' && clock.nowMs - known.at >= 30 * day;
+  }
+  async function claim(one: Extract<Move, { despite: unknown }>, at: CardHistory): Promise<string> {
+    const more = one.despite === undefined ? {} : { despite: one.despite };
+    const given = claimOf(one.reference, one.minor, more);
+    const expected = plain.claim(given, clock.nowMs);
+    expect(await at.claim(given)).toEqual(expected);
+    if (expected.kind === 'claimed' && one.kind !== 'die') charges.add(one.reference);
+    return expected.kind === 'refused' ? expected.refusal.kind : expected.kind;
+  }
+  async function move(one: Move): Promise<string | undefined> {
+    if (one.kind === 'pass') {
+      clock.nowMs += one.ms;
+      return undefined;
+    }
+    const at = one.replica === 0 ? history : other;
+    if (isPast(one.reference)) return undefined;
+    const answer = one.kind === 'settle' ? undefined : await claim(one, at);
+    if ((one.kind === 'settle' || one.kind === 'charge') && charges.has(one.reference)) {
+      plain.settle(one.reference, one.outcome, clock.nowMs);
+      await at.settle(card, ref(one.reference), one.outcome);
+    }
+    expect(await history.mayTry(card)).toEqual(plain.mayTry(clock.nowMs));
+    expect(await other.mayTry(card)).toEqual(plain.mayTry(clock.nowMs));
+    return answer;
+  }
+  return move;
+}
+
+describe('createCardHistory', () => {
+  it('answers as the rules in plain words do, whatever happens in whatever order on two replicas', async () => {
+    const answers = new Map<string, number>();
+    await assert(
+      asyncProperty(array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
+        const move = sideBySide();
+        for (const one of steps) {
+          // oxlint-disable-next-line no-await-in-loop -- the order is what is tested
+          const answer = await move(one);
+          if (answer !== undefined) answers.set(answer, (answers.get(answer) ?? 0) + 1);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+    // A rule that was never asked for would be agreed on for nothing.
+    const met = ['claimed', 'resting', 'save_again', 'stopped', 'twin', 'under_way'];
+    expect([...answers.keys()].toSorted()).toEqual(met);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { ChargeState } from '../../../src/domain/charge-state.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { referenceOf } from '../../../src/records/reference-of.ts';
+import {
+  everyPoint,
+  openWorld,
+  rightCode,
+  startProcess,
+  terms,
+  type Plan,
+  type Points,
+  type Process,
+  type World,
+} from '../charge-house.ts';
+
+const agent = 'U0AGENT01';
+const viewId = 'V0CHARGE1';
+const reference = referenceOf(viewId);
+const minuteMs = 60_000;
+/** What it is begun from. */
+const alert = 'payment_failed/order/ORDER-1';
+/** The service repeats it until somebody answers. */
+const failedEvent = { kind: 'payment_failed', key: 'event', orderReference: reference } as const;
+
+/** What a person does, and does again when their modal says that nothing came of it. */
+async function chargeWithCodes(process: Process, codes: readonly string[]): Promise<void> {
+  const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
+  const submitted = await process.desk.submit({ viewId, draft, by: agent });
+  if (submitted.kind === 'begun') await submitted.carryOn();
+  await enterCodes(process, codes);
+  await process.drained();
+}
+
+async function enterCodes(process: Process, codes: readonly string[]): Promise<void> {
+  for (const code of codes) {
+    const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
+    const result = await process.desk.submitCode({ reference, code, by: agent, triesLeft });
+    if (result.kind === 'checking') await result.carryOn();
+  }
+}
+
+async function runUntilKilled(world: World, points: Points, codes: readonly string[]): Promise<void> {
+  await Promise.race([chargeWithCodes(startProcess(world, points), codes), points.killed]);
+}
+
+/** Another process finds what is left; the agent, if asked, enters the right code. */
+async function recover(world: World): Promise<ChargeState | undefined> {
+  const process = startProcess(world, everyPoint(), false);
+  await process.work(world.clock.nowMs + 3 * minuteMs);
+  await enterCodes(process, [rightCode]);
+  await process.drained();
+  await process.work(world.clock.nowMs + 20 * minuteMs);
+  if (world.bank.expire(reference)) await process.trigger(failedEvent);
+  await process.drained();
+  await process.work(world.clock.nowMs + 10 * minuteMs);
+  expect(process.failures).toEqual([]);
+  return (await process.desk.find(reference))?.state;
+}
+
+const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; awaits: number }[] = [
+  { plan: 'approved', codes: [], ends: ['approved'], awaits: 40 },
+  { plan: 'lost', codes: [], ends: ['approved'], awaits: 40 },
+  { plan: 'declined', codes: [], ends: ['declined'], awaits: 30 },
+  { plan: 'rejected', codes: [], ends: ['rejected'], awaits: 30 },
+  // An answer that was lost took its transaction id along: no code can be entered, and its time runs out.
+  { plan: 'otp', codes: [rightCode], ends: ['approved', 'expired'], awaits: 50 },
+  { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'expired'], awaits: 70 },
+];
+
+/** The alert is held while money may have moved, and by nothing else; it hears of what was paid. */
+async function isAlertRight(world: World, state: ChargeState | undefined): Promise<boolean> {
+  const taken = await startProcess(world).desk.alertTaken(alert);
+  const isPaid = state?.kind === 'approved';
+  return (taken !== undefined) === isPaid && world.paid.has(reference) === isPaid;
+}
+
+/** What is wrong with how it ended; nothing, most of all. */
+function judge(
+  { bank, notes }: World,
+  state: ChargeState | undefined,
+  ends: readonly ChargeState['kind'][],
+): string[] {
+  if (state === undefined) return bank.posts.length === 0 ? [] : ['sent without an intent'];
+  const made = [...bank.charges.values()];
+  const moneyMoved = made.some(({ status }) => status === 'SUCCESS');
+  const verdicts = [...notes.values()].flatMap((note) =>
+    note.kind === 'told' && note.what !== 'otp' ? [note.what] : [],
+  );
+  const wrongs: [boolean, string][] = [
+    [made.length > 1, 'made more than once'],
+    [new Set(bank.posts).size !== 1, 'sent under another reference, or not at all'],
+    [!ends.includes(state.kind), `ends ${state.kind}`],
+    [(state.kind === 'approved') !== moneyMoved, 'says another thing than the bank'],
+    [bank.codes.length > 3, 'a fourth code'],
+    [verdicts.join() !== state.kind, `told ${verdicts.join()}`],
+  ];
+  return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+}
+
+/** One run for each point at which something goes wrong; `isLeft` false: whoever began it ends it all the same. */
+async function wrongsOf(
+  { plan, codes, ends }: (typeof stories)[number],
+  runs: readonly { at: string; points: Points; isLeft?: false }[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { at, points, isLeft } of runs) {
+    const world = openWorld(plan);
+    await runUntilKilled(world, points, codes);
+    const toldAtOnce = world.notes.size > 0;
+    const state = await recover(world);
+    const wrongs = judge(world, state, ends);
+    if (isLeft === false && !toldAtOnce) wrongs.push('left to a worker');
+    if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
+    wrong.push(...wrongs.map((words) => `${at}: ${words}`));
+  }
+  return wrong;
+}
+
+/** The answer of the store to that change of the charge or its card, counted from 0, is lost; `isMade`: the change itself is not. */
+function losingAnswer(loseAt: number, isMade: boolean): Points {
+  const whole = everyPoint();
+  let changes = 0;
+  return {
+    ...whole,
+    async pass(name, effect) {
+      if (!/^(create|write) (charge|card)$/.test(name)) return await whole.pass(name, effect);
+      changes += 1;
+      if (changes !== loseAt + 1) return await whole.pass(name, effect);
+      if (isMade) await effect();
+      throw new StoreUnavailable('the answer is lost');
+    },
+  };
+}
+
+describe.each(stories)('a charge killed at every await: $plan $codes', (story) => {
+  it('is made once, ends rightly, and is told once', async () => {
+    const whole = everyPoint();
+    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    expect(whole.passed.length).toBeGreaterThan(story.awaits);
+    const runs = [...whole.passed, 'the end'].map((name, killAt) => ({
+      at: `killed at ${killAt}, ${name}`,
+      points: everyPoint(killAt),
+    }));
+    expect(await wrongsOf(story, runs)).toEqual([]);
+  });
+
+  it('is so too when any one answer of the store is lost, whether it made the change or not', async () => {
+    const whole = everyPoint();
+    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    const changes = whole.passed.filter((name) => /^before (create|write) (charge|card)$/.test(name));
+    expect(changes.length).toBeGreaterThan(5);
+    const runs = changes.flatMap((name, loseAt) =>
+      [true, false].map((isMade) => ({
+        at: `lost at ${loseAt}, ${name}, ${isMade ? 'made' : 'not made'}`,
+        points: losingAnswer(loseAt, isMade),
+        isLeft: false as const,
+      })),
+    );
+    expect(await wrongsOf(story, runs)).toEqual([]);
+  });
+});

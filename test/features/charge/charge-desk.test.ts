@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import type { EndedCard } from '../../../src/domain/alert-card.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { createChargeDesk } from '../../../src/features/charge/charge-desk.ts';
+import {
+  ada,
+  bola,
+  charge,
+  hourMs,
+  minuteMs,
+  openWorld,
+  recordsIn,
+  reference,
+  startProcess,
+  submit,
+  terms,
+  viewId,
+  type Process,
+  type World,
+} from '../charge-house.ts';
+import { sealer } from '../house.ts';
+
+const away = () => Promise.reject(new StoreUnavailable('away'));
+
+function openOne() {
+  const world = openWorld('approved');
+  return { store: world.store, process: startProcess(world) };
+}
+
+describe('submit', () => {
+  it('charges a dialogue once, however often and on however many replicas it is submitted at once', async () => {
+    const world = openWorld('approved');
+    const replicas = [startProcess(world), startProcess(world)];
+    const results = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const result = await submit(replicas[index % 2] ?? replicas[0]!);
+        if (result.kind === 'begun') await result.carryOn();
+        return result.kind;
+      }),
+    );
+    expect(results.filter((kind) => kind === 'begun')).toHaveLength(1);
+    expect(results.filter((kind) => kind === 'known' || kind === 'begun')).toHaveLength(200);
+    expect(world.bank.posts).toEqual([reference]);
+  });
+
+  it('charges on the terms that were read back and on no others', async () => {
+    const process = startProcess(openWorld('approved'));
+    const draft = await process.desk.keepDraft(viewId, terms);
+    await process.desk.keepDraft(viewId, { ...terms, money: { minor: 1, currency: 'NGN' } });
+    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
+  });
+
+  describe('for an alert', () => {
+    const alert = 'payment_failed/order/ORDER-1';
+    const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
+    async function end({ store }: World, card: EndedCard): Promise<void> {
+      const key = `alert:${alert}`;
+      const value = sealer.seal(key, JSON.stringify({ card, untold: [], told: 0, others: [] }));
+      await store.create(key, value);
+    }
+    const submitFor = async (process: Process) => {
+      const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
+      return () => process.desk.submit({ viewId, draft, by: ada });
+    };
+
+    it.each<EndedCard>([
+      { kind: 'recovered', at: 1, payment },
+      { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' },
+    ])('charges nothing once its card has ended, though the form was open before (%o)', async (card) => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      expect(await process.desk.alertTaken(alert, viewId)).toBeUndefined();
+      await end(world, card);
+      expect(await process.desk.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
+      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
+      expect(world.bank.posts).toEqual([]);
+    });
+
+    it('shows the charge that made it good when the same dialogue is submitted again', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      const first = await agree();
+      if (first.kind === 'begun') await first.carryOn();
+      await end(world, { kind: 'recovered', at: 1, payment });
+      expect(await agree()).toMatchObject({ kind: 'known', charge: { reference } });
+      expect(world.bank.posts).toEqual([reference]);
+    });
+  });
+
+  describe('of several from one alert', () => {
+    const alert = 'payment_failed/order/ORDER-1';
+    const cardY = { tokenKey: 'canary-token-of-another-card' };
+    async function from(process: Process, view: string, by: string, other: Partial<typeof terms> = {}) {
+      const draft = await process.desk.keepDraft(view, { ...terms, alert, ...other });
+      return await process.desk.submit({ viewId: view, draft, by });
+    }
+    async function finish(process: Process, result: Awaited<ReturnType<typeof from>>): Promise<void> {
+      if (result.kind === 'begun') await result.carryOn();
+      await process.drained();
+    }
+
+    it('begins one, with whatever cards and on whatever replicas, and tells the others who and which', async () => {
+      const world = openWorld('approved');
+      const replicas = [startProcess(world), startProcess(world)];
+      const people = Array.from({ length: 20 }, (_, index) => `U0PERSON${index}`);
+      const results = await Promise.all(
+        people.map((by, index) => from(replicas[index % 2]!, `V${index}`, by, index % 3 === 0 ? cardY : {})),
+      );
+      const [begun, ...more] = results.filter(({ kind }) => kind === 'begun');
+      expect(more).toEqual([]);
+      if (begun?.kind !== 'begun') throw new Error('none was begun');
+      const { reference: first, by } = begun.charge;
+      const others = results.filter((result) => result !== begun);
+      const charging = { kind: 'charging', charge: expect.objectContaining({ reference: first, by }) };
+      expect(others).toHaveLength(19);
+      for (const other of others) expect(other).toEqual({ kind: 'alert_taken', taken: charging });
+      await finish(replicas[0]!, begun);
+      // Nobody has told the alert yet that it is paid; it is held all the same, also much later.
+      world.clock.nowMs += 11 * minuteMs;
+      expect(await from(replicas[1]!, 'V0LATER', bola)).toMatchObject({ kind: 'alert_taken' });
+      expect(world.bank.posts).toEqual([first]);
+      expect([...world.paid]).toEqual([first]);
+    });
+
+    it('holds it while the outcome is unknown', async () => {
+      const world = openWorld('lost');
+      const process = startProcess(world);
+      process.deps.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
+      await finish(process, await from(process, viewId, ada));
+      world.clock.nowMs += hourMs;
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it('holds it once more when a charge that had ended is in doubt again', async () => {
+      const process = startProcess(openWorld('declined'));
+      await finish(process, await from(process, viewId, ada));
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      process.deps.findTransaction = () => Promise.reject(new ServiceFailure('network', 'away'));
+      await process.trigger({ kind: 'payment_success', key: 'k', orderReference: reference });
+      await process.drained();
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it('holds it for the delivery of a submit that charges, though another of the same is refused', async () => {
+      const world = openWorld('approved');
+      const [first, second] = [startProcess(world), startProcess(world)];
+      const [claimed, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { limits } = second.deps;
+      second.deps.limits = {
+        ...second.deps.limits,
+        async claim() {
+          claimed.resolve();
+          await refused.promise;
+          return { kind: 'refused', refusal: { kind: 'unknown_standing' } };
+        },
+      };
+      let other: ReturnType<typeof from> | undefined;
+      first.deps.limits = {
+        ...first.deps.limits,
+        async claim(charge) {
+          other = from(second, viewId, ada);
+          await claimed.promise;
+          return await limits.claim(charge);
+        },
+      };
+      expect(await from(first, viewId, ada)).toMatchObject({ kind: 'begun' });
+      refused.resolve();
+      expect(await other).toMatchObject({ kind: 'over_limit' });
+      expect(await from(startProcess(world), 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it.each(['declined', 'rejected'] as const)('frees it once the first was %s', async (plan) => {
+      const process = startProcess(openWorld(plan));
+      await finish(process, await from(process, viewId, ada));
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('frees it when the card refuses the charge, and after five minutes when a crash left the claim alone', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      await submit(process, 'V0PLAIN', bola);
+      expect(await from(process, viewId, ada)).toMatchObject({ kind: 'refused' });
+      expect(await process.desk.alertTaken(alert)).toBeUndefined();
+      await process.deps.alerts.claim(alert, { reference: 'pay-dead', by: ada });
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'alert_taken' });
+      world.clock.nowMs += 5 * minuteMs;
+      expect(await from(process, 'V0OTHER', bola, cardY)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('takes the alert of a charge that was begun from it for the same', async () => {
+      const world = openWorld('declined');
+      const process = startProcess(world);
+      await finish(process, await from(process, viewId, ada));
+      const first = await from(process, 'V0FIRST', ada, cardY);
+      expect(first.kind).toBe('begun');
+      const ofDeclined = `payment_failed/order/${reference}`;
+      expect(
+        await from(process, 'V0OTHER', bola, { tokenKey: 'a-third-card', alert: ofDeclined }),
+      ).toMatchObject({
+        kind: 'alert_taken',
+        taken: { kind: 'charging', charge: { by: ada } },
+      });
+    });
+
+    it('asks nobody to approve one while another is being charged', async () => {
+      const process = startProcess(openWorld('approved'));
+      await process.deps.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      const desk = createChargeDesk({
+        ...process.deps,
+        approvals: { needFor: () => ({}), desk: { find: async () => undefined, request: away } } as never,
+      });
+      const draft = await desk.keepDraft(viewId, { ...terms, alert });
+      expect(await desk.submit({ viewId, draft, by: bola })).toMatchObject({ kind: 'alert_taken' });
+    });
+
+    it('leaves a charge that was not begun from it alone', async () => {
+      const process = startProcess(openWorld('approved'));
+      await process.deps.alerts.claim(alert, { reference: 'pay-first', by: ada });
+      expect(await submit(process, viewId, bola)).toMatchObject({ kind: 'begun' });
+    });
+  });
+
+  it('says that it cannot know when the store stops answering while the charge is written', async () => {
+    const { store, process } = openOne();
+    const { deps } = process;
+    const create: typeof store.create = (key, ...rest) =>
+      key.startsWith('charge:') ? away() : store.create(key, ...rest);
+    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, create }) });
+    const draft = await desk.keepDraft(viewId, terms);
+    expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
+  });
+
+  it('says so too when it cannot be known whether an earlier submit of the dialogue has charged', async () => {
+    const { store, process } = openOne();
+    const { deps } = process;
+    const draft = await process.desk.keepDraft(viewId, terms);
+    const desk = createChargeDesk({ ...deps, charges: recordsIn({ ...store, read: away }) });
+    expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'unsure', reference });
+  });
+});
+
+describe('the code', () => {
+  it('is counted before it leaves, and two at once cost one try', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    const request = { reference, code: '000000', by: ada, triesLeft: 3 };
+    const results = await Promise.all([process.desk.submitCode(request), process.desk.submitCode(request)]);
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['checking', 'not_open']);
+    for (const result of results) if (result.kind === 'checking') await result.carryOn();
+    expect(world.bank.codes).toHaveLength(1);
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'otp' },
+      otp: { triesLeft: 2 },
+      bankWords: 'Invalid OTP',
+    });
+  });
+
+  it('costs one try however often the same submit is delivered', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    for (let delivery = 0; delivery < 3; delivery += 1) {
+      const result = await process.desk.submitCode({ reference, code: '000000', by: ada, triesLeft: 3 });
+      if (result.kind === 'checking') await result.carryOn();
+    }
+    expect(world.bank.codes).toHaveLength(1);
+    expect((await process.desk.find(reference))?.otp?.triesLeft).toBe(2);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { LimitRules } from '../../../src/domain/charge-limits.ts';
+import type { LimitClaims } from '../../../src/features/charge/limit-claims.ts';
+import { createRandom } from '../../chaos/random.ts';
+import { noonZone } from '../../support/noon-zone.ts';
+import { chargeOf, countingHouse } from '../counting-house.ts';
+import { onBothStores } from '../two-stores.ts';
+
+const limit = { per_charge: 900, per_agent_per_day: 3_000, per_card_per_day: 2_000 };
+const rules: LimitRules = { timeZone: noonZone(), roles: { agent: { limits: { NGN: limit } } } };
+
+onBothStores('limits', (open) => {
+  async function replicas(kept = rules) {
+    const { one, two, close } = await open();
+    onTestFinished(close);
+    const house = countingHouse(one, Date.now, kept);
+    return { ...house, both: [house.replica(one), house.replica(two)] as [LimitClaims, LimitClaims] };
+  }
+
+  it('let two replicas that claim a hundred times at once use exactly what there is', async () => {
+    const { both, charges } = await replicas({
+      timeZone: noonZone(),
+      roles: { agent: { limits: { NGN: { per_agent_per_day: 3_000 } } } },
+    });
+    const atMs = Date.now();
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        both[index % 2]!.claim(chargeOf(`pay-${index}`, 100, { card: `card${index % 7}`, atMs })),
+      ),
+    );
+    expect(results.filter(({ kind }) => kind === 'claimed')).toHaveLength(30);
+    results.forEach((result, index) => result.kind === 'claimed' && charges.set(`pay-${index}`, 'counts'));
+    expect(await both[0].of('U1')).toMatchObject({ currencies: [{ agentMinor: 3_000 }] });
+  });
+
+  it.each([1, 2, 3])(
+    'hold for many agents, cards and charges that end as they like (seed %i): never beyond, and what ends is free again',
+    async (seed) => {
+      const { both, charges } = await replicas();
+      const atMs = Date.now();
+      const { below: pick } = createRandom(seed);
+      /** What may have moved money, by agent and by card, after every single step. */
+      const counted = new Map<string, { by: string; card: string; minor: number }>();
+      let beyond = 0;
+      function judge(): void {
+        for (const field of ['by', 'card'] as const) {
+          const sums = new Map<string, number>();
+          for (const one of counted.values()) sums.set(one[field], (sums.get(one[field]) ?? 0) + one.minor);
+          const most = field === 'by' ? limit.per_agent_per_day : limit.per_card_per_day;
+          if ([...sums.values()].some((sum) => sum > most)) beyond += 1;
+        }
+      }
+      let released = 0;
+      await Promise.all(
+        Array.from({ length: 12 }, async (_, worker) => {
+          for (let turn = 0; turn < 12; turn += 1) {
+            const [by, card, minor] = [`U${pick(3)}`, `card${pick(4)}`, 100 + pick(800)];
+            const reference = `pay-${worker}-${turn}`;
+            const charge = chargeOf(reference, minor, { by, card, atMs });
+            const claimed = await both[pick(2)]!.claim(charge);
+            if (claimed.kind !== 'claimed') continue;
+            counted.set(reference, { by, card, minor });
+            judge();
+            const fate = pick(4);
+            if (fate === 0) {
+              // The card rests, or is asked about: never stored.
+              counted.delete(reference);
+              await claimed.release();
+              released += 1;
+            } else if (fate === 1) {
+              charges.set(reference, 'counts');
+              counted.delete(reference);
+              charges.set(reference, 'ended');
+              await both[pick(2)]!.release(charge);
+              released += 1;
+            } else charges.set(reference, fate === 2 ? 'final' : 'counts');
+          }
+        }),
+      );
+      expect(beyond).toBe(0);
+      expect(released).toBeGreaterThan(0);
+      // What is counted in the store is what stands, to the last unit; so whatever ended can be used again.
+      for (const by of ['U0', 'U1', 'U2']) {
+        const sum = [...counted.values()]
+          .filter((one) => one.by === by)
+          .reduce((all, { minor }) => all + minor, 0);
+        expect(await both[1].of(by)).toMatchObject({ currencies: [{ agentMinor: sum }] });
+        const left = limit.per_agent_per_day - sum;
+        const fresh = (minor: number) =>
+          chargeOf(`after-${by}-${minor}`, minor, { by, card: `fresh-${by}`, atMs });
+        expect((await both[0].check(fresh(Math.min(left, 900)))).kind).toBe('allowed');
+        expect((await both[0].check(fresh(left + 1))).kind).toBe('refused');
+      }
+    },
+  );
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import type { LimitVerdict } from '../../../src/domain/charge-limits.ts';
+import type { LimitClaimResult } from '../../../src/features/charge/limit-claims.ts';
+import { claimTimes } from '../../../src/domain/charge-state.ts';
+import { chargeOf, countingHouse, hour, lagosMidnight, noon } from '../counting-house.ts';
+import { memoryStore } from '../memory-store.ts';
+
+function till() {
+  const clock = { nowMs: noon };
+  const store = memoryStore(clock);
+  const house = countingHouse(store, () => clock.nowMs);
+  return { clock, store, ...house, limits: house.replica(), other: house.replica() };
+}
+
+function refusedBy(result: LimitClaimResult | LimitVerdict): string {
+  if (result.kind !== 'refused') return result.kind;
+  return result.refusal.kind === 'over' ? result.refusal.limit : result.refusal.kind;
+}
+
+describe('a claim', () => {
+  it('counts for the agent and for the card, whoever charges it', async () => {
+    const { limits, other } = till();
+    expect(refusedBy(await limits.claim(chargeOf('a', 5_000)))).toBe('claimed');
+    // 3,000 are left of the card, for a colleague too.
+    expect(refusedBy(await other.claim(chargeOf('b', 3_001, { by: 'U2' })))).toBe('per_card_per_day');
+    expect(refusedBy(await other.claim(chargeOf('c', 3_000, { by: 'U2' })))).toBe('claimed');
+    for (const card of ['card2', 'card3', 'card4']) await limits.claim(chargeOf(card, 5_000, { card }));
+    expect(await limits.claim(chargeOf('last', 1, { card: 'card5' }))).toEqual({
+      kind: 'refused',
+      refusal: {
+        kind: 'over',
+        limit: 'per_agent_per_day',
+        money: { minor: 1, currency: 'NGN' },
+        limitMinor: 20_000,
+        usedMinor: 20_000,
+        leftMinor: 0,
+        freesAtMs: lagosMidnight,
+        timeZone: 'Africa/Lagos',
+        whoCan: ['lead'],
+      },
+    });
+    expect(refusedBy(await limits.claim(chargeOf('colleague', 1, { card: 'card5', by: 'U2' })))).toBe(
+      'claimed',
+    );
+  });
+
+  it('that is refused for the card takes nothing of the agent’s day', async () => {
+    const { limits } = till();
+    await limits.claim(chargeOf('a', 5_000, { by: 'U2' }));
+    expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('per_card_per_day');
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ currency: 'NGN', agentMinor: 0 }] });
+  });
+
+  it('of one reference counts once, and is never refused by itself', async () => {
+    const { limits, other } = till();
+    for (const one of [limits, other, limits]) {
+      expect(refusedBy(await one.claim(chargeOf('a', 5_000)))).toBe('claimed');
+    }
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 5_000 }] });
+    await limits.claim(chargeOf('b', 3_000));
+    // The card is full: the same submit delivered again may be the one that charged.
+    expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('claimed');
+    // The same dialogue with more is judged, against the others.
+    expect(refusedBy(await other.claim(chargeOf('b', 3_001)))).toBe('per_card_per_day');
+  });
+
+  it('that counts already stands, though others went beyond since: its first delivery may have charged', async () => {
+    const { limits, other, standings } = till();
+    await limits.claim(chargeOf('a', 5_000));
+    standings.set('U9', { kind: 'known', roles: ['lead'] });
+    await other.claim(chargeOf('big', 900_000, { by: 'U9' }));
+    expect(refusedBy(await other.claim(chargeOf('a', 5_000)))).toBe('claimed');
+    expect(refusedBy(await other.claim(chargeOf('b', 1)))).toBe('per_card_per_day');
+  });
+
+  it('takes back what it counted, and not what another delivery of the same submit counts', async () => {
+    const { limits, other } = till();
+    const first = await limits.claim(chargeOf('a', 5_000));
+    const second = await other.claim(chargeOf('a', 5_000));
+    if (first.kind !== 'claimed' || second.kind !== 'claimed') throw new Error('refused');
+    await first.release();
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 5_000 }] });
+    await second.release();
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 0 }] });
+    expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('claimed');
+  });
+
+  it('that became no charge is taken for lost after five minutes, and no sooner', async () => {
+    const { limits, clock, charges } = till();
+    await limits.claim(chargeOf('lost', 5_000));
+    await limits.claim(chargeOf('stored', 3_000));
+    charges.set('stored', 'counts');
+    clock.nowMs += claimTimes.lostMs - 1;
+    expect(refusedBy(await limits.check(chargeOf('next', 1)))).toBe('per_card_per_day');
+    clock.nowMs += 1;
+    expect(refusedBy(await limits.claim(chargeOf('next', 5_000)))).toBe('claimed');
+    expect(refusedBy(await limits.check(chargeOf('more', 1)))).toBe('per_card_per_day');
+  });
+
+  it('asks once about a charge whose money has moved for good', async () => {
+    const { limits, clock, charges } = till();
+    await limits.claim(chargeOf('paid', 5_000));
+    charges.set('paid', 'final');
+    clock.nowMs += hour;
+    await limits.claim(chargeOf('next', 1_000));
+    // Were it asked again, it would be gone.
+    charges.delete('paid');
+    expect(refusedBy(await limits.claim(chargeOf('more', 3_000)))).toBe('per_card_per_day');
+  });
+
+  it('counts on the day it was submitted, and the next day begins with nothing used', async () => {
+    const { limits, clock } = till();
+    clock.nowMs = lagosMidnight - 1;
+    await limits.claim(chargeOf('late', 5_000, { atMs: lagosMidnight - 1 }));
+    expect(refusedBy(await limits.check(chargeOf('b', 5_000, { atMs: lagosMidnight - 1 })))).toBe(
+      'per_card_per_day',
+    );
+    clock.nowMs = lagosMidnight;
+    expect(refusedBy(await limits.check(chargeOf('b', 5_000, { atMs: lagosMidnight })))).toBe('allowed');
+    expect(await limits.of('U1')).toMatchObject({
+      freesAtMs: lagosMidnight + 24 * hour,
+      currencies: [{ agentMinor: 0 }],
+    });
+  });
+
+  it('leaves nothing in the store once its day is over', async () => {
+    const { limits, store, clock } = till();
+    await limits.claim(chargeOf('a', 5_000));
+    expect(store.keys()).toHaveLength(2);
+    clock.nowMs = lagosMidnight + hour;
+    for (const key of store.keys()) await store.read(key);
+    expect(store.keys()).toEqual([]);
+  });
+
+  it('is refused in words where nobody knows the person’s roles, or none may charge', async () => {
+    const { limits, standings, store } = till();
+    standings.set('U1', { kind: 'unknown' });
+    expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('unknown_standing');
+    expect(refusedBy(await limits.check(chargeOf('a', 1)))).toBe('unknown_standing');
+    expect(await limits.of('U1')).toEqual({ kind: 'unknown' });
+    standings.set('U1', { kind: 'known', roles: [] });
+    expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('no_role');
+    standings.set('U1', { kind: 'known', roles: ['agent'] });
+    expect(refusedBy(await limits.claim(chargeOf('a', 1, { money: { minor: 1, currency: 'USD' } })))).toBe(
+      'currency',
+    );
+    expect(store.keys()).toEqual([]);
+  });
+
+  it('of whom nothing limits counts for the card', async () => {
+    const { limits, standings } = till();
+    standings.set('U9', { kind: 'known', roles: ['lead'] });
+    expect(refusedBy(await limits.claim(chargeOf('big', 900_000, { by: 'U9' })))).toBe('claimed');
+    expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('per_card_per_day');
+    expect(await limits.of('U9')).toEqual({ kind: 'none' });
+  });
+});
+
+describe('a check', () => {
+  it('says what is left before the charge, and counts nothing', async () => {
+    const { limits, store } = till();
+    await limits.claim(chargeOf('a', 2_000, { by: 'U2' }));
+    await limits.claim(chargeOf('b', 1_000));
+    const keys = store.keys().length;
+    // The dialogue's own claim is not counted against it.
+    for (const reference of ['c', 'b']) {
+      const verdict = await limits.check(chargeOf(reference, 1_000));
+      const own = reference === 'b' ? 0 : 1_000;
+      expect(verdict).toMatchObject({
+        kind: 'allowed',
+        seen: { used: { agentMinor: own, cardMinor: 2_000 + own }, freesAtMs: lagosMidnight },
+      });
+    }
+    expect(refusedBy(await limits.check(chargeOf('c', 5_001)))).toBe('per_charge');
+    expect(store.keys()).toHaveLength(keys);
+  });
+});
+
+describe('a charge that is over', () => {
+  it('is taken off when it has ended without money, and counts again when it had moved some', async () => {
+    const { limits, other, charges } = till();
+    const charge = chargeOf('a', 5_000);
+    await limits.claim(charge);
+    charges.set('a', 'counts');
+    // Somebody thinks it has ended, and it has not.
+    await other.release(charge);
+    expect(refusedBy(await limits.check(chargeOf('b', 5_000)))).toBe('per_card_per_day');
+    charges.set('a', 'ended');
+    await other.release(charge);
+    expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('claimed');
+    // The correction counts, though the card's day is full by now.
+    charges.set('a', 'final');
+    await other.count(charge);
+    await limits.count(charge);
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 10_000 }] });
+    expect(refusedBy(await limits.check(chargeOf('c', 1)))).toBe('per_card_per_day');
+  });
+
+  it('changes nothing any more once its day is', async () => {
+    const { limits, store, clock } = till();
+    clock.nowMs = lagosMidnight;
+    await limits.count(chargeOf('a', 5_000));
+    await limits.release(chargeOf('a', 5_000));
+    expect(store.keys()).toEqual([]);
+  });
+
+  it('is counted, whatever its taking off races with: whoever counts it makes the other look again', async () => {
+    const { clock, store, charges, replica } = till();
+    const limits = replica();
+    const charge = chargeOf('a', 5_000);
+    await limits.claim(charge);
+    charges.set('a', 'ended');
+    let raced = false;
+    // Between its look and its write, the charge is found to be paid and counted again.
+    const slow = replica({
+      ...store,
+      async write(...given) {
+        if (!raced) {
+          raced = true;
+          charges.set('a', 'final');
+          await limits.count(charge);
+        }
+        return await store.write(...given);
+      },
+    });
+    await slow.release(charge);
+    expect(raced).toBe(true);
+    clock.nowMs += 1;
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 5_000 }] });
+  });
+});

@@ -1,0 +1,296 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { recoverCharge } from '../../../src/features/charge/run-charge.ts';
+import { createPutAside } from '../../../src/records/put-aside.ts';
+import { workOnce } from '../../../src/records/work-once.ts';
+import type { Entry } from '../../../src/store/store.ts';
+import {
+  ada,
+  charge,
+  hourMs,
+  loseKey,
+  minuteMs,
+  openWorld,
+  reference,
+  rightCode,
+  sealedWithALostKey,
+  startProcess,
+  submit,
+  type Process,
+  type World,
+} from '../charge-house.ts';
+
+const success = { kind: 'payment_success', key: 'event', orderReference: reference } as const;
+const failureRestMs = 1_000;
+const idleMs = 250;
+const lanesAtOnce = 4;
+
+/**
+ * The worker's loops as one: a piece of work takes `pieceMs` of the world's clock, after a throw a loop of the
+ * four rests a second. `doCharge` is what it does with charges that are due.
+ */
+function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: Entry) => Promise<void>) {
+  const alerts = { told: 0 };
+  const kinds = [
+    {
+      prefix: 'outbox:',
+      async work(entry: Entry) {
+        alerts.told += 1;
+        await store.write(entry, 'done', {});
+      },
+    },
+    { prefix: 'charge:', work: doCharge },
+  ];
+  const { guard } = createPutAside({
+    store,
+    tell: () => Promise.resolve(),
+    count: () => undefined,
+    now: () => clock.nowMs,
+    log: () => undefined,
+  });
+  async function piece(): Promise<void> {
+    try {
+      const worked = await workOnce({ store, leaseMs: 45_000, kinds: guard(kinds) });
+      clock.nowMs += worked ? pieceMs : idleMs;
+    } catch {
+      clock.nowMs += failureRestMs / lanesAtOnce;
+    }
+  }
+  return {
+    async workFor(ms: number): Promise<void> {
+      const untilMs = clock.nowMs + ms;
+      // oxlint-disable-next-line no-await-in-loop -- one piece after the other
+      while (clock.nowMs < untilMs) await piece();
+    },
+    /** How long an alert that comes now waits. */
+    async alertWaitMs(): Promise<number> {
+      const sinceMs = clock.nowMs;
+      const before = alerts.told;
+      await store.create(`outbox:alert:${sinceMs}`, 'an alert', { delayMs: 0 });
+      // oxlint-disable-next-line no-await-in-loop
+      while (alerts.told === before && clock.nowMs - sinceMs < hourMs) await piece();
+      return clock.nowMs - sinceMs;
+    },
+  };
+}
+
+async function keepDue({ store, clock }: World, howMany: number, value: string): Promise<void> {
+  for (let index = 0; index < howMany; index += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one store call after the other
+    await store.create(`charge:pay-${index}`, value, { delayMs: 0 });
+  }
+  clock.nowMs += 1;
+}
+
+describe('alerts', () => {
+  it('wait for no charge that cannot be opened, however many are due', async () => {
+    const world = openWorld('approved');
+    const { deps } = startProcess(world);
+    await keepDue(world, 300, sealedWithALostKey);
+    const worker = slowWorker(world, 1, (entry) => recoverCharge(deps, { taken: 0, size: 32 }, entry));
+    expect(await worker.alertWaitMs()).toBeLessThan(5_000);
+  });
+
+  it('wait for no charge that has no place while the payments service hangs, and none of those loses its turn', async () => {
+    const world = openWorld('approved');
+    const { deps } = startProcess(world);
+    const charges = 2_000;
+    const turns = new Map<string, number>();
+    const full = { taken: 32, size: 32 };
+    // A slow machine's: ten seconds for all that are due at once.
+    const worker = slowWorker(world, 5, (entry) => {
+      turns.set(entry.key, (turns.get(entry.key) ?? 0) + 1);
+      return recoverCharge(deps, full, entry);
+    });
+    await keepDue(world, charges, 'sealed');
+    await worker.workFor(40_000);
+    const waitsMs: number[] = [];
+    for (let alert = 0; alert < 15; alert += 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      waitsMs.push(await worker.alertWaitMs());
+      // oxlint-disable-next-line no-await-in-loop
+      await worker.workFor(2_000);
+    }
+    expect(Math.max(...waitsMs)).toBeLessThan(5_000);
+    expect(turns.size).toBe(charges);
+    expect(Math.min(...turns.values())).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a charge whose key is gone', () => {
+  it('is no reason to refuse its signed event for ever', async () => {
+    const world = openWorld('lost');
+    const process = startProcess(world);
+    await submit(process);
+    await loseKey(world);
+    await expect(process.trigger(success)).resolves.toBeUndefined();
+  });
+
+  it('keeps its card: nothing is charged beside what nobody knows the end of', async () => {
+    const world = openWorld('lost');
+    const process = startProcess(world);
+    await submit(process);
+    await loseKey(world);
+    world.clock.nowMs += 10 * minuteMs;
+    expect(await submit(process, 'V2')).toMatchObject({
+      kind: 'refused',
+      refusal: { kind: 'under_way', reference, by: ada },
+    });
+    await expect(submit(process)).rejects.toThrow(SyntaxError);
+    expect(world.bank.posts).toEqual([]);
+  });
+});
+
+async function historyOf({ deps }: Process) {
+  return (await deps.charges.read(reference))?.intent.history ?? [];
+}
+
+describe('a charge that cannot go on', () => {
+  it('for want of a way to tell it, stays small and is told once there is one', async () => {
+    const world = openWorld('declined');
+    const process = startProcess(world);
+    const { tell } = process.deps;
+    process.deps.tell = { ...tell, note: () => Promise.reject(new Error('an unreadable record')) };
+    const submitted = await submit(process);
+    if (submitted.kind !== 'begun') throw new Error(submitted.kind);
+    await expect(submitted.carryOn()).rejects.toThrow('unreadable');
+    await process.work(world.clock.nowMs + hourMs);
+    expect((await historyOf(process)).length).toBeLessThan(20);
+    expect(world.notes.size).toBe(0);
+    process.deps.tell = tell;
+    await process.work(world.clock.nowMs + minuteMs);
+    expect([...world.notes.values()]).toMatchObject([{ kind: 'told', what: 'declined' }]);
+  });
+
+  it('because its look-up throws for a bug, is a person’s case after a day, and small', async () => {
+    const world = openWorld('lost');
+    const process = startProcess(world);
+    process.deps.findTransaction = () => Promise.reject(new RangeError('bug'));
+    await charge(process);
+    await process.work(world.clock.nowMs + 26 * hourMs);
+    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'review' } });
+    expect((await historyOf(process)).length).toBeLessThan(50);
+    expect([...world.notes.values()].map((note) => note.kind === 'told' && note.what)).toEqual(['review']);
+  });
+});
+
+const away = () => Promise.reject(new ServiceFailure('timeout', 'no answer'));
+
+describe('replicas whose clocks are an hour apart', () => {
+  it('look a charge up as soon as the one whose clock is right would alone', async () => {
+    const world = openWorld('lost');
+    const [ahead, right] = [startProcess(world), startProcess(world)];
+    const { findTransaction } = right.deps;
+    for (const replica of [ahead, right]) replica.deps.findTransaction = away;
+    await submit(right);
+    world.bank.charge(reference);
+    ahead.deps.now = () => world.clock.nowMs + hourMs;
+    // One event that the fast replica hears is enough to write its time into the charge.
+    await ahead.trigger(success);
+    await ahead.drained();
+    await right.work(world.clock.nowMs + 10_000);
+    right.deps.findTransaction = findTransaction;
+    await right.work(world.clock.nowMs + 2 * minuteMs);
+    expect((await right.desk.find(reference))?.state.kind).toBe('approved');
+  });
+});
+
+describe('a signed payment_failed while the code is awaited', () => {
+  it('is the bank’s decline, in its words, and lets the card rest', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    world.clock.nowMs += minuteMs;
+    world.bank.charges.get(reference)!.status = 'FAILED';
+    await process.trigger({ ...success, kind: 'payment_failed', reason: 'Card blocked' });
+    await process.drained();
+    await process.work(world.clock.nowMs + 20 * minuteMs);
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'declined', why: 'Card blocked' },
+      nextTry: { kind: 'resting' },
+    });
+    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'resting' } });
+  });
+});
+
+describe('a signed event whose reference is not signed', () => {
+  it('has a charge in doubt looked up at once, and declined by its final status alone', async () => {
+    const world = openWorld('lost');
+    const process = startProcess(world);
+    const { findTransaction } = process.deps;
+    let looks = 0;
+    process.deps.findTransaction = async () => {
+      looks += 1;
+      return { status: 'PENDING', orderReference: reference };
+    };
+    await charge(process);
+    const before = looks;
+    const { orderReference: _unsigned, ...bare } = success;
+    const event = {
+      ...bare,
+      kind: 'payment_failed',
+      referenceHint: reference,
+      reason: 'Card blocked',
+    } as const;
+    await process.trigger(event);
+    await process.drained();
+    expect(looks).toBe(before + 1);
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'confirming' },
+      heard: ['exists'],
+    });
+    world.bank.charges.get(reference)!.status = 'FAILED';
+    process.deps.findTransaction = findTransaction;
+    await process.trigger(event);
+    await process.drained();
+    expect((await process.desk.find(reference))?.state.kind).toBe('declined');
+  });
+});
+
+function openUnknown() {
+  const world = openWorld('otp');
+  const process = startProcess(world);
+  process.deps.findTransaction = async () => {
+    const found = world.bank.find(reference);
+    return found && { ...found, outcome: found.status === 'SUCCESS' ? 'paid' : 'unknown' };
+  };
+  return { world, process };
+}
+
+describe('a service whose statuses are not known to be final', () => {
+  it('does not end a charge by its payment_failed while a code is open', async () => {
+    const { process } = openUnknown();
+    await charge(process);
+    await enter(process, '000000');
+    await process.trigger({ ...success, kind: 'payment_failed', reason: 'Invalid OTP' });
+    await process.drained();
+    expect(await process.desk.find(reference)).toMatchObject({
+      state: { kind: 'otp' },
+      otp: { triesLeft: 2 },
+    });
+    await enter(process, rightCode);
+    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
+  });
+
+  it('does not block a card whose charge wanted a code in an answer that was lost', async () => {
+    const { world, process } = openUnknown();
+    const told = process.deps.chargeSavedCard;
+    process.deps.chargeSavedCard = async (...request) => {
+      await told(...request);
+      return { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
+    };
+    await charge(process);
+    process.deps.chargeSavedCard = told;
+    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'under_way' } });
+    await process.work(world.clock.nowMs + 17 * minuteMs);
+    expect((await process.desk.find(reference))?.state.kind).toBe('expired');
+    expect(await submit(process, 'V3', ada, reference)).toMatchObject({ kind: 'begun' });
+  });
+});
+
+async function enter(process: Process, code: string): Promise<void> {
+  const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
+  const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
+  if (result.kind === 'checking') await result.carryOn();
+  await process.drained();
+}

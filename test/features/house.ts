@@ -1,0 +1,145 @@
+import type { Lookup } from '../../src/domain/alert.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
+import type { Composed, Post } from '../../src/messages/prepare-post.ts';
+import type { TellCardDeps } from '../../src/features/alerts/tell-card.ts';
+import type { ReceiveDeps } from '../../src/features/alerts/receive-event.ts';
+import { lookUpAhead, toRouteLanes } from '../../src/features/alerts/route-event.ts';
+import { createEventLog } from '../../src/features/alerts/event-log.ts';
+import { tellStuck } from '../../src/messages/tell-operators.ts';
+import { createPutAside } from '../../src/records/put-aside.ts';
+import { workOnce } from '../../src/records/work-once.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { memoryStore } from './memory-store.ts';
+
+export const channel = 'C0ALERTS01';
+export const ops = 'C0OPS00001';
+export const event: PaymentEvent = {
+  kind: 'payment_failed',
+  key: 'payment_failed:SUB-1',
+  orderReference: 'SUB-1',
+  transactionId: 'canary-transaction',
+  customerEmail: 'jane@example.com',
+  reason: 'Insufficient funds',
+};
+export const sealer = {
+  seal: (context: string, plain: string) => Buffer.from(`${context}|${plain}`).toString('base64'),
+  open: (context: string, sealed: string) =>
+    Buffer.from(sealed, 'base64')
+      .toString()
+      .slice(context.length + 1),
+};
+
+/** What a kill leaves behind: nothing is written any more. */
+export const killed = () => Promise.reject(new StoreUnavailable('killed'));
+
+export function killedWhileSending(): Composed {
+  return { digest: '', post: killed, edit: killed };
+}
+
+export type Delivering = DeliverPostDeps & { store: Pick<Store, 'take' | 'list'> };
+
+/** One round of the worker, as the bot runs it. */
+export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolean> {
+  const { store, leaseMs } = deps;
+  const { guard } = createPutAside({
+    ...deps,
+    tell: async ({ key }, errorId) => void (await tellStuck(deps, key, errorId)),
+    count: () => undefined,
+  });
+  const kind = {
+    prefix: 'outbox:',
+    work: (entry: Entry) => deliverPost(deps, entry),
+    ahead: (entry: Entry) => lookUpAhead(deps, entry),
+  };
+  const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
+  return workOnce({ store, leaseMs, kinds: guard([kind]), together });
+}
+
+/** Nobody acts on any card, and nothing is paid later. */
+export const untouchedCards: DeliverPostDeps['cards'] = {
+  read: () => Promise.resolve({ card: { kind: 'open' } }),
+  join: () => Promise.resolve(),
+  retell: () => Promise.resolve(),
+  expect: () => Promise.resolve(),
+  linkFailure: () => Promise.resolve(),
+  erase: () => Promise.resolve(),
+  knowsCardOf: () => Promise.resolve(false),
+};
+
+/** No channel has too many alerts. */
+export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
+  ask: () => Promise.resolve(undefined),
+  recovered: () => Promise.resolve(),
+  see: () => Promise.resolve(undefined),
+  newest: () => Promise.resolve(undefined),
+  place: () => Promise.resolve(undefined),
+};
+
+type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
+
+export function house(answers: Answers = {}) {
+  const clock = { nowMs: 1_000_000 };
+  const store = memoryStore(clock);
+  const eventLog = createEventLog({ store, sealer, now: () => clock.nowMs, log: () => undefined });
+  const posts: { channel: string; post: Post }[] = [];
+  const receive: ReceiveDeps = {
+    store,
+    sealer,
+    route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
+    needsLookUp: () => false,
+    opsChannel: ops,
+    rememberMs: 30 * 86_400_000,
+    now: () => clock.nowMs,
+    wake: () => undefined,
+    rememberCard: undefined,
+    beforeReceived: () => Promise.resolve(),
+    expect: () => Promise.resolve(),
+  };
+  const deliver: Delivering = {
+    store,
+    sealer,
+    opsChannel: ops,
+    route: receive.route,
+    report: () => undefined,
+    postTimeoutMs: 10_000,
+    giveUpMs: 24 * 3_600_000,
+    logEvent: (...logged) => eventLog.add(...logged),
+    lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
+    declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
+    summarise: () => Promise.reject(new Error('no day is summarised here')),
+    deskChannel: undefined,
+    findCharge: () => Promise.resolve(undefined),
+    findLink: () => Promise.resolve(undefined),
+    cards: untouchedCards,
+    storms: noStorms,
+    compose: (post) => ({
+      digest: JSON.stringify(post),
+      post(to) {
+        posts.push({ channel: to, post });
+        const ts = `${clock.nowMs}.0001`;
+        return Promise.resolve(answers.posts?.shift() ?? { kind: 'posted', channel: to, ts });
+      },
+      // After a crash nobody knows what it shows, and it is edited once more.
+      edit: (to, ts) => Promise.resolve({ kind: 'posted', channel: to, ts }),
+    }),
+    findByKey: () => Promise.resolve(answers.history?.shift() ?? { kind: 'absent' }),
+    environment: 'live',
+    account: 'main account',
+    rememberMs: 30 * 86_400_000,
+    leaseMs: 45_000,
+    now: () => clock.nowMs,
+    log: () => undefined,
+  };
+  async function drain(forMs = 0): Promise<void> {
+    const endsAtMs = clock.nowMs + forMs;
+    for (;;) {
+      while (await deliverNext(deliver));
+      if (clock.nowMs >= endsAtMs) return;
+      clock.nowMs += 1_000;
+    }
+  }
+  return { clock, store, eventLog, posts, receive, deliver, drain };
+}

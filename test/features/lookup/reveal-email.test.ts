@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { createRevealEmail, type RevealDeps } from '../../../src/features/lookup/reveal-email.ts';
+
+const reference = 'ORDER-1' as OrderReference;
+const asked = { reference, by: 'U0ADA00001', where: 'C0DESK0001' };
+const theirs = 'service@example.com';
+const own = 'own@example.com';
+
+function stage(more: Partial<RevealDeps> = {}) {
+  const entries: AuditEntry[] = [];
+  const logged: string[] = [];
+  const found: Transaction = { orderReference: reference, customerEmail: theirs };
+  const reveal = createRevealEmail({
+    findTransaction: () => Promise.resolve(found),
+    ownEmail: () => Promise.resolve(undefined),
+    async audit(entry) {
+      entries.push(entry);
+    },
+    account: 'lagos',
+    now: () => 1_700_000_000_000,
+    log: (_level, ...line) => logged.push(JSON.stringify(line)),
+    ...more,
+  });
+  return { entries, logged, reveal: () => reveal(asked) };
+}
+
+function silent(): Promise<never> {
+  return Promise.reject(new ServiceFailure('timeout', 'no answer'));
+}
+
+describe('revealEmail', () => {
+  it('gives nothing before the record is written, and nothing when it cannot be', async () => {
+    const order: string[] = [];
+    const slow = stage({
+      async audit() {
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push('on record');
+      },
+    });
+    await slow.reveal().then(() => order.push('given'));
+    expect(order).toEqual(['on record', 'given']);
+
+    const away = stage({ audit: () => Promise.reject(new StoreUnavailable('away')) });
+    expect(await away.reveal()).toEqual({ kind: 'not_on_record' });
+    expect(away.logged).toHaveLength(1);
+    expect(away.logged.join()).not.toContain('@example.com');
+    await expect(stage({ audit: () => Promise.reject(new Error('a bug')) }).reveal()).rejects.toThrow(
+      'a bug',
+    );
+  });
+
+  it('gives the bot’s own where the service names none, knows none, or does not answer', async () => {
+    const ownEmail = (): Promise<string> => Promise.resolve(own);
+    const revealed = { kind: 'revealed', email: own };
+    expect(await stage({ ownEmail, findTransaction: () => Promise.resolve(undefined) }).reveal()).toEqual(
+      revealed,
+    );
+    expect(
+      await stage({
+        ownEmail,
+        findTransaction: () => Promise.resolve({ orderReference: reference }),
+      }).reveal(),
+    ).toEqual(revealed);
+    expect(await stage({ ownEmail, findTransaction: silent }).reveal()).toEqual(revealed);
+    await expect(stage({ findTransaction: silent }).reveal()).rejects.toThrow(ServiceFailure);
+  });
+
+  it('never gives another order’s customer, and records nothing when it gives nothing', async () => {
+    const { reveal, entries } = stage({
+      findTransaction: () => Promise.resolve({ orderReference: 'ORDER-2', customerEmail: theirs }),
+    });
+    expect(await reveal()).toEqual({ kind: 'no_address' });
+    expect(entries).toEqual([]);
+  });
+});

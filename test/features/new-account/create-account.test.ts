@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { AccountAnswer } from '../../../src/domain/account.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { stepAccount } from '../../../src/features/new-account/create-account.ts';
+
+const wanted = { accountName: 'Yaba Kiosk' };
+const refused = { kind: 'refused', message: undefined } as const;
+const found = (account: { accountName?: string }): AccountAnswer => ({ kind: 'found', account });
+
+// How often it is asked for, and what is told: test/records/cases.test.ts.
+it.each<[string, AccountAnswer, object]>([
+  ['not found', { kind: 'not_found' }, { kind: 'doubt', lookUp: 'not_found', said: 'Busy' }],
+  ['found', found({ accountName: 'Yaba Kiosk' }), { kind: 'created', by: 'look_up' }],
+  ['of another name', found({ accountName: 'X' }), { kind: 'doubt', lookUp: 'another' }],
+  ['refused', refused, { kind: 'doubt', lookUp: 'failed' }],
+  ['found with nothing told of it', found({}), { kind: 'doubt', lookUp: 'failed' }],
+])('a new account whose answer was lost is looked up: %s', (_what, answer, end) => {
+  const asking = stepAccount(undefined, { kind: 'submitted', by: 'U1', wanted }).next;
+  const cause = new ServiceFailure('malformed', 'no answer', { said: 'Busy' });
+  const doubt = stepAccount(asking, { kind: 'answered', ask: 1, answer: { kind: 'unknown', cause } });
+  expect(doubt.effect).toBe('look_up');
+  expect(stepAccount(doubt.next, { kind: 'looked_up', found: answer })).toMatchObject({
+    effect: 'tell',
+    end,
+  });
+});

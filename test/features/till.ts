@@ -1,0 +1,55 @@
+import type { Twin } from '../../src/domain/card-refusal.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
+import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import {
+  createCardHistory,
+  type CardClaim,
+  type ClaimResult,
+} from '../../src/features/charge/card-history.ts';
+import { sealer } from './house.ts';
+import { memoryStore } from './memory-store.ts';
+
+export const minute = 60_000;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+export const start = 1_800_000_000_000;
+export const twinMs = 10 * minute;
+export const card = 'f00d';
+
+export function claimOf(reference: string, minor = 500_000, more: Partial<CardClaim> = {}): CardClaim {
+  const money = { minor, currency: 'NGN' };
+  return { card, reference: ref(reference), money, by: 'U1', ...more };
+}
+
+export function ref(reference: string): OrderReference {
+  return reference as OrderReference;
+}
+
+/** Two replicas on one store in memory, with a clock the test moves and the charges that exist. */
+export function till(rule = defaultRetryRule) {
+  const clock = { nowMs: start };
+  const store = memoryStore(clock);
+  const charges = new Set<string>();
+  const deps = {
+    store,
+    sealer,
+    wait: () => Promise.resolve(),
+    rule,
+    twinMs,
+    now: () => clock.nowMs,
+    chargeExists: (reference: string) => Promise.resolve(charges.has(reference)),
+  };
+  const history = createCardHistory(deps);
+  /** As the desk does it: claim, then store the charge. */
+  async function begin(claim: CardClaim): Promise<ClaimResult> {
+    const result = await history.claim(claim);
+    if (result.kind === 'claimed') charges.add(claim.reference);
+    return result;
+  }
+  async function run(reference: string, outcome: Twin['outcome'], minor?: number): Promise<void> {
+    const { kind } = await begin(claimOf(reference, minor));
+    if (kind !== 'claimed') throw new Error(`The claim of ${reference} was ${kind}.`);
+    await history.settle(card, ref(reference), outcome);
+  }
+  return { clock, store, charges, history, other: createCardHistory(deps), begin, run };
+}

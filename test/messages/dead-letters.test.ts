@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest';
+import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
+import { concludeRefusal, type RefusalDeps } from '../../src/messages/conclude-refusal.ts';
+import { readUndelivered, redrive } from '../../src/messages/dead-letters.ts';
+import {
+  outboxKey,
+  readOutboxRecord,
+  writeOutboxRecord,
+  type OutboxRecord,
+} from '../../src/messages/outbox.ts';
+import { finishPosted } from '../../src/messages/outbox-work.ts';
+import type { Store } from '../../src/store/store.ts';
+import { channel, noStorms, ops, sealer } from '../features/house.ts';
+import { memoryStore } from '../features/memory-store.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const other = 'C0OTHER001';
+
+type Refused = Extract<PostOutcome, { kind: 'refused' }>;
+
+function refusedFor(about: RefusalAbout, slackError = 'not_in_channel'): Refused {
+  return { kind: 'refused', slackError, fix: 'Invite the bot.', about };
+}
+
+/** Records of the outbox, and a Slack that answers for each channel; undefined: it takes what is sent. */
+function refusals(slack: (to: string) => Refused | undefined = () => refusedFor('channel')) {
+  const clock = { nowMs: 1_000_000 };
+  const store = memoryStore(clock);
+  const lines: string[] = [];
+  const deps: RefusalDeps = {
+    store,
+    sealer,
+    opsChannel: ops,
+    rememberMs: 30 * dayMs,
+    giveUpMs: dayMs,
+    storms: noStorms,
+    now: () => clock.nowMs,
+    log: (_level, message) => void lines.push(message),
+  };
+  const tried: { key: string; atMs: number }[] = [];
+  const posted: string[] = [];
+
+  async function put(key: string, to = channel, receivedAtMs = clock.nowMs): Promise<void> {
+    await putRecord('alert', key, { to, receivedAtMs });
+  }
+
+  async function putRecord(
+    kind: OutboxRecord['kind'],
+    key: string,
+    { to = channel, receivedAtMs = clock.nowMs },
+  ): Promise<void> {
+    const record = { kind, channel: to, fingerprint: '', sealed: '', misses: 0, receivedAtMs };
+    await store.create(outboxKey(kind, key), writeOutboxRecord(record), { delayMs: 0, lane: to });
+  }
+
+  async function deliverOne(): Promise<boolean> {
+    const [entry] = await store.take(45_000);
+    if (!entry) return false;
+    const record = readOutboxRecord(entry.value);
+    const to = record.channel;
+    const key = entry.key.split(':').at(-1) ?? '';
+    const outcome = record.kind === 'notice' ? undefined : slack(to);
+    if (outcome) {
+      tried.push({ key, atMs: clock.nowMs });
+      const missed = { doubt: undefined, misses: record.misses + 1 };
+      await concludeRefusal(deps, { entry, record }, { channel: to, outcome, missed });
+    } else {
+      posted.push(key);
+      await finishPosted(deps, { entry, record }, { channel: to, ts: '1.1' }, '');
+    }
+    return true;
+  }
+
+  async function pass(ms: number, stepMs = 1_000): Promise<void> {
+    const endsAtMs = clock.nowMs + ms;
+    for (;;) {
+      while (await deliverOne());
+      if (clock.nowMs >= endsAtMs) return;
+      clock.nowMs += stepMs;
+    }
+  }
+
+  const notices = () => store.keys().filter((key) => key.startsWith('outbox:notice:'));
+  const alerts = () => posted.filter((key) => /^[a-z]\d*$/.test(key));
+  const letters = { all: () => readUndelivered(store), redrive: (of?: string) => redrive(store, of) };
+  return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
+}
+
+describe('a channel that Slack refuses', () => {
+  it.each<RefusalAbout>(['channel', 'unclear'])(
+    'is tried ever more rarely for a day, then no more (%s)',
+    async (about) => {
+      const { put, pass, tried, letters, store } = refusals(() => refusedFor(about));
+      await put('a');
+      await pass(dayMs - 60_000, 10_000);
+      const gaps = tried.slice(1).map(({ atMs }, index) => (atMs - tried[index]!.atMs) / 60_000);
+      expect(gaps).toEqual([1, 1, 2, 4, 8, ...gaps.slice(5).map(() => 10)]);
+      expect(await letters.all()).toEqual([]);
+      const { length } = tried;
+      await pass(60_000);
+      expect(await letters.all()).toHaveLength(1);
+      await pass(3 * dayMs, 60_000);
+      expect(tried).toHaveLength(length + 1);
+      expect(await store.read('outbox:alert:a')).toBeDefined();
+      expect(await letters.all()).toEqual([
+        { channel, messages: 1, sinceMs: 1_000_000, slackError: 'not_in_channel', fix: 'Invite the bot.' },
+      ]);
+    },
+  );
+
+  it('is waited for without end when it is the whole bot that Slack refuses', async () => {
+    const { put, pass, tried, letters, notices } = refusals(() => refusedFor('bot', 'token_revoked'));
+    await put('a');
+    await pass(3 * dayMs, 60_000);
+    expect(tried.length).toBeGreaterThan(4_000);
+    expect(await letters.all()).toEqual([]);
+    expect(notices()).toEqual([]);
+  });
+
+  it('keeps its messages in their order, and delivers them all when it is mended in time', async () => {
+    let isMended = false;
+    const { put, pass, alerts } = refusals(() => (isMended ? undefined : refusedFor('channel')));
+    for (const key of ['a', 'b', 'c']) await put(key);
+    await pass(10 * hourMs, 10_000);
+    isMended = true;
+    await put('d');
+    await pass(600_000);
+    expect(alerts()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('gives up what is as old as the time for it, one after the other, and goes on trying what is younger', async () => {
+    const { put, pass, letters, tried } = refusals();
+    for (const key of ['a', 'b', 'c']) await put(key);
+    await pass(12 * hourMs, 10_000);
+    await put('d');
+    await pass(12 * hourMs + 60_000, 10_000);
+    expect(await letters.all()).toMatchObject([{ channel, messages: 3 }]);
+    expect(new Set(tried.slice(-3).map(({ key }) => key))).toEqual(new Set(['c', 'd']));
+    await pass(11 * hourMs, 10_000);
+    expect(await letters.all()).toMatchObject([{ messages: 3 }]);
+    await pass(hourMs, 10_000);
+    expect(await letters.all()).toMatchObject([{ messages: 4 }]);
+  });
+
+  it('tries each at least twice, however late it comes to its turn', async () => {
+    const { put, pass, tried } = refusals();
+    for (const key of ['a', 'b', 'c']) await put(key);
+    await pass(dayMs + hourMs, 10_000);
+    for (const key of ['b', 'c']) expect(tried.filter((one) => one.key === key)).toHaveLength(2);
+  });
+
+  it('is never done with how a charge ended, and gives up what waits behind that', async () => {
+    const { putRecord, pass, letters, tried } = refusals(() => refusedFor('channel', 'account_inactive'));
+    await putRecord('charge_direct', 'verdict', { to: 'U0AGENT01' });
+    await putRecord('alert_direct', 'step', { to: 'U0AGENT01' });
+    await pass(10 * dayMs, 60_000);
+    expect(await letters.all()).toMatchObject([{ channel: 'U0AGENT01', messages: 1 }]);
+    const before = tried.length;
+    await pass(dayMs, 60_000);
+    expect(tried.slice(before).map(({ key }) => key)).toEqual(Array.from({ length: 24 }, () => 'verdict'));
+  });
+
+  it('holds up no other channel', async () => {
+    const { put, pass, alerts } = refusals((to) => (to === other ? undefined : refusedFor('channel')));
+    await put('a');
+    await put('b', other);
+    await pass(1_000);
+    expect(alerts()).toEqual(['b']);
+  });
+
+  it('lets the others pass, after an hour, when a word that nobody knows may be about one message', async () => {
+    const { put, pass, tried } = refusals(() => refusedFor('unclear', 'never_heard_of'));
+    for (const key of ['a', 'b']) await put(key);
+    await pass(hourMs - 120_000, 10_000);
+    expect(new Set(tried.map(({ key }) => key))).toEqual(new Set(['a']));
+    await pass(1_200_000, 10_000);
+    expect(new Set(tried.map(({ key }) => key))).toEqual(new Set(['a', 'b']));
+  });
+
+  it.each<RefusalAbout>(['channel', 'unclear'])(
+    'is not told again while something of it is undelivered, and is told when it breaks anew (%s)',
+    async (about) => {
+      let isMended = false;
+      const { put, pass, notices, letters } = refusals(() => (isMended ? undefined : refusedFor(about)));
+      for (const key of ['a', 'b', 'c']) await put(key);
+      await pass(2 * dayMs, 10_000);
+      await put('d');
+      await pass(2 * dayMs, 60_000);
+      expect(notices()).toHaveLength(1);
+      isMended = true;
+      await letters.redrive();
+      await pass(hourMs, 10_000);
+      isMended = false;
+      await put('e');
+      await pass(hourMs, 60_000);
+      expect(notices()).toHaveLength(2);
+    },
+  );
+
+  it('is not told in itself, when it is the operators’ own', async () => {
+    const { put, pass, notices, letters } = refusals();
+    await put('a', ops);
+    await pass(2 * dayMs, 60_000);
+    expect(notices()).toEqual([]);
+    expect(await letters.all()).toMatchObject([{ channel: ops, messages: 1 }]);
+  });
+});
+
+async function twoChannels() {
+  const state = { isMended: false };
+  const made = refusals(() => (state.isMended ? undefined : refusedFor('channel')));
+  for (const key of ['a', 'b', 'c']) await made.put(key);
+  made.clock.nowMs += hourMs;
+  for (const key of ['x', 'y']) await made.put(key, other);
+  await made.pass(2 * dayMs, 10_000);
+  return { state, ...made };
+}
+
+describe('dead letters', () => {
+  it('are delivered again in the order in which they came, though they were given up in another', async () => {
+    const state = { isMended: false };
+    const { put, pass, letters, alerts } = refusals(() =>
+      state.isMended ? undefined : refusedFor('channel'),
+    );
+    for (const [key, atMs] of Object.entries({ c: 3_000, a: 1_000, b: 2_000 })) await put(key, channel, atMs);
+    await pass(2 * dayMs, 10_000);
+    state.isMended = true;
+    await letters.redrive(channel);
+    await pass(60_000);
+    expect(alerts()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that Slack refuses again wait as long as new ones, and are listed again', async () => {
+    const { letters, pass, tried } = await twoChannels();
+    await letters.redrive(channel);
+    const before = tried.length;
+    await pass(dayMs - hourMs, 10_000);
+    expect(tried.length - before).toBeGreaterThan(100);
+    expect(await letters.all()).toMatchObject([{ channel: other }]);
+    await pass(2 * hourMs, 10_000);
+    expect(await letters.all()).toMatchObject([{ channel: other }, { channel, messages: 3 }]);
+  });
+
+  it('that are given up once more before all of them are work again stay listed', async () => {
+    const { put, pass, store, letters } = refusals();
+    for (const key of ['a', 'b']) await put(key);
+    await pass(dayMs + 300_000, 10_000);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+    const slow: Store = {
+      ...store,
+      async write(entry, value, options) {
+        // Slack still refuses the first while the second is not work yet.
+        if (entry.key === 'outbox:alert:b') await pass(5_000);
+        return await store.write(entry, value, options);
+      },
+    };
+    await redrive(slow, channel);
+    await pass(10_000);
+    const givenUp = ['a', 'b'].map(async (key) => {
+      const entry = await store.read(`outbox:alert:${key}`);
+      return readOutboxRecord(entry?.value ?? '').refused?.givenUp !== undefined;
+    });
+    expect(await Promise.all(givenUp)).toContain(true);
+    expect(await letters.all()).toMatchObject([{ messages: 2 }]);
+  });
+
+  it('that went on, and are refused elsewhere now, leave the list until they are given up there', async () => {
+    const { put, pass, store, letters } = refusals();
+    await put('a');
+    await pass(dayMs + hourMs, 10_000);
+    const entry = (await store.read('outbox:alert:a'))!;
+    const moved = writeOutboxRecord({ ...readOutboxRecord(entry.value), channel: other });
+    await store.write(entry, moved, { delayMs: 0, lane: other });
+    await pass(hourMs, 10_000);
+    expect((await store.list('undelivered', { max: 10 })).entries).toEqual([]);
+    await pass(dayMs, 10_000);
+    expect(await letters.all()).toMatchObject([{ channel: other, messages: 1 }]);
+    expect((await store.list(`undelivered:${channel}`, { max: 10 })).entries).toEqual([]);
+  });
+
+  it('are forgotten like any other message, and leave the list then', async () => {
+    const { letters, pass, store } = await twoChannels();
+    await pass(31 * dayMs, hourMs);
+    expect(await letters.all()).toEqual([]);
+    expect(await store.read('outbox:alert:a')).toBeUndefined();
+  });
+});

@@ -1,0 +1,167 @@
+import { SealBroken } from '../../src/domain/sealer.ts';
+import { describe, expect, it } from 'vitest';
+import type { Lookup } from '../../src/domain/alert.ts';
+import type { PostOutcome } from '../../src/domain/delivery.ts';
+import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
+import { tellOperators } from '../../src/messages/tell-operators.ts';
+import { channel, deliverNext, event, house, killed, ops, sealer } from '../features/house.ts';
+
+function openAllButOne(context: string, sealed: string): string {
+  if (context === 'outbox:alert:sealed-with-a-lost-key') throw new SealBroken('no such key');
+  return sealer.open(context, sealed);
+}
+
+describe('deliverEntry', () => {
+  it('looks up before it tells', async () => {
+    const { receive, drain, posts } = house({ lookups: [{ kind: 'not_found' }] });
+    await receiveEvent(receive, event, 'f');
+    await drain();
+    expect(posts[0]?.post).toMatchObject({ alert: { lookup: { kind: 'not_found' }, mayBeRepeat: false } });
+  });
+
+  it('waits ten seconds for a service that is away, then tells unchecked rather than late', async () => {
+    const away = Array.from({ length: 20 }, (): Lookup => ({ kind: 'unchecked', failure: 'network' }));
+    const { receive, drain, posts, clock } = house({ lookups: away });
+    await receiveEvent(receive, event, 'f');
+    await drain(9_000);
+    expect(posts).toEqual([]);
+    await drain(2_000);
+    expect(posts).toMatchObject([{ post: { alert: { lookup: { kind: 'unchecked' } } } }]);
+    expect(clock.nowMs).toBe(1_011_000);
+  });
+
+  it.each<[string, PostOutcome]>([
+    ['Slack’s wish to wait', { kind: 'rate_limited', retryAfterMs: 30_000 }],
+    ['a refusal', { kind: 'refused', slackError: 'not_in_channel', fix: 'invite', about: 'channel' }],
+    ['a connection refused', { kind: 'not_sent', cause: new Error('x') }],
+  ])('posts again after %s, unmarked', async (_what, outcome) => {
+    const { receive, drain, posts } = house({ posts: [outcome] });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(2);
+    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
+  });
+
+  it('goes on trying through an outage of hours', async () => {
+    const outage = Array.from({ length: 100 }, (): PostOutcome => ({
+      kind: 'not_sent',
+      cause: new Error('away'),
+    }));
+    const { receive, drain, posts } = house({ posts: outage });
+    await receiveEvent(receive, event, 'f');
+    await drain(3 * 3_600_000);
+    expect(posts).toHaveLength(101);
+  });
+
+  it('posts once after a crash before the post, however long it took', async () => {
+    const { receive, deliver, drain, posts } = house();
+    await receiveEvent(receive, event, 'f');
+    await expect(deliverNext({ ...deliver, lookUp: killed })).rejects.toThrow('killed');
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+    expect(posts[0]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
+  });
+
+  it('posts nothing when its lease ran out and another worker has the record', async () => {
+    const { receive, deliver, drain, posts, clock } = house();
+    await receiveEvent(receive, event, 'f');
+    await deliverNext({
+      ...deliver,
+      async lookUp() {
+        clock.nowMs += 46_000;
+        await drain();
+        return { kind: 'not_found' };
+      },
+    });
+    expect(posts).toHaveLength(1);
+  });
+
+  it('keeps Slack’s pace: one message a second in a channel', async () => {
+    const { receive, drain, posts, clock } = house();
+    for (const name of ['A', 'B', 'C'])
+      await receiveEvent(receive, { ...event, key: name, orderReference: name }, 'f');
+    await drain();
+    expect(posts).toHaveLength(1);
+    clock.nowMs += 1_000;
+    await drain();
+    expect(posts).toHaveLength(2);
+  });
+
+  it('puts a record that cannot be opened aside: its channel goes on, and the operators are told once', async () => {
+    const { receive, deliver, posts, clock } = house();
+    await receiveEvent(receive, { ...event, key: 'sealed-with-a-lost-key' }, 'f');
+    await receiveEvent(receive, event, 'f');
+    for (let second = 0; second < 600; second += 1) {
+      while (await deliverNext({ ...deliver, sealer: { ...sealer, open: openAllButOne } }));
+      clock.nowMs += 1_000;
+    }
+    expect(posts).toMatchObject([
+      { channel, post: { kind: 'alert', alert: { event: { orderReference: 'SUB-1' } } } },
+      { channel: ops, post: { kind: 'notice', notice: { kind: 'stuck' } } },
+    ]);
+  });
+
+  it('tells the operators once of a record that nobody can read, and keeps it', async () => {
+    const { store, drain, posts } = house();
+    await store.create('outbox:alert:broken', 'no JSON', { delayMs: 0, lane: channel });
+    await drain(600_000);
+    expect(posts).toMatchObject([{ channel: ops, post: { notice: { kind: 'stuck' } } }]);
+    expect(await store.read('outbox:alert:broken')).toMatchObject({ value: 'no JSON' });
+  });
+
+  it('goes to the channel the settings name now: a notice, but no alert, which keeps the one it was routed to', async () => {
+    const wrong = { kind: 'refused', slackError: 'channel_not_found', fix: 'check the id' } as const;
+    const { receive, deliver, drain, posts } = house({
+      posts: [
+        { ...wrong, about: 'channel' },
+        { ...wrong, about: 'channel' },
+      ],
+    });
+    await receiveEvent(receive, event, 'f');
+    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
+    await drain();
+    deliver.route = () => [{ channel: 'C0OTHER001' }];
+    deliver.opsChannel = 'C0RIGHT001';
+    await drain(120_000);
+    expect(posts.map((one) => one.channel).toSorted()).toEqual(
+      [channel, channel, ops, 'C0RIGHT001'].toSorted(),
+    );
+  });
+
+  it('holds nothing else up for one message that Slack does not take, and tells the operators', async () => {
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'refused', slackError: 'msg_too_long', fix: 'report it', about: 'message' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await receiveEvent(receive, { ...event, key: 'next' }, 'f');
+    await drain(2_000);
+    expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops]);
+  });
+
+  it('keeps its pace when Slack asks to wait for no time at all', async () => {
+    const { receive, drain, posts } = house({
+      posts: Array.from({ length: 5 }, (): PostOutcome => ({ kind: 'rate_limited', retryAfterMs: 0 })),
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(3_000);
+    expect(posts).toHaveLength(4);
+  });
+
+  it('does not post when it slept past the time its post would need', async () => {
+    const { receive, deliver, posts, clock } = house();
+    await receiveEvent(receive, event, 'f');
+    const { store } = deliver;
+    await deliverNext({
+      ...deliver,
+      store: {
+        ...store,
+        async write(...args) {
+          const written = await store.write(...args);
+          clock.nowMs += 40_000;
+          return written;
+        },
+      },
+    });
+    expect(posts).toEqual([]);
+  });
+});

@@ -1,0 +1,362 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import nock from 'nock';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.ts';
+import { createDelivery, messageDigest } from '../../src/messages/delivery.ts';
+import type { SlackMessage } from '../../src/slack/kit/message.ts';
+import { createClients } from '../../src/slack/workspace.ts';
+import { mockTheOutside } from '../support/mocks.ts';
+
+mockTheOutside();
+
+const message: SlackMessage = {
+  text: 'A charge failed',
+  blocks: [{ type: 'divider' }],
+  metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } },
+};
+const log = createLog({ level: 'error', secrets: [], write: () => {}, now: () => new Date(0) });
+
+function delivery() {
+  const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
+  return createDelivery(clients.delivery);
+}
+
+function post() {
+  return delivery().post('C0ALERTS', message);
+}
+
+function slack() {
+  return nock('https://slack.test').post('/api/chat.postMessage');
+}
+
+describe('post', () => {
+  it('gives the ts, and sends no pings, no previews, and the key', async () => {
+    let sent: Record<string, string> = {};
+    nock('https://slack.test', { reqheaders: { authorization: 'Bearer xoxb-1' } })
+      .post('/api/chat.postMessage', (body: Record<string, string>) => {
+        sent = body;
+        return true;
+      })
+      .reply(200, { ok: true, ts: '1700000000.000100', channel: 'C0ALERTS' });
+    expect(await post()).toEqual({
+      kind: 'posted',
+      channel: 'C0ALERTS',
+      ts: '1700000000.000100',
+    });
+    expect(sent).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false', link_names: 'false' });
+    expect(JSON.parse(sent['metadata'] ?? '')).toEqual(message.metadata);
+  });
+
+  it('waits as long as Slack asks, without waiting itself', async () => {
+    slack().reply(429, '', { 'retry-after': '7' });
+    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 7000 });
+    slack().reply(200, { ok: false, error: 'ratelimited' }, { 'retry-after': '3' });
+    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 3000 });
+  });
+
+  it.each([
+    ['not_in_channel', '/invite @pay in C0ALERTS'],
+    ['channel_not_found', 'C0ALERTS'],
+    ['is_archived', 'Unarchive'],
+    ['restricted_action', 'admin'],
+    ['invalid_auth', 'SLACK_BOT_TOKEN'],
+    ['token_revoked', 'SLACK_BOT_TOKEN'],
+    ['account_inactive', 'SLACK_BOT_TOKEN'],
+    ['missing_scope', 'reinstall'],
+    ['never_heard_of', 'never_heard_of'],
+  ])('calls %s refused, and says what to do', async (slackError, fix) => {
+    slack().reply(200, { ok: false, error: slackError });
+    expect(await post()).toEqual({
+      kind: 'refused',
+      slackError,
+      fix: expect.stringContaining(fix),
+      about: expect.stringMatching(/^(channel|bot|unclear)$/),
+    });
+  });
+
+  it.each(['msg_too_long', 'invalid_blocks', 'msg_blocks_too_long'])(
+    'posts the words alone when Slack does not take the blocks (%s)',
+    async (slackError) => {
+      slack().reply(200, { ok: false, error: slackError });
+      nock('https://slack.test')
+        .post('/api/chat.postMessage', (body: Record<string, string>) => {
+          return body['blocks'] === undefined && body['text'] === message.text && 'metadata' in body;
+        })
+        .reply(200, { ok: true, ts: '1.2' });
+      expect(await post()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2' });
+    },
+  );
+
+  it('calls a message refused, and not its channel, when even its words are not taken', async () => {
+    slack().twice().reply(200, { ok: false, error: 'msg_too_long' });
+    expect(await post()).toMatchObject({
+      kind: 'refused',
+      about: 'message',
+      fix: expect.stringContaining('bug'),
+    });
+  });
+
+  it('calls a proxy’s 4xx refused', async () => {
+    slack().reply(403, 'who are you');
+    expect(await post()).toMatchObject({
+      kind: 'refused',
+      slackError: 'http_403',
+      fix: expect.stringContaining('proxy'),
+    });
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED'])(
+    'calls %s not sent',
+    async (code) => {
+      slack().replyWithError(Object.assign(new Error('failed'), { code }));
+      expect(await post()).toMatchObject({ kind: 'not_sent' });
+    },
+  );
+
+  it('calls a real refused connection not sent', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: `http://127.0.0.1:${port}/api` }, log);
+    expect(await createDelivery(clients.delivery).post('C0ALERTS', message)).toMatchObject({
+      kind: 'not_sent',
+    });
+  });
+
+  it('calls a connection lost after sending unsure', async () => {
+    slack().replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    expect(await post()).toMatchObject({ kind: 'unsure' });
+  });
+
+  it.each([500, 503, 408])('calls an answer of %i unsure', async (status) => {
+    slack().reply(status, 'oops');
+    expect(await post()).toMatchObject({ kind: 'unsure' });
+  });
+
+  it.each(['internal_error', 'fatal_error', 'service_unavailable'])(
+    'calls %s unsure: Slack may have posted it',
+    async (slackError) => {
+      slack().reply(200, { ok: false, error: slackError });
+      expect(await post()).toMatchObject({ kind: 'unsure' });
+    },
+  );
+
+  it('calls an unreadable answer unsure, and keeps none of it', async () => {
+    slack().reply(200, '<html>secret page</html>');
+    const outcome = await post();
+    expect(outcome).toMatchObject({ kind: 'unsure' });
+    expect(String(outcome.kind === 'unsure' && outcome.cause)).not.toContain('secret page');
+  });
+
+  it('never repeats a call by itself', async () => {
+    let calls = 0;
+    slack()
+      .times(3)
+      .optionally()
+      .reply(() => {
+        calls += 1;
+        return [500, 'oops'];
+      });
+    await post();
+    expect(calls).toBe(1);
+  });
+});
+
+function reply() {
+  return delivery().post('C0ALERTS', message, '1.1');
+}
+
+describe('post below a message', () => {
+  it('names the thread, and gives the channel Slack answered with', async () => {
+    nock('https://slack.test')
+      .post('/api/chat.postMessage', (body: Record<string, string>) => body['thread_ts'] === '1.1')
+      .reply(200, { ok: true, ts: '1.2', channel: 'D0ALERTS' });
+    expect(await reply()).toEqual({ kind: 'posted', channel: 'D0ALERTS', ts: '1.2' });
+  });
+
+  it.each([
+    'thread_not_found',
+    'message_not_found',
+    'cannot_reply_to_message',
+    'thread_locked',
+    'restricted_action_thread_locked',
+    'restricted_action_non_threadable_channel',
+  ])('calls the thread gone for %s, so that no other message of the channel waits', async (slackError) => {
+    slack().reply(200, { ok: false, error: slackError });
+    expect(await reply()).toEqual({ kind: 'gone', slackError });
+  });
+
+  it('calls nothing gone where no thread was asked for', async () => {
+    slack().reply(200, { ok: false, error: 'thread_not_found' });
+    expect(await post()).toMatchObject({ kind: 'refused' });
+  });
+});
+
+function edit() {
+  return delivery().edit({ channel: 'D0ADA', ts: '1.1' }, message);
+}
+
+function update(match: (body: Record<string, string>) => boolean = () => true) {
+  return nock('https://slack.test').post('/api/chat.update', match);
+}
+
+describe('edit', () => {
+  it('puts the message, with its key, in the place of the other', async () => {
+    update(
+      (body) =>
+        body['channel'] === 'D0ADA' &&
+        body['ts'] === '1.1' &&
+        body['text'] === message.text &&
+        body['blocks'] === JSON.stringify(message.blocks) &&
+        body['metadata'] === JSON.stringify(message.metadata),
+    ).reply(200, { ok: true, ts: '1.1', channel: 'D0ADA' });
+    expect(await edit()).toEqual({ kind: 'posted', channel: 'D0ADA', ts: '1.1' });
+  });
+
+  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(
+    'calls the message gone for %s',
+    async (slackError) => {
+      update().reply(200, { ok: false, error: slackError });
+      expect(await edit()).toEqual({ kind: 'gone', slackError });
+    },
+  );
+
+  it('waits for an archived channel, where the message still stands and can be edited once it is back', async () => {
+    update().reply(200, { ok: false, error: 'is_inactive' });
+    expect(await delivery().edit({ channel: 'C0ALERTS', ts: '1.1' }, message)).toMatchObject({
+      kind: 'refused',
+      slackError: 'is_inactive',
+      about: 'channel',
+      fix: 'Unarchive C0ALERTS, or set another channel in payops.yml for new alerts.',
+    });
+    update().reply(200, { ok: false, error: 'is_inactive' });
+    expect(await edit()).toMatchObject({
+      kind: 'refused',
+      about: 'channel',
+      fix: expect.stringContaining('has left the workspace'),
+    });
+  });
+
+  it('leaves the words alone when Slack does not take the blocks', async () => {
+    update((body) => body['blocks'] !== '[]').reply(200, { ok: false, error: 'invalid_blocks' });
+    update((body) => body['blocks'] === '[]' && body['text'] === message.text).reply(200, { ok: true });
+    expect(await edit()).toMatchObject({ kind: 'posted' });
+  });
+
+  it('waits as long as Slack asks, says what is refused, and what is not known', async () => {
+    update().reply(429, '', { 'retry-after': '7' });
+    expect(await edit()).toEqual({ kind: 'rate_limited', retryAfterMs: 7_000 });
+    update().reply(200, { ok: false, error: 'invalid_auth' });
+    expect(await edit()).toMatchObject({ kind: 'refused', about: 'bot' });
+    update().reply(500, 'oops');
+    expect(await edit()).toMatchObject({ kind: 'unsure' });
+    update().replyWithError(Object.assign(new Error('failed'), { code: 'ECONNREFUSED' }));
+    expect(await edit()).toMatchObject({ kind: 'not_sent' });
+  });
+});
+
+describe('messageDigest', () => {
+  it('is the same for the same message and for no other', () => {
+    expect(messageDigest({ ...message })).toBe(messageDigest(message));
+    expect(messageDigest({ ...message, blocks: [] })).not.toBe(messageDigest(message));
+    expect(messageDigest({ ...message, text: 'A charge' })).not.toBe(messageDigest(message));
+  });
+});
+
+function history(match: (body: Record<string, string>) => boolean) {
+  return nock('https://slack.test').post('/api/conversations.history', match);
+}
+
+function find() {
+  return delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000);
+}
+
+describe('findByKey', () => {
+  const other = { ts: '1', metadata: { event_type: 'payops_alert', event_payload: { key: 'k2' } } };
+  const own = { ts: '2', metadata: { event_type: 'payops_alert', event_payload: { key: 'k1' } } };
+
+  it('finds the message by its key, from before the first attempt by more than clocks differ', async () => {
+    history((body) => body['oldest'] === '1699999200' && body['include_all_metadata'] === 'true').reply(200, {
+      ok: true,
+      messages: [{ ts: '3', text: 'k1' }, other, own],
+    });
+    expect(await find()).toEqual({ kind: 'found', ts: '2' });
+  });
+
+  it('says absent after the last page only', async () => {
+    history((body) => body['cursor'] === undefined).reply(200, {
+      ok: true,
+      messages: [other],
+      response_metadata: { next_cursor: 'next' },
+    });
+    history((body) => body['cursor'] === 'next').reply(200, {
+      ok: true,
+      messages: [],
+      response_metadata: { next_cursor: '' },
+    });
+    expect(await find()).toEqual({ kind: 'absent' });
+  });
+
+  it('does not say absent of a history it did not read to the end', async () => {
+    history(() => true)
+      .times(20)
+      .reply(200, { ok: true, messages: [], response_metadata: { next_cursor: 'on' } });
+    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'history_too_long' });
+  });
+
+  it('says unreadable when the history may not be read', async () => {
+    history(() => true).reply(200, { ok: false, error: 'missing_scope', needed: 'channels:history' });
+    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'missing_scope' });
+  });
+
+  it.each(['not_in_channel', 'channel_not_found', 'no_permission'])(
+    'says unreadable for %s',
+    async (error) => {
+      history(() => true).reply(200, { ok: false, error });
+      expect(await find()).toEqual({ kind: 'unreadable', slackError: error });
+    },
+  );
+
+  it('says for how long Slack asks to wait', async () => {
+    history(() => true).reply(429, '', { 'retry-after': '9' });
+    expect(await find()).toEqual({ kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 9_000 });
+  });
+
+  it('gives up within one deadline for all pages, and says that it does not know', async () => {
+    history(() => true)
+      .delay(200)
+      .reply(200, { ok: true, messages: [] });
+    const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
+    const answer = await createDelivery(clients.delivery, 20).findByKey('C0ALERTS', 'k1', 0);
+    expect(answer).toEqual({ kind: 'unknown', slackError: 'no_usable_answer' });
+  });
+
+  it('looks below a message when told so, and not in the channel', async () => {
+    nock('https://slack.test')
+      .post(
+        '/api/conversations.replies',
+        (body: Record<string, string>) =>
+          body['ts'] === '1.1' && body['channel'] === 'C0ALERTS' && body['include_all_metadata'] === 'true',
+      )
+      .reply(200, { ok: true, messages: [{ ts: '1.1' }, other, own] });
+    const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
+    expect(answer).toEqual({ kind: 'found', ts: '2' });
+  });
+
+  it.each(['thread_not_found', 'not_allowed_token_type'])(
+    'says unreadable for a thread with %s',
+    async (error) => {
+      nock('https://slack.test').post('/api/conversations.replies').reply(200, { ok: false, error });
+      const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
+      expect(answer).toEqual({ kind: 'unreadable', slackError: error });
+    },
+  );
+
+  it('says unreadable for a person’s user id, which is no channel', async () => {
+    history((body) => body['channel'] === 'U0ADA').reply(200, { ok: false, error: 'channel_not_found' });
+    const answer = await delivery().findByKey('U0ADA', 'k1', 1_700_000_100_000);
+    expect(answer).toEqual({ kind: 'unreadable', slackError: 'channel_not_found' });
+  });
+});

@@ -1,0 +1,82 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLookAtChannel } from '../../src/messages/look-at-channel.ts';
+import { clientOf, closeAll, openWorkspace } from '../simulators/slack/support.ts';
+
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
+const reading = ['channels:read', 'groups:read'];
+
+afterEach(closeAll);
+
+async function openLook(grantedOptionalScopes: readonly string[] | 'all') {
+  const workspace = await openWorkspace({ manifestPath, grantedOptionalScopes });
+  const client = clientOf(workspace);
+  return { workspace, client, channels: workspace.ids.channels, look: createLookAtChannel(client) };
+}
+
+function unchecked(slackError: string) {
+  return {
+    kind: 'unchecked',
+    slackError,
+    fix: expect.stringContaining('grant the scopes channels:read and groups:read'),
+  };
+}
+
+describe('createLookAtChannel', () => {
+  it('finds the bot in its channels, and says what keeps it out of others as a post would', async () => {
+    const { workspace, client, channels, look } = await openLook(reading);
+    expect(await look(channels.payAlerts)).toEqual({ kind: 'reachable' });
+    workspace.setChannel(channels.payOps, { botIsMember: false });
+    workspace.setChannel(channels.payDesk, { archived: true });
+    const expected = {
+      [channels.payOps]: ['not_in_channel', `Invite the bot: /invite @pay in ${channels.payOps}.`],
+      [channels.payDesk]: ['is_archived', `Unarchive ${channels.payDesk}`],
+      [channels.privateRoom]: ['channel_not_found', 'if the channel is private, invite the bot there'],
+      C0NOWHERE1: ['channel_not_found', 'Check the channel id C0NOWHERE1 in payops.yml'],
+    };
+    for (const [channel, [slackError, fix]] of Object.entries(expected)) {
+      expect(await look(channel)).toEqual({
+        kind: 'unreachable',
+        slackError,
+        fix: expect.stringContaining(fix ?? ''),
+      });
+      await expect(client.chat.postMessage({ channel, text: 'x' })).rejects.toMatchObject({
+        data: { error: slackError },
+      });
+    }
+    workspace.setChannel(channels.privateRoom, { botIsMember: true });
+    expect(await look(channels.privateRoom)).toEqual({ kind: 'reachable' });
+  });
+
+  it('with chat:write.public needs no invitation to a public channel', async () => {
+    const { workspace, channels, look } = await openLook('all');
+    workspace.setChannel(channels.payOps, { botIsMember: false });
+    expect(await look(channels.payOps)).toEqual({ kind: 'reachable' });
+    expect(await look(channels.privateRoom)).toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('without its scopes says that it could not look, and of no channel that it is not there', async () => {
+    const none = await openLook([]);
+    expect(await none.look(none.channels.payAlerts)).toEqual(unchecked('missing_scope'));
+    const half = await openLook(['channels:read']);
+    expect(await half.look(half.channels.payAlerts)).toEqual({ kind: 'reachable' });
+    expect(await half.look(half.channels.privateRoom)).toEqual(unchecked('missing_scope'));
+    expect(await half.look('C0NOWHERE1')).toEqual(unchecked('channel_not_found'));
+  });
+
+  it('leaves direct messages alone', async () => {
+    const { look, channels } = await openLook([]);
+    expect(await look(channels.agentDm)).toEqual({ kind: 'reachable' });
+  });
+
+  it('comes back later when Slack asks to wait, refuses the bot itself, or cannot be reached', async () => {
+    const { workspace, channels, look } = await openLook(reading);
+    const stranger = createLookAtChannel(clientOf(workspace, 'xoxb-revoked'));
+    expect(await stranger(channels.payAlerts)).toEqual({ kind: 'away', slackError: 'invalid_auth' });
+    let last = await look(channels.payAlerts);
+    for (let times = 0; times < 60; times += 1) last = await look(channels.payAlerts);
+    expect(last).toEqual({ kind: 'away', slackError: 'ratelimited', retryAfterMs: expect.any(Number) });
+    await workspace.close();
+    expect(await look(channels.payAlerts)).toEqual({ kind: 'away', slackError: expect.any(String) });
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
+import { tellOperators } from '../../src/messages/tell-operators.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { cardsHouse, failed, linesOf, type CardsHouse } from '../features/cards-house.ts';
+import { deliverNext, event, house, killedWhileSending, ops } from '../features/house.ts';
+
+type Compose = CardsHouse['deliver']['compose'];
+
+/** What it posts arrives, and the answer does not. */
+function unheard(compose: Compose): Compose {
+  return (post) => {
+    const made = compose(post);
+    return {
+      ...made,
+      async post(...place): Promise<PostOutcome> {
+        await made.post(...place);
+        return { kind: 'unsure', cause: new Error('reset') };
+      },
+    };
+  };
+}
+
+describe('a post that may have arrived', () => {
+  it('does not repeat a post that the channel’s history shows', async () => {
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [{ kind: 'found', ts: '1.2' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+  });
+
+  it('repeats an unsure post that the history does not show', async () => {
+    const { receive, drain, posts } = house({ posts: [{ kind: 'unsure', cause: new Error('reset') }] });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(2);
+    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
+  });
+
+  it('marks the repeat when the history may not be read', async () => {
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [{ kind: 'unreadable', slackError: 'missing_scope' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: true } });
+  });
+
+  it('waits, before it marks, for a history that only does not answer now', async () => {
+    const silent = Array.from({ length: 3 }, (): HistoryAnswer => ({
+      kind: 'unknown',
+      slackError: 'timeout',
+    }));
+    const { receive, drain, posts } = house({
+      posts: [{ kind: 'unsure', cause: new Error('reset') }],
+      history: [...silent, { kind: 'found', ts: '1.2' }],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts).toHaveLength(1);
+  });
+
+  it('asks the history after a crash between post and record', async () => {
+    const { receive, deliver, drain, posts } = house({ history: [{ kind: 'found', ts: '1.2' }] });
+    await receiveEvent(receive, event, 'f');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
+    await drain(120_000);
+    expect(posts).toEqual([]);
+  });
+
+  it('edits what the history shows late, though a repeat that knew more was killed before it left', async () => {
+    const world = cardsHouse();
+    const { deliver, cards } = world;
+    const { compose, findByKey } = deliver;
+    deliver.compose = unheard(compose);
+    deliver.findByKey = () => Promise.resolve({ kind: 'absent' });
+    await world.receive(failed);
+    await world.drain(0);
+    await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    deliver.compose = () => {
+      throw new StoreUnavailable('killed');
+    };
+    await expect(world.drain(60_000)).rejects.toThrow('killed');
+    Object.assign(deliver, { compose, findByKey });
+    await world.drain(180_000);
+    expect(world.parents().map(({ shown }) => shown.text)).toEqual([
+      expect.stringMatching(/^👀 Acknowledged/u),
+    ]);
+  });
+
+  it('is marked, and its steps come in their order, when the history shows its marked repeat late', async () => {
+    const world = cardsHouse();
+    const { deliver, cards } = world;
+    const { compose, findByKey } = deliver;
+    deliver.compose = unheard(compose);
+    deliver.findByKey = () => Promise.resolve({ kind: 'unreadable', slackError: 'missing_scope' });
+    await world.receive(failed);
+    await world.drain(727_000);
+    expect(world.parents()).toHaveLength(3);
+    Object.assign(deliver, { compose, findByKey });
+    await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await world.drain(23_000);
+    await cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
+    // Its turn comes before that of the step before it.
+    await world.drain(1_500_000);
+    const repeat = world.parents().at(-1);
+    expect(repeat && linesOf(repeat)).toMatch(/may repeat an earlier alert/);
+    expect(world.notes(repeat?.ts ?? '').map(({ shown }) => shown.text)).toEqual([
+      expect.stringMatching(/^👀/u),
+      expect.stringMatching(/^☑️/u),
+    ]);
+  });
+
+  it('keeps the doubt of an unsure post through later refusals to post', async () => {
+    const { receive, drain, posts } = house({
+      posts: [
+        { kind: 'unsure', cause: new Error('reset') },
+        { kind: 'rate_limited', retryAfterMs: 5_000 },
+      ],
+      history: [
+        { kind: 'unreadable', slackError: 'missing_scope' },
+        { kind: 'unreadable', slackError: 'missing_scope' },
+      ],
+    });
+    await receiveEvent(receive, event, 'f');
+    await drain(120_000);
+    expect(posts.map(({ post }) => post)).toMatchObject([
+      { alert: { mayBeRepeat: false } },
+      { alert: { mayBeRepeat: true } },
+      { alert: { mayBeRepeat: true } },
+    ]);
+  });
+
+  it('has patience with a silent history from when it fell silent, however old the event is', async () => {
+    const { receive, deliver, drain, posts, clock } = house({
+      history: [
+        { kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 20_000 },
+        { kind: 'found', ts: '1.2' },
+      ],
+    });
+    await receiveEvent(receive, event, 'f');
+    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
+    clock.nowMs += 3_600_000;
+    await drain(60_000);
+    expect(posts).toEqual([]);
+  });
+
+  it('looks no sooner than Slack can have shown an unsure post', async () => {
+    const looked: number[] = [];
+    const { receive, deliver, clock } = house({ posts: [{ kind: 'unsure', cause: new Error('timeout') }] });
+    await receiveEvent(receive, event, 'f');
+    const startedAtMs = clock.nowMs;
+    while (looked.length === 0) {
+      await deliverNext({
+        ...deliver,
+        findByKey() {
+          looked.push(clock.nowMs - startedAtMs);
+          return Promise.resolve({ kind: 'absent' });
+        },
+      });
+      clock.nowMs += 1_000;
+    }
+    expect(looked[0]).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it('is not forgotten when the channel changes: the repeat in the new one stays marked', async () => {
+    const { receive, deliver, drain, posts } = house({
+      posts: [
+        { kind: 'unsure', cause: new Error('reset') },
+        { kind: 'unsure', cause: new Error('reset') },
+      ],
+      history: [{ kind: 'unreadable', slackError: 'missing_scope' }, { kind: 'absent' }],
+    });
+    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
+    await drain();
+    deliver.opsChannel = 'C0OTHER001';
+    await drain(3_600_000);
+    expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
+      [ops, { mayBeRepeat: false }],
+      ['C0OTHER001', { mayBeRepeat: true }],
+      ['C0OTHER001', { mayBeRepeat: true }],
+    ]);
+  });
+
+  it('does not become a stream of repeats while every answer is lost', async () => {
+    const lost = Array.from({ length: 100 }, (): PostOutcome => ({
+      kind: 'unsure',
+      cause: new Error('lost'),
+    }));
+    const closed = Array.from({ length: 100 }, (): HistoryAnswer => ({
+      kind: 'unreadable',
+      slackError: 'missing_scope',
+    }));
+    const { receive, drain, posts } = house({ posts: lost, history: closed });
+    await receiveEvent(receive, event, 'f');
+    await drain(86_400_000 / 4);
+    expect(posts.length).toBeGreaterThan(2);
+    expect(posts.length).toBeLessThan(12);
+  });
+});

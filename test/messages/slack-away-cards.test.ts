@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../src/domain/payment-event.ts';
+import { awayFrom, outages, type Away } from '../features/away-house.ts';
+import { countOf } from '../support/counts.ts';
+import {
+  cardsHouse,
+  failed,
+  linesOf,
+  mentionedIn,
+  pressables,
+  type CardsHouse,
+} from '../features/cards-house.ts';
+
+const ada = 'U0ADA00001';
+const bola = 'U0BOLA0001';
+const threshold = 12;
+/** One with an alert now and then, one in a storm all the time, and one whose storm comes while Slack is away. */
+const calm = 'C0CALM0001';
+const stormy = 'C0STORMY01';
+const late = 'C0LATE0001';
+
+/** Their failures, by the second they come at. */
+const arrivals: readonly [string, (second: number) => boolean][] = [
+  [calm, (second) => second % 61 === 0],
+  [stormy, (second) => second % 2 === 0],
+  [late, (second) => second > 240 && second <= 300],
+];
+const leftAt = 60;
+const backAt = leftAt + 600;
+
+function failureIn(channel: string, number: number): PaymentEvent {
+  const orderReference = `${channel}-${String(number).padStart(4, '0')}`;
+  const key = `payment_failed/order/${orderReference}`;
+  const who = { customerId: `cust-${orderReference}`, customerEmail: `${orderReference}@example.com` };
+  return { ...failed, ...who, key, orderReference };
+}
+
+function routed(): CardsHouse {
+  const house = cardsHouse(undefined, [calm, stormy, late], undefined, threshold);
+  const route = ({ orderReference = '' }: PaymentEvent) => [
+    { channel: orderReference.split('-')[0] ?? calm },
+  ];
+  house.receiving.route = route;
+  house.deliver.route = route;
+  return house;
+}
+
+function digestsIn(house: CardsHouse, channel: string): CardsHouse['messages'][number][] {
+  return house.parents().filter((one) => one.channel === channel && /Storm/.test(one.shown.text));
+}
+
+function stormOf(digest: CardsHouse['messages'][number] | undefined): string {
+  const block = digest?.shown.blocks.findLast(({ type }) => type === 'actions');
+  const [button] = block?.type === 'actions' ? block.elements : [];
+  return button?.type === 'button' ? (button.value ?? '') : '';
+}
+
+/** The keys of the events that a digest counts. */
+async function itemsOf(
+  house: CardsHouse,
+  digest: CardsHouse['messages'][number] | undefined,
+): Promise<string[]> {
+  const items = await house.storms.items(stormOf(digest));
+  return items.map(({ id }) => id);
+}
+
+/** All of it, second by second, until five minutes after Slack is back; what came where, and what Slack took. */
+async function live(away: Away, mayRead: boolean) {
+  const house = routed();
+  const slack = awayFrom(house, mayRead);
+  const received = new Map<string, string[]>([calm, stormy, late].map((channel) => [channel, []]));
+  const acknowledged = new Set<string>();
+  async function acknowledge(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      acknowledged.add(key);
+      // oxlint-disable-next-line no-await-in-loop
+      await house.cards.move(key, { kind: 'acknowledge', by: ada });
+    }
+  }
+  for (let second = 0; second < backAt + 290; second += 1) {
+    if (second === leftAt) slack.leave(away);
+    if (second === backAt) slack.comeBack();
+    for (const [channel, isDue] of second < backAt + 20 ? arrivals : []) {
+      const keys = received.get(channel) ?? [];
+      if (!isDue(second)) continue;
+      const event = failureIn(channel, keys.length);
+      keys.push(event.key);
+      // oxlint-disable-next-line no-await-in-loop
+      await house.receive(event);
+    }
+    // What stood before Slack left, and what nobody has seen in Slack yet.
+    // oxlint-disable-next-line no-await-in-loop
+    if (second === 200)
+      await acknowledge([calm, stormy].flatMap((one) => received.get(one)?.slice(0, 3) ?? []));
+    // oxlint-disable-next-line no-await-in-loop
+    if (second === 400) await house.storms.take(stormOf(digestsIn(house, stormy)[0]), bola);
+    // oxlint-disable-next-line no-await-in-loop
+    await house.drain(1_000);
+  }
+  return { house, slack, received, acknowledged };
+}
+
+/** Every failure of a channel once: singly and in order, or by one of its digests. */
+async function expectTold(
+  house: CardsHouse,
+  channel: string,
+  singles: readonly string[],
+  received: readonly string[],
+): Promise<void> {
+  expect(singles).toEqual([...singles].toSorted());
+  // A storm that nobody was told of for its whole window is over, and what is told afterwards is another one.
+  const digests = digestsIn(house, channel);
+  expect(digests.length).toBeGreaterThan(0);
+  const counted = await Promise.all(digests.map((digest) => itemsOf(house, digest)));
+  for (const [index, digest] of digests.entries()) {
+    expect(digest.shown.text).toContain(`: ${counted[index]?.length} failed charges`);
+  }
+  expect([...new Set([...singles, ...counted.flat()])].toSorted()).toEqual(received);
+  expect(new Set(counted.flat()).size).toBe(counted.flat().length);
+}
+
+/** Each is shown by its message and in its thread, once, though it was acknowledged while Slack was away. */
+function expectAcknowledged(house: CardsHouse, acknowledged: ReadonlySet<string>): void {
+  expect(acknowledged.size).toBe(6);
+  for (const key of acknowledged) {
+    const [, reference = ''] = key.split('/order/');
+    const parents = house.parents().filter(({ shown }) => shown.text.includes(reference));
+    // Of one that had to be repeated the bot knows the repeat alone.
+    const parent = parents.at(-1);
+    expect(parent?.shown.text).toMatch(/^👀 Acknowledged · /);
+    expect(parent && mentionedIn(parent)).toEqual([ada]);
+    expect(parent && pressables(parent)).not.toContain('Acknowledge');
+    expect(parents.flatMap(({ ts }) => house.notes(ts)).map(linesOf)).toHaveLength(1);
+  }
+}
+
+describe.each([
+  ['that may be read', true],
+  ['that may not be read', false],
+])('Slack away for ten minutes amid alerts, cards and storms, with a history %s', (_history, mayRead) => {
+  it.each(outages.slice(0, countOf({ full: outages.length, share: 2 })))(
+    'that %s: nothing is lost, the order stays, and all is told and edited within five minutes of its return',
+    async (_what, away) => {
+      const { house, slack, received, acknowledged } = await live(away, mayRead);
+      const { taken, calls, lost } = slack;
+      // Posts and edits alike knocked at a Slack that was away.
+      expect(calls.post).toBeGreaterThan(0);
+      expect(calls.edit).toBeGreaterThan(0);
+      expect(lost.size > 0).toBe(away.post.kind === 'unsure');
+
+      const mayDouble = !mayRead && away.post.kind === 'unsure';
+      expect(taken.filter((one) => one.mayBeRepeat).length).toBe(mayDouble ? lost.size : 0);
+      const singlesIn = (channel: string): string[] => {
+        const keys = taken.filter((one) => one.channel === channel && !one.mayBeRepeat).map(({ key }) => key);
+        const repeats = taken.filter((one) => one.channel === channel && one.mayBeRepeat);
+        for (const { key } of repeats) expect(keys).toContain(key);
+        return keys;
+      };
+
+      expect(singlesIn(calm)).toEqual(received.get(calm));
+      for (const channel of [stormy, late]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await expectTold(house, channel, singlesIn(channel), received.get(channel) ?? []);
+      }
+      // Whoever took the storm on is told by its digest and on every card of it.
+      const [digest] = digestsIn(house, stormy);
+      expect(digest && mentionedIn(digest)).toEqual([bola]);
+      for (const key of await itemsOf(house, digest)) {
+        // oxlint-disable-next-line no-await-in-loop
+        const by = acknowledged.has(key) ? ada : bola;
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by });
+      }
+
+      expectAcknowledged(house, acknowledged);
+    },
+  );
+});

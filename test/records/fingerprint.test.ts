@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { openFingerprint } from '../../src/records/fingerprint.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Store } from '../../src/store/store.ts';
+import { onBothStores, type TwoReplicas } from '../features/two-stores.ts';
+
+const oldKey = { id: 'old', key: randomBytes(32) };
+const newKey = { id: 'new', key: randomBytes(32) };
+const record = 'secret:fingerprint';
+
+function opened(store: Store, keys = [oldKey]) {
+  return openFingerprint({ store, sealer: createSealer(keys), log: () => undefined });
+}
+
+onBothStores('openFingerprint', (open) => {
+  let replicas: TwoReplicas;
+  beforeEach(async () => {
+    replicas = await open();
+  });
+  afterEach(() => replicas.close());
+
+  async function sealedNow(): Promise<string> {
+    return (await replicas.one.read(record))?.value ?? 'none';
+  }
+
+  it('gives one name to one card on replicas that start at once, and after a restart', async () => {
+    const all = [replicas.one, replicas.two, replicas.one, replicas.two].map((store) => opened(store));
+    const names = await Promise.all(all.map((fingerprint) => fingerprint('token')));
+    expect(new Set(names).size).toBe(1);
+    expect(names[0]).toMatch(/^[\da-f]{32}$/);
+    expect(await opened(replicas.two)('token')).toBe(names[0]);
+    expect(await opened(replicas.two)('other')).not.toBe(names[0]);
+  });
+
+  it('names a card otherwise in another store', async () => {
+    const other = await open();
+    expect(await opened(other.one)('token')).not.toBe(await opened(replicas.one)('token'));
+    await other.close();
+  });
+
+  it('survives the rotation of the sealing keys, and then needs the new one alone', async () => {
+    const name = await opened(replicas.one)('token');
+    expect(await sealedNow()).toMatch(/^old\./);
+    const rotated = [replicas.one, replicas.two].map((store) => opened(store, [newKey, oldKey]));
+    expect(await Promise.all(rotated.map((fingerprint) => fingerprint('token')))).toEqual([name, name]);
+    expect(await sealedNow()).toMatch(/^new\./);
+    expect(await opened(replicas.one, [newKey])('token')).toBe(name);
+  });
+
+  it('writes nothing when the first key has sealed it', async () => {
+    await opened(replicas.one)('token');
+    const before = await sealedNow();
+    await opened(replicas.two, [oldKey, newKey])('token');
+    expect(await sealedNow()).toBe(before);
+  });
+
+  it('says what is lost and how to mend it when its sealing key is gone, and makes no other', async () => {
+    const name = await opened(replicas.one)('token');
+    const before = await sealedNow();
+    const lost = opened(replicas.one, [newKey]);
+    await expect(lost('token')).rejects.toThrow(/waits after declines.+Put the sealing key .+ back/);
+    expect(await sealedNow()).toBe(before);
+    expect(await opened(replicas.one, [newKey, oldKey])('token')).toBe(name);
+  });
+
+  it('reads the store once, and again after the store was away', async () => {
+    let reads = 0;
+    let away = true;
+    const store: Store = {
+      ...replicas.one,
+      read(key) {
+        reads += 1;
+        return away ? Promise.reject(new StoreUnavailable('away')) : replicas.one.read(key);
+      },
+    };
+    await opened(replicas.one)('token');
+    const fingerprint = opened(store);
+    expect(reads).toBe(0);
+    await expect(fingerprint('token')).rejects.toThrow(StoreUnavailable);
+    away = false;
+    await Promise.all([fingerprint('token'), fingerprint('other')]);
+    await fingerprint('token');
+    expect(reads).toBe(2);
+  });
+});
