@@ -15,7 +15,7 @@ function symbolsIn(folder: string): string[] {
 
 describe('a symbol in the bot’s words', () => {
   it('is drawn by the page itself, for machines without an emoji font', () => {
-    const symbols = [...new Set(['slack', 'commands', 'domain'].flatMap(symbolsIn))];
+    const symbols = [...new Set(['slack', 'features', 'messages', 'domain'].flatMap(symbolsIn))];
     expect(symbols).toContain('✅');
     expect(symbols.filter((symbol) => drawText(symbol).every((piece) => typeof piece === 'string'))).toEqual(
       [],
