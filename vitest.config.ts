@@ -2,6 +2,14 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
+const nodeWanted = 24;
+// npm scripts bring it; what is started past them has the machine's own.
+if (Number(process.versions.node.split('.')[0]) < nodeWanted) {
+  throw new Error(
+    `The tests need Node ${nodeWanted}, and this is Node ${process.versions.node}: run npm test, or npm exec vitest run <file>, which bring it.`,
+  );
+}
+
 /**
  * Where the tests keep their stores, if the machine has it: with enough room, in memory. Every write of a store waits
  * for the disk there is, and no test pulls the plug: what ends with SIGKILL keeps what it wrote either way.

@@ -1,9 +1,13 @@
 /**
- * Writes what follows from the settings' schema: docs/settings.md, docs/payops.schema.json and .env.example.
- * With --check it writes nothing and fails when one of them is stale.
+ * Writes what follows from the code: docs/settings.md, docs/payops.schema.json and .env.example from the settings' schema,
+ * docs/commands.md from the verbs and commands. With --check it writes nothing and fails when one of them is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { z } from 'zod';
+import { deskCommands } from '../src/cli/command-words.ts';
+import { operatorHelp } from '../src/cli/operator-commands.ts';
+import { createVerbs, type VerbDeps } from '../src/features/registry.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/setting.ts';
@@ -53,7 +57,61 @@ function environmentExample(): string {
   return `${lines.join('\n')}\n`;
 }
 
+function commandsPage(): string {
+  // Words are only read here: nothing that a verb would do is ever called.
+  const nothing = new Proxy({} as VerbDeps, {
+    get: (_target, name) => (name === 'accountFields' ? [] : () => undefined),
+  });
+  const verbs = createVerbs(nothing).map(({ verb, usage, summary, examples, permission }) => [
+    asCode(`/pay ${verb} ${usage}`.trim()),
+    summary,
+    examples.map((example) => asCode(`/pay ${example}`)).join(', '),
+    asCode(permission),
+  ]);
+  const { features } = parse(readFileSync('manifest.yml', 'utf8')) as Manifest;
+  const shortcuts = features.shortcuts.map(({ name, type, description }) => [
+    name,
+    type === 'global' ? 'anywhere' : 'on a message, under *More actions*',
+    description,
+  ]);
+  const questions = Object.values(deskCommands).map(({ usage, summary }) => [asCode(usage), summary]);
+  const operators = Object.entries(operatorHelp).map(([name, { summary }]) => [
+    asCode(`npm run ${name}`),
+    summary,
+  ]);
+  return `${[
+    '# Commands',
+    'Made from the code by `npm run generate`; do not edit.',
+    '## In Slack',
+    '`/pay <reference>` is short for `/pay lookup <reference>`. `/pay` alone says what waits for you. `/pay help` lists what your roles allow, `/pay help charge` explains one command. With several merchant accounts, `--account NAME` says which. What each outcome means: [agents.md](agents.md). What a permission gives: [policy.md](policy.md).',
+    table(['Type', 'What', 'For example', 'Permission'], verbs),
+    '## In Slack’s own menus',
+    table(['Shortcut', 'Where', 'What'], shortcuts),
+    '## In a terminal',
+    'Questions, read only, with the bot’s own settings: `npm run payops -- …`. Options, output and exit codes: [command-line.md](command-line.md).',
+    table(['`npm run payops -- …`', 'What'], questions),
+    'Commands for whoever runs the bot. Each says with `-- --help` how it is typed; when to use it: [on-call.md](on-call.md) and [operating.md](operating.md).',
+    table(['Command', 'What'], operators),
+  ].join('\n\n')}\n`;
+}
+
+type Manifest = { features: { shortcuts: { name: string; type: string; description: string }[] } };
+
+function asCode(text: string): string {
+  return `\`${text}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [
+    head,
+    head.map(() => '---'),
+    ...rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))),
+  ];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
 const files = {
+  'docs/commands.md': commandsPage(),
   'docs/settings.md': settingsPage(),
   'docs/payops.schema.json': `${JSON.stringify(z.toJSONSchema(policySchema, { io: 'input' }), undefined, 2)}\n`,
   '.env.example': environmentExample(),

@@ -79,6 +79,11 @@ export async function openKept({ config, log, now }: Outside): Promise<Kept> {
   };
 }
 
+/** The embedded store's file, and the keys of what is in it. */
+export function embeddedStore(config: Outside['config']): { path: string; keys: readonly SealingKey[] } {
+  return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
+}
+
 /** What was sealed with the key file opens with it also once SEALING_KEYS are set, until the file is taken away. */
 function embeddedKeys({ sealingKeys = [], dataDir }: Outside['config']): readonly SealingKey[] {
   const path = join(dataDir, keyFile);

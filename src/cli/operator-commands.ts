@@ -21,6 +21,11 @@ export const operatorHelp: Readonly<
     usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
     more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
   },
+  'move-store': {
+    summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
+    usage: ['npm run move-store'],
+    more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',
+  },
   redrive: {
     summary: 'Have what Slack refused for too long delivered again',
     usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],

@@ -28,7 +28,8 @@ export function misreadReseal(words: readonly string[]): CommandEnd | undefined 
   return { exitCode: 2, words: 'Nothing was done. Type npm run reseal and nothing more.' };
 }
 
-function contextsOf(key: string): string[] {
+/** What a record of that key may have sealed its parts for. */
+export function contextsOf(key: string): string[] {
   return [key, evidenceOf(key)];
 }
 

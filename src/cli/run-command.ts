@@ -5,6 +5,7 @@ import type { CommandEnd, Out } from './command-end.ts';
 import { misreadExplainDelivery, runExplainDelivery } from './explain-delivery.ts';
 import { misreadForgetCards, runForgetCards } from './forget-cards.ts';
 import type { Outside } from '../app/outside.ts';
+import { misreadMoveStore, runMoveStore } from './move-store.ts';
 import { misreadRedrive, runRedrive } from './redrive.ts';
 import { misreadRehearse, runRehearse } from './rehearse.ts';
 import { misreadReseal, runReseal } from './reseal.ts';
@@ -24,6 +25,7 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['audit', { run: runAudit, early: auditWithoutSettings, each: false, isShared: true }],
   ['explain-delivery', { run: runExplainDelivery, early: misreadExplainDelivery, each: false }],
   ['forget-cards', { run: runForgetCards, early: misreadForgetCards, each: true }],
+  ['move-store', { run: runMoveStore, early: misreadMoveStore, each: false, isShared: true }],
   ['redrive', { run: runRedrive, early: misreadRedrive, each: true }],
   ['rehearse', { run: runRehearse, early: misreadRehearse, each: true }],
   ['reseal', { run: runReseal, early: misreadReseal, each: false, isShared: true }],

@@ -70,8 +70,16 @@ async function resealRecord(
   return 'busy';
 }
 
-/** What is sealed may hold something sealed: a charge does. */
-function resealText(deps: ResealDeps, key: string, text: string, lose: (id: string) => void): string {
+/**
+ * The text with all that is sealed in it sealed under the first key; `lose` is told the key of what could not be opened,
+ * which stays. What is sealed may hold something sealed: a charge does.
+ */
+export function resealText(
+  deps: Pick<ResealDeps, 'sealer' | 'keyIds' | 'contextsOf'>,
+  key: string,
+  text: string,
+  lose: (id: string) => void,
+): string {
   const { sealer, keyIds, contextsOf } = deps;
   return text.replace(sealedText, (sealed: string, id: string) => {
     const opened = contextsOf(key).map((context) => ({ context, plain: openOrNot(sealer, context, sealed) }));

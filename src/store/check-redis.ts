@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { withinDeadline } from './deadline.ts';
-import { redisSchema } from './redis-scripts.ts';
+import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
 /** `refusal`: with this setting the store would lose work, so do not start. The message says the fix. */
@@ -22,6 +22,12 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   const found = await ask(client.eval(schemaScript, { keys: [`{${prefix}}`], arguments: [] }));
   if (found === undefined || found === '' || found === redisSchema)
     return { kind: 'ok', message: 'The records are of this release.' };
+  if (found === movingSchema) {
+    return {
+      kind: 'refusal',
+      message: `A store is being moved to the prefix ${prefix}, or that was broken off: run npm run move-store to its end.`,
+    };
+  }
   const age = Number(found) < Number(redisSchema) ? 'an older' : 'a newer';
   return {
     kind: 'refusal',

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 const schemaVersion = 2;
+/** Of a file whose records are in Redis by now. */
+const movedVersion = 1_000_000;
 
 /**
  * Records and the lanes they wait in. `lanes.head_at` is the due time of a lane's oldest work and
@@ -78,6 +80,38 @@ export function openStoreFile(path: string): DatabaseSync {
   }
 }
 
+/**
+ * The file for this process alone until it is closed; undefined while another has it open. What was moved already can be
+ * had again. Throws StoreUnavailable as `openStoreFile` does.
+ */
+export function lockStoreFile(path: string): DatabaseSync | undefined {
+  const db = new DatabaseSync(path);
+  try {
+    // Before anything is read: no other process can open it any more, and none that has it is let by.
+    db.exec('pragma locking_mode = exclusive; begin exclusive');
+    const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
+    if (found === schemaVersion || found === movedVersion) return db;
+    throw new StoreUnavailable(`The store file ${path} is none of this Payops (schema ${found}).`);
+  } catch (error) {
+    db.close();
+    if (isBusy(error)) return undefined;
+    if (error instanceof StoreUnavailable) throw error;
+    throw new StoreUnavailable(`The store file ${path} cannot be read.`, error);
+  }
+}
+
+/** From now on no bot starts on it. */
+export function markMoved(db: DatabaseSync): void {
+  db.exec(`pragma user_version = ${movedVersion}; commit`);
+}
+
+const sqliteBusy = 5;
+
+function isBusy(error: unknown): boolean {
+  // Its lower byte is the error, the upper ones say more of it.
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === sqliteBusy;
+}
+
 function prepareSchema(db: DatabaseSync): void {
   // Two processes may start at once on an empty file: the one that waits for the lock finds the schema made.
   db.exec('begin immediate');
@@ -88,6 +122,9 @@ function prepareSchema(db: DatabaseSync): void {
     throw new Error(
       'It was written by an older Payops, whose records this one does not read: use another file.',
     );
+  }
+  if (found === movedVersion) {
+    throw new Error('Its records were moved to Redis by npm run move-store: set REDIS_URL to go on there.');
   }
   if (found > schemaVersion) {
     throw new Error(

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { counted } from '../domain/counted.ts';
+import { resealText } from '../records/reseal.ts';
+import { checkRedis } from '../store/check-redis.ts';
+import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
+import { createSealer } from '../store/sealed.ts';
+import { embeddedStore } from '../app/kept.ts';
+import type { Outside } from '../app/outside.ts';
+import { reasonOf, type CommandEnd } from './command-end.ts';
+import { contextsOf } from './reseal.ts';
+import { withKept } from './with-kept.ts';
+
+/**
+ * `npm run move-store`: moves all records of the embedded store in DATA_DIR to the Redis of the settings, sealed under
+ * SEALING_KEYS, and verifies them. No bot may run. Broken off it may be run again. Never throws.
+ */
+export async function runMoveStore(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const misread = misreadMoveStore(words);
+  if (misread) return misread;
+  const { redisUrl, redisPrefix, dataDir } = outside.config;
+  if (redisUrl === undefined) {
+    return nothing(
+      5,
+      'Set REDIS_URL and SEALING_KEYS to where the records go, and leave DATA_DIR where they are.',
+    );
+  }
+  try {
+    const { path, keys } = embeddedStore(outside.config);
+    if (!existsSync(path)) return nothing(1, `There is no store in ${dataDir} (DATA_DIR).`);
+    const lost = new Map<string, number>();
+    const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id), contextsOf };
+    const change = (key: string, value: string): string =>
+      resealText(sealing, key, value, (id) => lost.set(id, (lost.get(id) ?? 0) + 1));
+    const end = await moveTo(outside, redisUrl, { path, change });
+    if (typeof end === 'string') return nothing(1, end);
+    switch (end.kind) {
+      case 'in_use':
+        return nothing(1, `A bot still uses ${path}. Stop it, then run this again.`);
+      case 'not_empty':
+        return nothing(
+          1,
+          `Redis has records under the prefix ${redisPrefix} already. Give it an empty Redis, or another REDIS_PREFIX.`,
+        );
+      case 'differs':
+        return {
+          exitCode: 1,
+          words: `Redis holds something else than was copied. No bot starts on it; run this again.\nCopied: ${sumOf(end.written)}\nFound: ${sumOf(end.found)}`,
+        };
+      case 'moved':
+        return await noted(outside, { exitCode: 0, words: movedWords(outside, path, end, lost) });
+    }
+  } catch (error) {
+    return {
+      exitCode: 1,
+      words: `The store was not moved. ${reasonOf(error)} No bot starts on what is in Redis so far; run this again.`,
+    };
+  }
+}
+
+/** The end of words that are not understood. */
+export function misreadMoveStore(words: readonly string[]): CommandEnd | undefined {
+  if (words.length === 0) return undefined;
+  return nothing(2, 'Type npm run move-store and nothing more.');
+}
+
+/** What keeps this Redis from being trusted is words. */
+async function moveTo(
+  { config, log, now }: Outside,
+  url: string,
+  source: { path: string; change: (key: string, value: string) => string },
+): Promise<MoveEnd | string> {
+  const { redisPrefix: prefix, redisWaitReplicas: waitReplicas } = config;
+  const { connectRedis } = await import('../store/redis-client.ts');
+  const redis = connectRedis({ url, log, prefix, waitReplicas });
+  try {
+    await redis.tried;
+    const findings = await checkRedis(redis.commands);
+    for (const { kind, message } of findings) if (kind === 'warning') log('warn', message);
+    const refusals = findings.filter(({ kind }) => kind === 'refusal').map(({ message }) => message);
+    if (refusals.length > 0) return refusals.join(' ');
+    return await moveStore({ ...source, now, redis: redis.commands, prefix });
+  } finally {
+    redis.close();
+  }
+}
+
+/** The first entry of the audit that is made in Redis. */
+async function noted(outside: Outside, end: CommandEnd): Promise<CommandEnd> {
+  return await withKept(
+    outside,
+    () => Promise.resolve(end),
+    (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
+    'move-store',
+  );
+}
+
+function movedWords(
+  { config }: Outside,
+  path: string,
+  moved: Moved,
+  lost: ReadonlyMap<string, number>,
+): string {
+  const left = [...lost].map(
+    ([id, count]) => `${counted(count, 'part')} sealed with ${id}, which is not here: moved as it was.`,
+  );
+  return [
+    `Moved ${path} to Redis, prefix ${config.redisPrefix}: ${sumOf(moved)}.`,
+    'Redis gave all of it back the same. Start the bot: it works there now, and no bot starts on the old file.',
+    ...left,
+  ].join('\n');
+}
+
+function sumOf({ records, work, places, digest }: Moved): string {
+  return `${counted(records, 'record')}, ${work} of them work, ${counted(places, 'place')} in lists, SHA-256 ${digest}`;
+}
+
+function nothing(exitCode: CommandEnd['exitCode'], why: string): CommandEnd {
+  return { exitCode, words: `Nothing was moved. ${why}` };
+}
