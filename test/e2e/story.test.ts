@@ -196,6 +196,18 @@ describe('the audit trail', () => {
     const broken = await desk.runs(['audit', 'verify']);
     expect(broken).toMatchObject({ code: 3, stdout: expect.stringContaining('was changed') });
   });
+
+  it('whose signed head is gone is said by the log as soon as a bot starts, before anybody does a thing', async () => {
+    const desk = at();
+    const damage = 'The audit trail was damaged';
+    expect(desk.bot.lines.join('\n')).not.toContain(damage);
+    await desk.bot.stop();
+    const db = new DatabaseSync(join(desk.house.dataDir, 'payops.sqlite'), { timeout: 5_000 });
+    db.exec(`delete from entries where key = 'audit-head'`);
+    db.close();
+    await desk.house.start(desk.bot);
+    await desk.house.until('the log says so', () => desk.bot.lines.join('\n').includes(damage));
+  });
 });
 
 /** The reference of a charge whose first code was wrong, once all of it is told. */
