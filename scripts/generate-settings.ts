@@ -1,8 +1,9 @@
 /**
  * Writes what follows from the code: docs/settings.md, docs/payops.schema.json and .env.example from the settings' schema,
- * docs/commands.md from the verbs and commands. With --check it writes nothing and fails when one of them is stale.
+ * docs/commands.md from the verbs and commands, the diagram of docs/architecture.md from the imports. With --check it writes nothing and fails when one of them is stale.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { deskCommands } from '../src/cli/command-words.ts';
@@ -110,7 +111,47 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** Which room of the bot imports which, without what follows from other arrows. All know the domain. */
+function roomsOfImports(): string {
+  const imports = new Map<string, Set<string>>();
+  const all = readdirSync('src', { recursive: true, encoding: 'utf8' });
+  for (const path of all.filter((one) => one.endsWith('.ts') && !/^(playground|simulators)\//.test(one))) {
+    const from = roomOf(path);
+    for (const [, target = ''] of readFileSync(join('src', path), 'utf8').matchAll(
+      /(?:from|import\()\s*'(\.[^']+)'/g,
+    )) {
+      const to = roomOf(join(dirname(path), target));
+      if (from === undefined || to === undefined || from === to) continue;
+      imports.set(from, (imports.get(from) ?? new Set()).add(to));
+    }
+  }
+  const leadsTo = (from: string, to: string, passed: readonly string[] = []): boolean =>
+    [...(imports.get(from) ?? [])].some(
+      (next) => next === to || (!passed.includes(next) && leadsTo(next, to, [...passed, from])),
+    );
+  const arrows = [...imports].flatMap(([from, targets]) =>
+    [...targets]
+      .filter((to) => ![...targets].some((other) => other !== to && leadsTo(other, to)))
+      .map((to) => `  ${from} --> ${to}`),
+  );
+  return ['```mermaid', 'flowchart TD', ...arrows.toSorted(), '```'].join('\n');
+}
+
+/** Undefined for what is no room: files that everything may use, and the simulators. */
+function roomOf(path: string): string | undefined {
+  const [room = '', ...rest] = path.split('/');
+  if (rest.length === 0) return /^(main|app)\.ts$/.test(room) ? room.replace('.ts', '') : undefined;
+  return ['domain', 'playground', 'simulators'].includes(room) ? undefined : room;
+}
+
+function architecturePage(): string {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  const between = /(<!-- rooms begin -->\n)[^]*(<!-- rooms end -->)/;
+  return page.replace(between, (_, begin: string, end: string) => `${begin}\n${roomsOfImports()}\n\n${end}`);
+}
+
 const files = {
+  'docs/architecture.md': architecturePage(),
   'docs/commands.md': commandsPage(),
   'docs/settings.md': settingsPage(),
   'docs/payops.schema.json': `${JSON.stringify(z.toJSONSchema(policySchema, { io: 'input' }), undefined, 2)}\n`,

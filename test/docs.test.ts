@@ -37,6 +37,7 @@ const pages = [
   'docs/limits.md',
   'docs/performance.md',
   'docs/settings.md',
+  'docs/architecture.md',
   'docs/design-decisions.md',
 ];
 
