@@ -287,6 +287,7 @@ describe('the scripts of package.json', () => {
   it.each([
     'payops',
     'audit',
+    'doctor',
     'revoke-token',
     'explain-delivery',
     'forget-cards',

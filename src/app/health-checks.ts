@@ -1,4 +1,4 @@
-import type { PartCheck } from '../http/health.ts';
+import type { PartCheck, PartHealth } from '../http/health.ts';
 import type { Slack } from '../slack/router/bolt.ts';
 import { repeatsWords } from '../slack/workspace.ts';
 import type { Channels } from './channels.ts';
@@ -56,24 +56,7 @@ const whyNotWritten: readonly (readonly [cause: RegExp, detail: string, fix: str
 export function createChecks(parts: Parts): PartCheck[] {
   const { kept, slack, channels, merchantBots, isStopping } = parts;
   return [
-    {
-      name: 'store',
-      async check() {
-        const refusal = kept.refusal();
-        if (refusal !== undefined) return { state: 'down', detail: refusal };
-        try {
-          await kept.store.ping();
-          return { state: 'ok' };
-        } catch (error) {
-          const why = whyNotWritten.find(
-            ([cause]) => error instanceof Error && cause.test(String(error.cause)),
-          );
-          if (!why) throw error;
-          const [, detail, fix] = why;
-          return { state: 'down', detail, fix };
-        }
-      },
-    },
+    { name: 'store', check: () => storeHealth(kept) },
     {
       name: 'slack',
       check() {
@@ -97,6 +80,21 @@ export function createChecks(parts: Parts): PartCheck[] {
       },
     },
   ];
+}
+
+/** Throws StoreUnavailable where it does not answer, or does not say why it takes no writes. */
+export async function storeHealth({ store, refusal }: Pick<Kept, 'store' | 'refusal'>): Promise<PartHealth> {
+  const refused = refusal();
+  if (refused !== undefined) return { state: 'down', detail: refused };
+  try {
+    await store.ping();
+    return { state: 'ok' };
+  } catch (error) {
+    const why = whyNotWritten.find(([cause]) => error instanceof Error && cause.test(String(error.cause)));
+    if (!why) throw error;
+    const [, detail, fix] = why;
+    return { state: 'down', detail, fix };
+  }
 }
 
 /** Under a name of its own for each further account. */

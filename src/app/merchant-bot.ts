@@ -19,7 +19,11 @@ import { createReveals } from './reveals.ts';
 import { createSharing } from './sharing.ts';
 import { stormTerms } from './storm-terms.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
-import { readWebhooks } from './webhook-settings.ts';
+import { readWebhooks, type Webhooks } from './webhook-settings.ts';
+import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
+import { sharedChecks } from './doctor/shared-checks.ts';
+import { examine, type Finding } from '../features/doctor/examine.ts';
+import { readSeenWebhooks } from '../features/alerts/webhook-watch/webhook-watch.ts';
 import type { UndeliveredDeps } from '../features/undelivered/undelivered.ts';
 import { holdersAt, mayRunAt, standingAt } from './merchant-command.ts';
 import { createVerbs } from '../features/registry.ts';
@@ -101,7 +105,8 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const named = { ids, nameOf, note: notes.note, story, append };
   const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
   const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
-  const asked = { mayRun, standingOf, wake };
+  const doctor = doctorOf(outside, { kept, clients, payments, webhooks, undelivered });
+  const asked = { mayRun, standingOf, wake, doctor };
   const verbs = createMerchantVerbs(outside, { ...told, ...asked, routes, undelivered, outbox });
   return {
     place,
@@ -118,6 +123,27 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     outbox,
     tellStuck: createTellStuck(outside, { kept, wake }),
     verbs,
+  };
+}
+
+/** Looks at what all accounts have together, and at this one. */
+function doctorOf(
+  outside: Outside,
+  parts: {
+    kept: Kept;
+    clients: SlackClients;
+    payments: Payments;
+    webhooks: Webhooks;
+    undelivered: Undelivered;
+  },
+): () => Promise<Finding[]> {
+  const { config, log } = outside;
+  const { kept, clients } = parts;
+  const seenWebhooks = () => readSeenWebhooks(kept.store);
+  return () => {
+    const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
+    const own = accountChecks({ config, seenWebhooks, ...parts });
+    return examine([...shared, ...own], longestLookMs(config), log);
   };
 }
 
@@ -203,6 +229,7 @@ type VerbParts = {
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;
   nameOf: NameOf;
+  doctor: () => Promise<Finding[]>;
 };
 
 function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): Command[] {
@@ -242,6 +269,7 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     ...createDeskLists({ config, log, now }, { kept, payments, note }),
     shareFile: createShareFile(clients.delivery, uploadFile),
     undelivered: askedUndelivered(parts),
+    doctor: parts.doctor,
     links: parts.links,
     ...(parts.approvals.gate ? { approvals: parts.approvals.desk } : {}),
     approvalTelling: parts.approvals.desk,

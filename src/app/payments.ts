@@ -45,6 +45,8 @@ export type Payments = {
   listAccounts: ReadPage<Account>;
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
+  /** Has an access token, an issued one if need be. Throws ServiceFailure. */
+  checkToken: () => Promise<unknown>;
   /** The last look-up's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
   /** Whether another system seems to have taken the session lately. */
@@ -75,6 +77,7 @@ export function createPayments(
   const reading = transactionReading(config);
   let failure: ServiceFailure | undefined;
   return {
+    checkToken: () => accessToken.current(),
     failure: () => failure,
     isContended: () => accessToken.isContended(),
     letGo: memory.letGo,

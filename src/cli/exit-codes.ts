@@ -17,7 +17,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Only 0 of a look-up may ever be taken for *paid*: every other end, a bug included, has a code of its own. */
 export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   0: 'done; for lookup: paid, with all three proofs; for doubt: no outcome is open',
-  1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify',
+  1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify; doctor: something is broken',
   2: 'the command was not understood; nothing was asked of anybody',
   3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known; audit: the trail is not whole',
   4: 'the service knows no such transaction or account, or nothing matches the filter',

@@ -11,6 +11,11 @@ export const operatorHelp: Readonly<
     ],
     more: 'Reads, and changes nothing; the bot may run. verify ends with 0 when the trail is whole and 3 when it is not (docs/audit.md).',
   },
+  doctor: {
+    summary: 'Check every part, and say the fix of what is broken',
+    usage: ['npm run doctor [-- --json]'],
+    more: 'Asks Slack, the payments service and the store, and changes nothing; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
+  },
   'explain-delivery': {
     summary: 'Say offline why one captured webhook delivery verifies or not',
     usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { auditWithoutSettings, runAudit } from './audit.ts';
 import type { CommandEnd, Out } from './command-end.ts';
+import { misreadDoctor, runDoctor } from './doctor.ts';
 import { misreadExplainDelivery, runExplainDelivery } from './explain-delivery.ts';
 import { misreadForgetCards, runForgetCards } from './forget-cards.ts';
 import type { Outside } from '../app/outside.ts';
@@ -23,6 +24,7 @@ type Command = {
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['audit', { run: runAudit, early: auditWithoutSettings, each: false, isShared: true }],
+  ['doctor', { run: runDoctor, early: misreadDoctor, each: false, isShared: true }],
   ['explain-delivery', { run: runExplainDelivery, early: misreadExplainDelivery, each: false }],
   ['forget-cards', { run: runForgetCards, early: misreadForgetCards, each: true }],
   ['move-store', { run: runMoveStore, early: misreadMoveStore, each: false, isShared: true }],

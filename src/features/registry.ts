@@ -9,6 +9,7 @@ import type { ApprovalDeps } from './approvals/approval-deps.ts';
 import { cardEmailCommand, type CardEmailDeps } from './card-email/card-email.ts';
 import { cardsCommand, deleteCardPermission, type CardsDeps } from './cards/cards.ts';
 import { chargeCommand, type ChargeDeps } from './charge/charge.ts';
+import { doctorCommand, type DoctorDeps } from './doctor/doctor.ts';
 import { undeliveredCommand, type UndeliveredDeps } from './undelivered/undelivered.ts';
 import { doubtCommand } from './charge/doubt.ts';
 import { linkCommand, type LinkDeps } from './links/link.ts';
@@ -24,6 +25,7 @@ export type VerbDeps = AlertsDeps &
   CardEmailDeps &
   CardsDeps &
   UndeliveredDeps &
+  DoctorDeps &
   TerminalsDeps &
   AccountsDeps &
   AccountDeps &
@@ -50,6 +52,7 @@ export function createVerbs(deps: VerbDeps, cards?: AlertCardActions & StormActi
     ...(deps.approvals ? [approvalsCommand({ ...deps, approvals: deps.approvals })] : []),
     alertsCommand(deps, cards && messageParts(deps, cards)),
     undeliveredCommand(deps),
+    doctorCommand(deps),
   ];
   return verbs;
 }
@@ -82,5 +85,6 @@ export const permissions: readonly Permission[] = [
   newAccountPermission,
   'alerts',
   'undelivered',
+  'doctor',
   'approve',
 ];

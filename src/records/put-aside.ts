@@ -35,7 +35,7 @@ export const sealingKeyFix = 'Put the sealing key it was sealed with back at the
 
 /** What was put aside, each a record beside its own, whose lists stay as they are. */
 const asidePrefix = 'aside:';
-const asideList = 'aside';
+export const asideList = 'aside';
 
 const mostFailures = 5;
 const failingForMs = 120_000;

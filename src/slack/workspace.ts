@@ -168,7 +168,7 @@ export function slackAway(reason: string): SlackDown {
   return { status: 'down', reason, fix: awayFix };
 }
 
-function identityOf(answer: AuthTestResponse): Identity {
+export function identityOf(answer: AuthTestResponse): Identity {
   return {
     ...(answer.team_id === undefined ? {} : { teamId: answer.team_id }),
     ...(answer.enterprise_id === undefined ? {} : { enterpriseId: answer.enterprise_id }),

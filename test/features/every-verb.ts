@@ -37,6 +37,7 @@ function quietVerbs(place: Pick<VerbDeps, 'environment' | 'account'>): Omit<Verb
       tried: () => [],
       deliverAgain: async () => ({ kind: 'again', messages: 0 }),
     },
+    doctor: async () => [],
     terminals: noList,
     accounts: noList,
     exports: { terminals: nobody, accounts: nobody },

@@ -130,6 +130,7 @@ const needs: Readonly<Record<string, string>> = {
   'submit alert_close': 'alerts',
   'submit alert_assign': 'alerts',
   'submit alert_snooze': 'alerts',
+  'type doctor': 'doctor',
   'type undelivered': 'undelivered',
   'press undelivered.deliver_again': 'undelivered',
 };

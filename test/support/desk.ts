@@ -394,6 +394,7 @@ export function sitAt(house: House, bot: Bot): Desk {
 export async function runHere(
   words: readonly string[],
   variables: Readonly<Record<string, string>>,
+  now: () => number = () => Date.now(),
 ): Promise<CommandEnd> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof written) => ({
@@ -409,7 +410,7 @@ export async function runHere(
     words: wordsLeft(words),
     variables,
     ...streams,
-    now: () => Date.now(),
+    now,
   });
   return { code, ...written };
 }

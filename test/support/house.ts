@@ -26,7 +26,7 @@ import { openSlashSender, type Sent } from './slash.ts';
 import { redisContents, sqliteContents } from './store-contents.ts';
 
 export type HouseOptions = {
-  workspace?: WorkspaceSettings;
+  workspace?: WorkspaceSettings & { manifestPath?: string };
   payments?: PaymentsOptions;
   /** The bots keep their store there, under a prefix of this house's own; else in a file. */
   redisUrl?: string;

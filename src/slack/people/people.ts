@@ -34,7 +34,8 @@ export function createPeople(deps: RememberDeps & { client: WebClient }): Rememb
 /** Slack answers with these for an account that is not of this workspace, or of none. */
 const nobodyHere = new Set(['user_not_found', 'user_not_visible', 'users_not_found']);
 
-async function fetchAccount(client: WebClient, userId: string): Promise<Account> {
+/** Throws what Slack answers with, unless that says that there is no such account. */
+export async function fetchAccount(client: WebClient, userId: string): Promise<Account> {
   try {
     return readAccount(await client.users.info({ user: userId }));
   } catch (error) {

@@ -23,17 +23,22 @@ export function createUserGroups(deps: RememberDeps & { client: WebClient }): Re
     prefix: 'slack-group-members:',
     what: 'The members of a user group',
     async ask(group) {
-      try {
-        return { users: await fetchMembers(deps.client, group) };
-      } catch (error) {
-        const empty =
-          error instanceof NoSuchGroup ? 'no_such_subteam' : slackErrorWord(readSlackError(error));
-        if (!Object.hasOwn(degrading, empty)) throw error;
-        warnOnce(group, empty);
-        return { users: [], empty };
-      }
+      const members = await membersOf(deps.client, group);
+      if (members.empty !== undefined) warnOnce(group, members.empty);
+      return members;
     },
   });
+}
+
+/** Asks Slack now. Throws what Slack answers with, unless it refuses for good: then the group counts as empty. */
+export async function membersOf(client: WebClient, group: string): Promise<Members> {
+  try {
+    return { users: await fetchMembers(client, group) };
+  } catch (error) {
+    const empty = error instanceof NoSuchGroup ? 'no_such_subteam' : slackErrorWord(readSlackError(error));
+    if (!Object.hasOwn(degrading, empty)) throw error;
+    return { users: [], empty };
+  }
 }
 
 const listUsers = 'list user ids under “users” in payops.yml';

@@ -186,6 +186,18 @@ async function takeBatch(deps: WatchDeps, changeRecord: ChangeRecord, entry: Ent
   await deps.store.write(entry, '', { ttlMs: minuteMs });
 }
 
+/** When a delivery was accepted last, and why one was refused last, by all replicas; a minute or two late. */
+export async function readSeenWebhooks(
+  store: Pick<Store, 'read'>,
+): Promise<{ acceptedAtMs?: number; refused?: { atMs: number; why: string } }> {
+  const entry = await store.read(stateKey);
+  const { acceptedAtMs, cause } = entry ? readState(entry.value) : nothingSeen;
+  return {
+    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
+    ...(cause && { refused: { atMs: cause.atMs, why: cause.words } }),
+  };
+}
+
 /** The key of a success of this reference, as its repeats have it too. */
 export function successKey(reference: string): string {
   return alertKey(`payment_success/order/${reference}`);

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { RedisConnection } from '../../store/redis-client.ts';
+import { checkRedis } from '../../store/check-redis.ts';
+import type { Kept } from '../kept.ts';
+import { storeHealth } from '../health-checks.ts';
+import { asideList } from '../../records/put-aside.ts';
+import { evidenceOf } from '../../messages/outbox.ts';
+import { reseal } from '../../records/reseal.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import {
+  judgeClock,
+  ok,
+  once,
+  problem,
+  problemWithFix,
+  skippedFor,
+  warning,
+  type Check,
+  type Verdict,
+} from '../../features/doctor/examine.ts';
+
+/** More would take a while, and what is sealed with a lost key is seldom one record of many. */
+const mostRecords = 500;
+const fileFix = 'Restore the folder DATA_DIR from a backup, or set DATA_DIR to another one.';
+
+/** Of the whole store. `kept`: why there is none, in words whose last sentence is what to do. */
+export function storeChecks(kept: Kept | string, now: () => number): Check[] {
+  if (typeof kept === 'string') {
+    return [
+      { part: 'Store', look: () => problemWithFix(kept, fileFix) },
+      { part: 'Sealing keys', look: () => skippedFor('Store') },
+    ];
+  }
+  const { redis } = kept;
+  const usable = once(() => takesAWrite(kept));
+  function onceUsable(look: () => Promise<Verdict>): Check['look'] {
+    return async () => ((await usable()).state === 'problem' ? skippedFor('Store') : await look());
+  }
+  const ofRedis: Check[] = redis
+    ? [
+        { part: 'Store durability', look: onceUsable(() => durability(redis)) },
+        { part: 'Store clock', look: onceUsable(() => clockOf(redis, now)) },
+      ]
+    : [];
+  return [
+    { part: 'Store', look: usable },
+    ...ofRedis,
+    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept)) },
+    { part: 'Records put aside', look: onceUsable(() => putAside(kept)) },
+  ];
+}
+
+/** What it is given it gives back, sealed and opened again. */
+async function takesAWrite(kept: Kept): Promise<Verdict> {
+  const health = await storeHealth(kept).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return { state: 'down' as const, detail: 'The store does not answer', fix: awayFix(kept) };
+  });
+  if (health.state !== 'ok') {
+    const { detail = '', fix } = health;
+    return fix === undefined ? problemWithFix(detail, awayFix(kept)) : problem(detail, fix);
+  }
+  const key = `doctor:${randomUUID()}`;
+  const { store, sealer } = kept;
+  await store.create(key, sealer.seal(key, key), { ttlMs: 60_000 });
+  const found = await store.read(key);
+  if (found === undefined || sealer.open(key, found.value) !== key) {
+    return problem('The store does not give back what it took', 'Point the bot at a store of its own.');
+  }
+  return ok(
+    kept.redis ? 'Redis takes a write and gives it back' : 'The file takes a write and gives it back',
+  );
+}
+
+function awayFix({ redis }: Pick<Kept, 'redis'>): string {
+  return redis
+    ? 'Check REDIS_URL, its password, and whether Redis runs; the log says what it answered.'
+    : 'Check the disk of DATA_DIR.';
+}
+
+async function durability(redis: RedisConnection): Promise<Verdict> {
+  const findings = (await checkRedis(redis.commands)).filter(({ kind }) => kind !== 'ok');
+  const [worst] = findings.toSorted((a) => (a.kind === 'refusal' ? -1 : 1));
+  if (!worst) return ok('Redis keeps what it acknowledged');
+  const verdict = problemWithFix(worst.message, awayFix({ redis }));
+  return worst.kind === 'refusal' ? verdict : { ...verdict, state: 'warning' };
+}
+
+async function clockOf({ commands }: RedisConnection, now: () => number): Promise<Verdict> {
+  const answer = await commands.eval("return redis.call('TIME')", { keys: [], arguments: [] });
+  const [seconds] = Array.isArray(answer) ? answer.map(Number) : [];
+  return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
+}
+
+async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
+  let seen = 0;
+  const looked = await reseal({
+    store: {
+      async keysAfter(after) {
+        const page = await store.keysAfter(after);
+        seen += page.keys.length;
+        return seen < mostRecords ? page : { ...page, next: undefined };
+      },
+      read: (key) => store.read(key),
+      // Nothing is sealed anew: it is only counted.
+      replace: () => Promise.resolve(true),
+    },
+    sealer,
+    keyIds,
+    contextsOf: (key) => [key, evidenceOf(key)],
+  });
+  const lost = [...looked.unopened];
+  if (lost.length > 0) {
+    const ids = lost.map(([id]) => id).join(', ');
+    return problem(
+      `Records that these keys do not open: ${lost.reduce((sum, [, keys]) => sum + keys.length, 0)}, sealed with ${ids}`,
+      keyIds.includes('file')
+        ? 'Restore sealing.key in DATA_DIR from a backup, or put the old key back at the end of SEALING_KEYS.'
+        : 'Put the old key back at the end of SEALING_KEYS.',
+    );
+  }
+  if (looked.resealed === 0) return ok('The keys open what the store holds');
+  return warning(`Records sealed with an older key: ${looked.resealed}`, 'Run npm run reseal.');
+}
+
+async function putAside({ store }: Kept): Promise<Verdict> {
+  const { entries } = await store.list(asideList, { max: 100 });
+  if (entries.length === 0) return ok('No record is put aside');
+  return problem(
+    `Records put aside: ${entries.length === 100 ? '100 or more' : entries.length}`,
+    'Mend what the log says where it says "put aside", then restart the bot: it retries them.',
+  );
+}

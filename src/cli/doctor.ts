@@ -1,0 +1,101 @@
+import { createClients } from '../slack/workspace.ts';
+import { accountChecks, longestLookMs } from '../app/doctor/account-checks.ts';
+import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
+import { examine, type Finding } from '../features/doctor/examine.ts';
+import { sharedChecks } from '../app/doctor/shared-checks.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { readSeenWebhooks } from '../features/alerts/webhook-watch/webhook-watch.ts';
+import { jsonText } from './json-text.ts';
+import type { Store } from '../store/store.ts';
+import { openKept, type Kept } from '../app/kept.ts';
+import { keptFor } from '../app/merchants.ts';
+import type { Outside } from '../app/outside.ts';
+import { createPayments } from '../app/payments.ts';
+import { createUndelivered } from '../app/undelivered.ts';
+import { readWebhooks } from '../app/webhook-settings.ts';
+import { allAccounts } from './account-named.ts';
+import type { CommandEnd } from './command-end.ts';
+
+/**
+ * `npm run doctor [-- --json]`: looks at every part for real, over the clients that the bot uses; the bot may run. Ends
+ * with 0 when nothing is broken, warnings or not, else with 1. Never throws.
+ */
+export async function runDoctor(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
+  const misread = misreadDoctor(words);
+  if (misread) return misread;
+  const findings = await lookAtAll(outside);
+  const exitCode = findings.some(({ state }) => state === 'problem') ? 1 : 0;
+  const isJson = words.includes('--json');
+  return {
+    exitCode,
+    words: isJson ? toldAsJson(findings, exitCode === 0) : toldAsText(findings),
+    isReport: true,
+  };
+}
+
+/** The end of words that are not understood. */
+export function misreadDoctor(words: readonly string[]): CommandEnd | undefined {
+  if (words.every((word) => word === '--json')) return undefined;
+  return { exitCode: 2, words: 'Nothing was looked at. Type npm run doctor, or npm run doctor -- --json.' };
+}
+
+async function lookAtAll(outside: Outside): Promise<Finding[]> {
+  const { config, log } = outside;
+  const opened = await openKept(outside).catch((error: unknown) => wordsOf(error));
+  const whole = typeof opened === 'string' ? noStore : opened;
+  await whole.checked();
+  const botToken = config.slackBotToken ?? '';
+  const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
+  const accounts = allAccounts(config).map((own) => {
+    const place = { ...outside, config: own };
+    const kept = keptFor(place, whole);
+    return { config: own, kept, payments: createPayments(place, kept), place };
+  });
+  const checks = [
+    ...sharedChecks(outside, opened, clients),
+    ...accounts.flatMap(({ config: own, kept, payments, place }) =>
+      accountChecks({
+        config: own,
+        payments,
+        webhooks: readWebhooks(own),
+        undelivered: createUndelivered(place, { kept, wake: () => undefined }),
+        seenWebhooks: () => readSeenWebhooks(kept.store),
+      }),
+    ),
+  ];
+  const findings = await examine(checks, longestLookMs(config), log);
+  await Promise.all(accounts.map(({ payments }) => payments.letGo()));
+  await whole.close();
+  return findings;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'The store cannot be opened';
+}
+
+function away(): never {
+  throw new StoreUnavailable('There is no store.');
+}
+
+/** In the place of one that cannot be opened, so that the rest is looked at all the same. */
+const noStore: Kept = {
+  store: new Proxy({} as Store, { get: () => async () => away() }),
+  sealer: { seal: away, open: away },
+  keyIds: [],
+  redis: undefined,
+  checked: () => Promise.resolve(),
+  refusal: () => undefined,
+  close: () => Promise.resolve(),
+};
+
+function toldAsText(findings: readonly Finding[]): string {
+  const lines = findings.map((finding) => {
+    const fix = finding.fix === undefined ? '' : `\n   Fix: ${finding.fix}`;
+    return `${stateSigns[finding.state]} ${partOf(finding)}: ${finding.says}${fix}`;
+  });
+  return [...lines, '', countWords(findings) || 'Every part works'].join('\n');
+}
+
+function toldAsJson(findings: readonly Finding[], isWell: boolean): string {
+  return jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) }, 2);
+}

@@ -1,0 +1,196 @@
+import type { AuthTestResponse, WebClient } from '@slack/web-api';
+import type { Role } from '../../slack/people/role.ts';
+import { createLookAtChannel } from '../../messages/look-at-channel.ts';
+import { fetchAccount, noMember, type Account } from '../../slack/people/people.ts';
+import { emptyGroupFix, membersOf, type Members } from '../../slack/people/user-groups.ts';
+import { fixFor, readSlackError, slackErrorWord } from '../../slack/slack-error.ts';
+import { awayFix, identityOf } from '../../slack/workspace.ts';
+import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
+
+/** What manifest.yml asks for, and for those that an installer may leave out, what is lost without them. */
+export const neededScopes: readonly string[] = ['commands', 'chat:write', 'users:read'];
+export const optionalScopes: Readonly<Record<string, string>> = {
+  'chat:write.public': 'the bot must be invited to each channel',
+  'usergroups:read': 'no roles by user group',
+  'channels:read': 'channels are not looked at before the first post',
+  'groups:read': 'private channels are not looked at before the first post',
+  'channels:history': 'a post whose answer is lost is repeated with a mark',
+  'groups:history': 'a post in a private channel whose answer is lost is repeated with a mark',
+  'files:write': 'no CSV files',
+};
+
+/** Slack takes some hundred questions a minute about people. */
+const mostPeople = 50;
+const tokenPart = 'Slack token';
+const clockTimeoutMs = 5_000;
+
+export type SlackLooked = {
+  client: WebClient;
+  apiUrl: string;
+  /** In Socket Mode alone. */
+  appToken?: string | undefined;
+  /** Of the policy file, and what there names each. */
+  channels: readonly { channel: string; namedBy: readonly string[] }[];
+  roles: Readonly<Record<string, Role>>;
+  now: () => number;
+};
+
+export function slackChecks({ client, apiUrl, appToken, channels, roles, now }: SlackLooked): Check[] {
+  const auth = once(() => client.auth.test());
+  /** What Slack would refuse for the token's sake is told of the token alone. */
+  function onceKnown(look: (answer: AuthTestResponse) => Promise<Verdict> | Verdict): Check['look'] {
+    return async () => {
+      const answer = await auth().catch(() => undefined);
+      return answer ? await look(answer) : skippedFor(tokenPart);
+    };
+  }
+  const lookAt = createLookAtChannel(client);
+  const members = onceEach((group: string) => membersOf(client, group));
+  const accounts = onceEach((userId: string) => fetchAccount(client, userId));
+  const groups = new Set(Object.values(roles).flatMap((role) => role.groups));
+  return [
+    {
+      part: tokenPart,
+      async look() {
+        try {
+          const { team } = await auth();
+          return ok(`Slack knows the bot${team === undefined ? '' : ` in ${team}`}`);
+        } catch (error) {
+          return slackProblem('Slack refuses the bot token', error);
+        }
+      },
+    },
+    { part: 'Slack scopes', look: onceKnown((answer) => judgeScopes(answer.response_metadata?.scopes)) },
+    ...(appToken === undefined ? [] : [socketCheck(client, appToken)]),
+    { part: 'Slack clock', look: onceKnown(() => slackClock(apiUrl, now)) },
+    ...channels.map(({ channel, namedBy }) => ({
+      part: `Channel ${channel}`,
+      look: onceKnown(async () => {
+        const reach = await lookAt(channel);
+        if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
+        const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
+        if (reach.kind === 'away') return problem(says, awayFix);
+        const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';
+        return { state, says, fix: reach.fix };
+      }),
+    })),
+    ...[...groups].map((group) => ({
+      part: `User group ${group}`,
+      look: onceKnown(async () => await judgeGroup(members(group))),
+    })),
+    ...roleChecks(roles, { onceKnown, members, accounts }),
+  ];
+}
+
+/** `refused`: what it means when Slack answers, and says no. */
+function slackProblem(refused: string, error: unknown): Verdict {
+  const found = readSlackError(error);
+  const word = slackErrorWord(found);
+  return found.kind === 'refused'
+    ? problem(`${refused}: ${word}`, fixFor(word))
+    : problem(`Slack does not answer: ${word}`, awayFix);
+}
+
+function judgeScopes(granted: readonly string[] | undefined): Verdict {
+  if (!granted) return { state: 'skipped', says: 'Slack did not tell the scopes' };
+  const lacking = neededScopes.filter((scope) => !granted.includes(scope));
+  if (lacking.length > 0) {
+    return problem(
+      `Not granted: ${lacking.join(', ')}`,
+      'Give the app these scopes, as manifest.yml has them, and reinstall it.',
+    );
+  }
+  const without = Object.entries(optionalScopes).filter(([scope]) => !granted.includes(scope));
+  if (without.length === 0) return ok('All scopes of manifest.yml are granted');
+  const lost = without.map(([scope, what]) => `${scope} (${what})`).join(', ');
+  return ok(`The needed scopes are granted. Left out: ${lost}`);
+}
+
+function socketCheck(client: WebClient, token: string): Check {
+  return {
+    part: 'Slack app token',
+    async look() {
+      try {
+        await client.apps.connections.open({ token });
+        return ok('Slack gives a Socket Mode connection');
+      } catch (error) {
+        const verdict = slackProblem('Slack refuses the app token', error);
+        const fix = 'Set SLACK_APP_TOKEN to an app-level token with connections:write.';
+        return verdict.says.startsWith('Slack refuses') ? { ...verdict, fix } : verdict;
+      }
+    },
+  };
+}
+
+/** By the header of any answer: no method tells the time. */
+async function slackClock(apiUrl: string, now: () => number): Promise<Verdict> {
+  const url = `${apiUrl.replace(/\/$/, '')}/api.test`;
+  const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(clockTimeoutMs) });
+  await answer.body?.cancel();
+  return judgeClock('Slack', Date.parse(answer.headers.get('date') ?? ''), now());
+}
+
+async function judgeGroup(asked: Promise<Members>): Promise<Verdict> {
+  try {
+    const { users, empty } = await asked;
+    if (empty !== undefined) return problem(`It counts as empty: ${empty}`, emptyGroupFix(empty));
+    if (users.length > 0) return ok(`Members: ${users.length}`);
+    return warning('It has no members', 'Add people to it in Slack, or take it out of payops.yml.');
+  } catch (error) {
+    return slackProblem('Slack does not tell its members', error);
+  }
+}
+
+type Asking = {
+  onceKnown: (look: (answer: AuthTestResponse) => Promise<Verdict>) => Check['look'];
+  members: (group: string) => Promise<Members>;
+  accounts: (userId: string) => Promise<Account>;
+};
+
+function roleChecks(roles: SlackLooked['roles'], { onceKnown, members, accounts }: Asking): Check[] {
+  const named = Object.entries(roles);
+  if (named.length === 0) {
+    const fix = 'List people under roles of payops.yml, as docs/policy.md shows.';
+    return [{ part: 'Roles', look: () => problem('Nobody may do anything: there are no roles', fix) }];
+  }
+  return named.map(([name, role]) => ({
+    part: `Role ${name}`,
+    look: onceKnown(async (answer) => {
+      const fix = `List active members of the workspace under roles.${name} of payops.yml.`;
+      if (role.users.length + role.groups.length === 0) return problem('It lists nobody', fix);
+      const asked = await Promise.all(role.groups.map((group) => members(group).catch(() => noMembers)));
+      const all = [...new Set([...role.users, ...asked.flatMap(({ users }) => users)])].slice(0, mostPeople);
+      const [unknown] = asked.filter(({ empty }) => empty !== undefined);
+      try {
+        const judged = await Promise.all(
+          all.map(async (userId) => ({ userId, why: noMember(await accounts(userId), identityOf(answer)) })),
+        );
+        const out = judged.filter(({ why }) => why !== undefined);
+        const words = out.map(({ userId, why }) => `${userId} (${why?.replaceAll('_', ' ')})`).join(', ');
+        if (out.length < judged.length) {
+          return out.length === 0
+            ? ok(`People: ${judged.length}`)
+            : warning(`Not let through: ${words}`, fix);
+        }
+        if (unknown) return { state: 'skipped', says: 'Nobody, as its user group counts as empty' };
+        return problem(out.length === 0 ? 'It matches nobody' : `It matches nobody: ${words}`, fix);
+      } catch (error) {
+        const word = slackErrorWord(readSlackError(error));
+        return word === 'missing_scope'
+          ? skippedFor('Slack scopes')
+          : problem(`Slack does not say who its people are: ${word}`, fixFor(word));
+      }
+    }),
+  }));
+}
+
+const noMembers: Members = { users: [], empty: 'unknown' };
+
+function onceEach<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const asked = new Map<string, Promise<T>>();
+  return (name) => {
+    const found = asked.get(name) ?? ask(name);
+    asked.set(name, found);
+    return found;
+  };
+}

@@ -1,0 +1,406 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { parse } from 'yaml';
+import { neededScopes, optionalScopes } from '../../src/features/doctor/slack-checks.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { findCanaries } from '../support/canaries.ts';
+import { openDesk, runHere } from '../support/desk.ts';
+import { openHouse, type House, type HouseOptions } from '../support/house.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
+import { findProgram } from '../support/programs.ts';
+import { startRedis } from '../support/redis-server.ts';
+
+type Finding = { part: string; state: string; says: string; fix?: string };
+type Doctor = { code: number; findings: Finding[] };
+
+type SetUp = {
+  house?: HouseOptions;
+  /** Started before the house, with these arguments. */
+  redis?: readonly string[];
+  /** The app was installed by a manifest that does not ask for it. */
+  withoutScope?: string;
+  policy?: (policy: string) => string;
+  /** What is broken, and the settings that break it. */
+  breaks?: (
+    house: House,
+    test: TestContext,
+  ) => Promise<Record<string, string> | void> | Record<string, string> | void;
+  env?: Record<string, string>;
+  clockMs?: number;
+  /** Each part with a problem, and a word of what is said of it and of its fix. */
+  problems: Record<string, readonly [says: string, fix: string]>;
+};
+
+const wrongToken = 'xoxb-wrong-token-canary-9731';
+const wrongSecret = 'wrong-client-secret-canary-5521';
+const otherKey = `k2:${Buffer.alloc(32, 'another-key-canary').toString('base64')}`;
+const noWebhooks = Object.fromEntries(
+  ['SIGNATURE_PRESET', 'SIGNATURE_HEADER', 'SIGNATURE_ALGORITHM', 'SECRETS'].map((name) => [
+    `WEBHOOK_${name}`,
+    '',
+  ]),
+);
+
+/** In the place of the lead, who is in every role but two. */
+function withUser(id: string): (policy: string) => string {
+  return (policy) => policy.replaceAll(/users: \[[^\]]*\]/g, `users: [${id}]`);
+}
+
+function withGroup(group: string): (policy: string) => string {
+  return (policy) =>
+    policy.replace('roles:', `roles:\n  extra:\n    groups: ["${group}"]\n    may: [lookup]`);
+}
+
+async function webPage(test: TestContext, status: number): Promise<string> {
+  const server = await serveOnLoopback((_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');
+  });
+  test.onTestFinished(() => server.close());
+  return server.url;
+}
+
+/** The payments service behind another address: what of its path begins with `prefix` loses that, and what begins with `missing` is not there. */
+async function behind(
+  { payments }: House,
+  test: TestContext,
+  { prefix = '', missing = '' },
+): Promise<string> {
+  const server = await serveOnLoopback((request, response) => {
+    void pass(request, response).catch(() => response.destroy());
+  });
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').slice(prefix.length);
+    if (missing !== '' && path.startsWith(missing)) return void response.writeHead(404).end('Not Found');
+    const { method = 'GET', headers } = request;
+    const sent = await text(request);
+    const { authorization = '', accountid = '' } = headers;
+    const answer = await fetch(payments.url + path, {
+      method,
+      headers: { authorization, accountid: String(accountid), 'content-type': 'application/json' },
+      ...(sent === '' ? {} : { body: sent }),
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  }
+  test.onTestFinished(() => server.close());
+  return server.url + prefix;
+}
+
+async function inStore(house: House, work: (store: Store) => Promise<unknown>): Promise<void> {
+  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: house.now });
+  await work(store);
+  await store.close();
+}
+
+const setUps: Record<string, SetUp> = {
+  'a bot token that Slack has revoked': {
+    env: { SLACK_BOT_TOKEN: wrongToken },
+    problems: { 'Slack token': ['invalid_auth', 'SLACK_BOT_TOKEN'] },
+  },
+  'a Slack that is away': {
+    breaks: ({ workspace }) => workspace.setFaults({ kind: 'down' }),
+    problems: { 'Slack token': ['Slack does not answer', 'SLACK_API_URL'] },
+  },
+  'a Slack that hangs': {
+    breaks: ({ workspace }) => workspace.setFaults({ kind: 'hang' }),
+    problems: { 'Slack token': ['Slack does not answer', 'SLACK_API_URL'] },
+  },
+  'a proxy in the place of Slack': {
+    breaks: async (_house, test) => ({ SLACK_API_URL: `${await webPage(test, 403)}/api/` }),
+    problems: { 'Slack token': ['http_403', 'proxy'] },
+  },
+  'an app token that is none, in Socket Mode': {
+    env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-wrong-canary-1147', SLACK_SIGNING_SECRET: '' },
+    problems: { 'Slack app token': ['invalid_auth', 'connections:write'] },
+  },
+  'an app without a scope that it needs': {
+    withoutScope: 'users:read',
+    problems: { 'Slack scopes': ['users:read', 'reinstall'] },
+  },
+  'a clock that is ten minutes fast': {
+    clockMs: 600_000,
+    problems: { 'Slack clock': ['ahead of that of Slack', 'NTP'] },
+  },
+  'a channel that is archived': {
+    breaks: ({ workspace }) => workspace.setChannel(workspace.ids.channels.payAlerts, { archived: true }),
+    problems: { 'Channel C0ALERTS01': ['is_archived', 'Unarchive'] },
+  },
+  'a private channel that the bot is not in': {
+    policy: (policy) => policy.replace('ops: C0OPS00001', 'ops: C0PRIVATE1'),
+    problems: { 'Channel C0PRIVATE1': ['channel_not_found', '/invite @pay'] },
+  },
+  'a channel that nobody invited the bot to, without the scope to post there': {
+    withoutScope: 'chat:write.public',
+    breaks: ({ workspace }) => workspace.setChannel(workspace.ids.channels.payDesk, { botIsMember: false }),
+    problems: { 'Channel C0DESK0001': ['not_in_channel', '/invite @pay'] },
+  },
+  'a user group that does not exist': {
+    policy: withGroup('@payers'),
+    problems: { 'User group @payers': ['no_such_subteam', 'payops.yml'] },
+  },
+  'user groups on a free plan': {
+    house: { workspace: { grantedOptionalScopes: 'all', userNamesOnPaidPlan: false } },
+    policy: withGroup('@support-agents'),
+    problems: { 'User group @support-agents': ['paid_teams_only', 'list user ids'] },
+  },
+  'user groups without their scope': {
+    withoutScope: 'usergroups:read',
+    policy: withGroup('@support-agents'),
+    problems: { 'User group @support-agents': ['missing_scope', 'usergroups:read'] },
+  },
+  'roles whose only person has left': {
+    policy: (policy) => withUser('U0FORMER01')(policy).replace(/ {2}lead:[^]*?(?= {2}on-call:)/, ''),
+    problems: {
+      'Role support-agent': ['U0FORMER01 (deactivated)', 'roles.support-agent'],
+      'Role on-call': ['deactivated', 'roles.on-call'],
+      'Role pay-ops': ['deactivated', 'roles.pay-ops'],
+    },
+  },
+  'a role of a guest alone': {
+    policy: (policy) => policy.replace(/users: \[U0AGENT01\]/, 'users: [U0GUEST001]'),
+    problems: { 'Role support-agent': ['U0GUEST001 (guest)', 'active members'] },
+  },
+  'a role that lists nobody': {
+    policy: (policy) => policy.replace('roles:', 'roles:\n  auditor:\n    may: [story]'),
+    problems: { 'Role auditor': ['lists nobody', 'roles.auditor'] },
+  },
+  'no roles at all': {
+    policy: (policy) => policy.replace(/roles:[^]*/, ''),
+    problems: { Roles: ['no roles', 'docs/policy.md'] },
+  },
+  'a payments service that is away': {
+    breaks: ({ payments }) => payments.setFaults({ kind: 'down' }),
+    problems: { 'Payments service': ['could not be reached', 'PAYMENTS_BASE_URL'] },
+  },
+  'a payments service that hangs': {
+    breaks: ({ payments }) => payments.setFaults({ kind: 'hang' }),
+    problems: { 'Payments service': ['No answer', 'PAYMENTS_BASE_URL'] },
+  },
+  'a payments service that is not well': {
+    breaks: ({ payments }) => payments.setFaults({ kind: 'error_500' }),
+    problems: { 'Payments service': ['HTTP 500', 'Ask the payments service'] },
+  },
+  'a payments service that takes no more calls': {
+    breaks: ({ payments }) => payments.setFaults({ kind: 'rate_limited' }),
+    problems: { 'Payments service': ['no more calls', 'None needed'] },
+  },
+  'a web page in the place of the payments service': {
+    breaks: async (_house, test) => ({ PAYMENTS_BASE_URL: await webPage(test, 200) }),
+    problems: { 'Payments token': ['not JSON', 'PAYMENTS_BASE_URL'] },
+  },
+  'a wrong client secret': {
+    env: { PAYMENTS_CLIENT_SECRET: wrongSecret },
+    problems: { 'Payments token': ['refused to give an access token', 'PAYMENTS_CLIENT_SECRET'] },
+  },
+  'the id of another account': {
+    env: { PAYMENTS_ACCOUNT_ID: '11111111-2222-4333-8444-555555555555' },
+    problems: { 'Payments token': ['may not do that', 'PAYMENTS_ACCOUNT_ID'] },
+  },
+  'a ready token that the service does not accept': {
+    env: { PAYMENTS_STATIC_TOKEN: 'static-token-canary-8820', PAYMENTS_TOKEN_ISSUE_BODY: '' },
+    problems: { 'Payments look-up': ['does not accept the access token', 'PAYMENTS_STATIC_TOKEN'] },
+  },
+  'look-ups that nobody can read': {
+    breaks: ({ payments }) =>
+      payments.setFaults({ kind: 'unreadable', operation: 'GET /v1/transactions/accounts/single' }),
+    problems: { 'Payments look-up': ['not JSON', 'PAYMENTS_BASE_URL'] },
+  },
+  'a stand-in that knows every reference': {
+    house: { payments: { orderFor: () => ({ amountMinor: 500_000, state: 'paid' }) } },
+    problems: { 'Payments look-up': ['cannot exist was answered', 'stand-in'] },
+  },
+  'a sandbox that is called live': {
+    breaks: async (house, test) => ({
+      PAYMENTS_BASE_URL: await behind(house, test, { prefix: '/sandbox-api' }),
+    }),
+    problems: { 'Payments environment': ['live, and the address is of a sandbox', 'PAYMENTS_ENVIRONMENT'] },
+  },
+  'a live service that is called sandbox': {
+    breaks: async (house, test) => ({
+      PAYMENTS_ENVIRONMENT: 'sandbox',
+      PAYMENTS_SANDBOX_URL: await behind(house, test, { missing: '/sandbox/' }),
+    }),
+    problems: { 'Payments environment': ['none of the sandbox’s paths', 'PAYMENTS_SANDBOX_URL'] },
+  },
+  'no recipe for the signature of events': {
+    env: noWebhooks,
+    problems: { 'Webhook settings': ['Every delivery is refused', 'WEBHOOK_SIGNATURE_PRESET'] },
+  },
+  'events that are signed with another secret': {
+    async breaks(house) {
+      const bot = house.bot();
+      await house.start(bot);
+      expect(
+        await house.sendEvent({ event: 'payment_failed' }, { 'x-payments-signature': 'ab'.repeat(64) }),
+      ).toBe(401);
+      await bot.stop();
+      await house.start(bot);
+      await house.until('it is on record', async () =>
+        (await house.storeDump()).includes('x-payments-signature'),
+      );
+      await bot.stop();
+    },
+    problems: { 'Webhook deliveries': ['x-payments-signature', 'explain-delivery'] },
+  },
+  'a record that was put aside': {
+    breaks: (house) =>
+      inStore(house, (store) => store.create('aside:1 charge:x', '', { index: { aside: 1 } })),
+    problems: { 'Records put aside': ['1', 'restart the bot'] },
+  },
+  'a sealing key that was replaced': {
+    async breaks(house) {
+      const first = house.bot();
+      await house.start(first);
+      await house.decline();
+      await house.payments.settled();
+      await first.stop();
+      writeFileSync(join(house.dataDir, 'sealing.key'), Buffer.alloc(32, 9));
+    },
+    problems: { 'Sealing keys': ['do not open', 'sealing.key'] },
+  },
+  'a key file that others may read': {
+    breaks(house) {
+      writeFileSync(join(house.dataDir, 'sealing.key'), Buffer.alloc(32, 7));
+      chmodSync(join(house.dataDir, 'sealing.key'), 0o644);
+    },
+    problems: { Store: ['may be read by others', 'chmod 600'] },
+  },
+  'a store file that is none': {
+    breaks: (house) =>
+      writeFileSync(join(house.dataDir, 'payops.sqlite'), 'no database at all, '.repeat(500)),
+    problems: { Store: ['payops.sqlite', 'DATA_DIR'] },
+  },
+  'a data folder that cannot be made': {
+    breaks: (house) => ({ DATA_DIR: join(house.policyFile, 'data') }),
+    problems: { Store: ['cannot be written to', 'Set DATA_DIR'] },
+  },
+  'a Redis that is away': {
+    env: { REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: otherKey },
+    problems: { Store: ['does not answer', 'REDIS_URL'] },
+  },
+  'a Redis that may delete what it holds': {
+    redis: ['--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru'],
+    problems: { Store: ['allkeys-lru', 'noeviction'] },
+  },
+  'a Redis that is full': {
+    redis: ['--maxmemory', '1'],
+    problems: { Store: ['out of memory', 'maxmemory'] },
+  },
+  'a Redis that is a replica': {
+    redis: ['--replicaof', '127.0.0.1', '1'],
+    problems: { Store: ['a replica', 'master'] },
+  },
+};
+
+const hasRedis = findProgram('redis-server') !== undefined;
+if (!hasRedis) console.warn('SKIPPED: the doctor of a broken Redis, because redis-server is not installed.');
+
+const root = new URL('../..', import.meta.url);
+const manifest = readFileSync(new URL('manifest.yml', root), 'utf8');
+
+async function examine(test: TestContext, setUp: SetUp): Promise<Doctor & { house: House }> {
+  const server = setUp.redis === undefined ? undefined : await startRedis({ args: setUp.redis });
+  if (server) test.onTestFinished(() => server.stop());
+  const house = await openHouse(test, {
+    ...setUp.house,
+    workspace: { grantedOptionalScopes: 'all', ...setUp.house?.workspace, ...installedWithout(test, setUp) },
+    ...(server ? { redisUrl: server.url } : {}),
+  });
+  if (setUp.policy) writeFileSync(house.policyFile, setUp.policy(readFileSync(house.policyFile, 'utf8')));
+  const broken = await setUp.breaks?.(house, test);
+  const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '1', ...setUp.env, ...broken });
+  const now = () => house.now() + (setUp.clockMs ?? 0);
+  const { code, stdout, stderr } = await runHere(['doctor', '--json'], settings, now);
+  if (stdout === '') throw new Error(stderr);
+  const { findings } = JSON.parse(stdout) as Doctor;
+  const secrets = Object.entries({ ...settings, ...setUp.env }).filter(([name]) => secretNames.test(name));
+  const long = Object.fromEntries(secrets.filter(([, value]) => value.length >= 8));
+  expect(findCanaries(long, { stdout, stderr: `${stderr} ` })).toEqual([]);
+  return { house, code, findings };
+}
+
+const secretNames = /TOKEN$|SECRETS?$|SEALING_KEYS/;
+
+function installedWithout(test: TestContext, { withoutScope }: SetUp): { manifestPath?: string } {
+  if (withoutScope === undefined) return {};
+  const folder = mkdtempSync(join(tmpdir(), 'payops-doctor-'));
+  test.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const manifestPath = join(folder, 'manifest.yml');
+  writeFileSync(manifestPath, manifest.replaceAll(`      - ${withoutScope}\n`, ''));
+  return { manifestPath };
+}
+
+describe.concurrent('the doctor', () => {
+  it('finds nothing broken where nothing is', async (test) => {
+    const { code, findings } = await examine(test, { problems: {} });
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
+      expect.objectContaining({ part: 'Webhook deliveries', state: 'warning', says: 'None has come yet' }),
+    ]);
+    expect(findings.length).toBeGreaterThan(15);
+    expect(code).toBe(0);
+  });
+
+  const possible = Object.entries(setUps).filter(([, { redis }]) => hasRedis || redis === undefined);
+  it.for(possible)('names %s, says the fix in one line, and blames nothing else', async ([, setUp], test) => {
+    const { code, findings } = await examine(test, setUp);
+    const found = findings.filter(({ state }) => state === 'problem');
+    const expected = Object.entries(setUp.problems).map(([part, [says, fix]]) => ({
+      part,
+      state: 'problem',
+      says: expect.stringContaining(says),
+      fix: expect.stringContaining(fix),
+    }));
+    expect(found).toEqual(expected);
+    expect(found.filter(({ fix = '' }) => fix === '' || fix.includes('\n'))).toEqual([]);
+    expect(code).toBe(1);
+  });
+});
+
+describe('the scopes that the doctor knows', () => {
+  it('are those of manifest.yml', () => {
+    const { oauth_config: oauth } = parse(manifest) as {
+      oauth_config: { scopes: Record<'bot' | 'bot_optional', string[]> };
+    };
+    const { bot, bot_optional: optional } = oauth.scopes;
+    expect([...neededScopes, ...Object.keys(optionalScopes)].toSorted()).toEqual(bot.toSorted());
+    expect(Object.keys(optionalScopes).toSorted()).toEqual(optional.toSorted());
+  });
+});
+
+describe('/pay doctor', () => {
+  it('says what is broken with its fix, and then that it works', async (test) => {
+    const desk = await openDesk(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const { workspace } = desk.house;
+    await desk.asks('agent', '/pay doctor', 'Not allowed');
+    workspace.setChannel(workspace.ids.channels.payAlerts, { archived: true });
+    const broken = await desk.asks('onCall', '/pay doctor', '1 problem, 1 warning');
+    expect(broken.shown.text).toMatch(/❌ Channel C0ALERTS01 ?: channels.alerts of payops.yml: is_archived/);
+    expect(broken.shown.text).toContain('Fix: Unarchive C0ALERTS01');
+    workspace.setChannel(workspace.ids.channels.payAlerts, { archived: false });
+    const well = await desk.asks('onCall', '/pay doctor', '1 warning');
+    expect(well.shown.text).toContain('None has come yet');
+    expect(well.shown.text).toContain('✅ Payments look-up');
+  });
+});
+
+describe('npm run doctor', () => {
+  it('prints a line for each part, and says so when settings cannot be read', async (test) => {
+    const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
+    const settings = house.settings();
+    const { code, stdout } = await runHere(['doctor'], settings);
+    expect(stdout).toContain('✅ Slack token: Slack knows the bot');
+    expect(stdout).toMatch(/⚠️ Webhook deliveries: None has come yet\n {3}Fix: Give the payments service/);
+    expect(stdout.trimEnd()).toMatch(/\n1 warning$/);
+    expect(code).toBe(0);
+    const misspelt = await runHere(['doctor'], { ...settings, SLACK_SIGNIN_SECRET: 'signing-canary-3310' });
+    expect(misspelt).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Did you mean SLACK_SIGNING_SECRET?'),
+    });
+    expect(misspelt.stderr).not.toContain('canary');
+  });
+});
